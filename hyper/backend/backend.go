@@ -1,0 +1,128 @@
+// Package backend opens the GoMLX backend that everything in hyper runs on. It is the one place that does so.
+//
+// Two engines are known. "go" is GoMLX's pure-Go backend: it needs nothing but the Go toolchain, not even a C compiler.
+// "xla:cpu" and "xla:cuda" are XLA, loaded at run time from a PJRT plugin (a shared library) found in one of
+// [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is off.
+package backend
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+	_ "github.com/gomlx/compute/gobackend"
+)
+
+// Names of the backends, as Open, the command's --backend flag and result files spell them.
+const (
+	Go      = "go"
+	XLACPU  = "xla:cpu"
+	XLACUDA = "xla:cuda"
+)
+
+// Known lists the names that Open accepts, in the order in which "best" is searched from the end.
+var Known = []string{Go, XLACPU, XLACUDA}
+
+// Home is the folder with what the project prepares on a machine: $HYPERMODELS_HOME, or hypermodels in the user's
+// cache folder. It may not exist.
+func Home() string {
+	if home := os.Getenv("HYPERMODELS_HOME"); home != "" {
+		return home
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "hypermodels")
+}
+
+// PluginDirs lists the folders searched for PJRT plugins, first match wins: $PJRT_PLUGIN_LIBRARY_PATH, the project's
+// own ("pjrt" in [Home], filled by `go run ./kernels`), and the two that go-xla's installer uses.
+func PluginDirs() []string {
+	dirs := filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH"))
+	dirs = append(dirs, filepath.Join(Home(), "pjrt"))
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, filepath.Join(home, ".local", "lib", "go-xla"))
+	}
+	dirs = append(dirs, "/usr/local/lib/go-xla")
+	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
+}
+
+// PluginFile is the file name of the PJRT plugin of a device, "cpu" or "cuda".
+func PluginFile(device string) string { return "pjrt_c_api_" + device + "_plugin.so" }
+
+// PluginPath returns where the plugin of a device ("cpu" or "cuda") lies, or "" when no folder of [PluginDirs] has it.
+func PluginPath(device string) string {
+	for _, dir := range PluginDirs() {
+		path := filepath.Join(dir, PluginFile(device))
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if abs, err := filepath.Abs(path); err == nil {
+				return abs
+			}
+		}
+	}
+	return ""
+}
+
+// Default is the name that Open("") opens: $HYPER_BACKEND when set, else "xla:cpu" where this binary can load XLA and
+// its plugin is found, else "go". A GPU is used when asked for.
+func Default() string {
+	if name := os.Getenv("HYPER_BACKEND"); name != "" {
+		return name
+	}
+	if HasXLA && PluginPath("cpu") != "" {
+		return XLACPU
+	}
+	return Go
+}
+
+var (
+	mu     sync.Mutex
+	opened = map[string]compute.Backend{}
+)
+
+// Open returns the backend of that name, or of [Default] for "". A backend is opened once a process and shared: it is
+// safe for concurrent use. The error says what is wrong and what to do; it is never a fallback to another backend.
+func Open(name string) (compute.Backend, error) {
+	if name == "" {
+		name = Default()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if b, ok := opened[name]; ok {
+		return b, nil
+	}
+	b, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	opened[name] = b
+	return b, nil
+}
+
+func open(name string) (compute.Backend, error) {
+	if !slices.Contains(Known, name) {
+		return nil, fmt.Errorf("unknown backend %q; choose one of %s", name, strings.Join(Known, ", "))
+	}
+	if name == Go {
+		return compute.NewWithConfig(Go)
+	}
+	if !HasXLA {
+		return nil, fmt.Errorf("backend %q needs a binary built with cgo: install a C compiler and build with CGO_ENABLED=1, or use --backend go", name)
+	}
+	device := strings.TrimPrefix(name, "xla:")
+	path := PluginPath(device)
+	if path == "" {
+		return nil, fmt.Errorf("backend %q: no %s in %s; `go run ./kernels setup` installs the CPU plugin (with --cuda also the CUDA one), or use --backend go",
+			name, PluginFile(device), strings.Join(PluginDirs(), ", "))
+	}
+	b, err := compute.NewWithConfig("xla:" + path)
+	if err != nil {
+		return nil, fmt.Errorf("backend %q: the plugin %s does not load: %w; remove it, or use --backend go", name, path, err)
+	}
+	return b, nil
+}
