@@ -1,0 +1,86 @@
+package hyper
+
+import (
+	"fmt"
+	"reflect"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// RowLaw is the law of the rows of the prior's matrix B.
+type RowLaw string
+
+// The laws of the paper: N(0, I), for one-hot indices, and uniform on the unit sphere, for Gaussian ones. Either way a
+// parameter of the prior has variance 1, before D scales it.
+const (
+	RowsGaussian RowLaw = "gaussian"
+	RowsSphere   RowLaw = "sphere"
+)
+
+// Prior is the additive prior f~_{DBz} of section 2.5: a base model whose parameters D B z are fixed at initialisation
+// and never trained. The rows of B have the given law within the layout; D is diagonal.
+type Prior struct {
+	Base   BaseModel
+	Layout Layout
+	Rows   RowLaw    // "" is RowsSphere
+	StdDev []float64 // the diagonal of D, one for each parameter of Base; nil is all ones
+}
+
+// Validate reports a layout or standard deviations that do not fit the base model or the index.
+func (p Prior) Validate(p_z index.Distribution) error {
+	if err := p.Layout.Validate(); err != nil {
+		return fmt.Errorf("prior: %w", err)
+	}
+	n := NumTheta(p.Base)
+	if p.Layout.Rows() != n {
+		return fmt.Errorf("prior: the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n)
+	}
+	if p.Layout.IndexDim() != p_z.Dim() {
+		return fmt.Errorf("prior: the layout needs an index of dimension %d, but the hypermodel's has %d", p.Layout.IndexDim(), p_z.Dim())
+	}
+	if p.StdDev != nil && len(p.StdDev) != n {
+		return fmt.Errorf("prior: %d standard deviations for %d parameters", len(p.StdDev), n)
+	}
+	switch p.Rows {
+	case "", RowsSphere, RowsGaussian:
+		return nil
+	}
+	return fmt.Errorf("prior: unknown law of rows %q; choose gaussian or sphere", p.Rows)
+}
+
+// Init draws the entries of D B within the layout, [runs, N_theta, Width]. scale multiplies D, one number for each run
+// ([runs]), or is nil for 1.
+func (p Prior) Init(s rng.Stream, scale *Node) *Node {
+	rows, width := p.Layout.Rows(), p.Layout.Width
+	var b *Node
+	if p.Rows == RowsGaussian {
+		b = s.Normal(rows, width)
+	} else {
+		b = s.Sphere(rows, width)
+	}
+	if p.StdDev != nil {
+		d := make([]float32, rows)
+		for i, sd := range p.StdDev {
+			d[i] = float32(sd)
+		}
+		b = Mul(b, InsertAxes(Const(s.Graph(), d), 0, -1))
+	}
+	if scale != nil {
+		b = Mul(b, InsertAxes(scale, -1, -1))
+	}
+	return b
+}
+
+// Theta returns D B z, [runs, indices, N_theta]. No gradient flows into it.
+func (p Prior) Theta(db *Node, z index.Set) *Node {
+	if z.ID != nil {
+		return StopGradient(takeRows(Transpose(db, 1, 2), z))
+	}
+	return StopGradient(p.Layout.Mul(db, z.Dense()))
+}
+
+// shares tells whether the prior is the same function of its parameters as b.
+func (p Prior) shares(b BaseModel) bool { return reflect.DeepEqual(p.Base, b) }

@@ -1,0 +1,39 @@
+package base
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32
+// [runs, inputs, 1] with values 0..K-1, or nil, which stands for all K arms in order.
+type Tabular struct{ Arms int }
+
+// Groups returns one group of K parameters.
+func (b Tabular) Groups() []int { return []int{b.Arms} }
+
+// Apply returns theta at the arms x: [runs, indices, inputs].
+func (b Tabular) Apply(theta, x *Node) *Node {
+	if x == nil {
+		return theta
+	}
+	return Einsum("rnk,rbk->rnb", theta, b.oneHot(x))
+}
+
+// NoData returns the Gram matrix of no data.
+func (b Tabular) NoData(g *Graph, runs int) *Node {
+	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.Arms))
+}
+
+// Gram returns the number of data at each arm, [runs, K]: the diagonal of Phi^T Phi.
+func (b Tabular) Gram(x *Node) *Node { return ReduceSum(b.oneHot(x), 1) }
+
+// Project returns the sum at each arm of v [runs, inputs, columns]: Phi^T v, [runs, K, columns].
+func (b Tabular) Project(x, v *Node) *Node { return Einsum("rbk,rbc->rkc", b.oneHot(x), v) }
+
+// GramMul returns (Phi^T Phi) v for v [runs, K, columns].
+func (b Tabular) GramMul(gram, v *Node) *Node { return Mul(InsertAxes(gram, -1), v) }
+
+func (b Tabular) oneHot(x *Node) *Node { return OneHot(Squeeze(x, 2), b.Arms, dtypes.Float32) }

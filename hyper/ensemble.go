@@ -1,0 +1,57 @@
+package hyper
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Ensemble is the ensemble hypermodel g_nu(z) = nu z with one-hot z (section 2.2): each index is a particle, a base
+// model of its own. nu is one node, particle-major: [runs, Particles, N_theta].
+type Ensemble struct {
+	Particles int
+	Params    int         // N_theta
+	InitNu    Initializer // nil is InitNormal(0.05)
+}
+
+var _ Hypermodel = Ensemble{}
+
+// Index is the uniform distribution over one-hot vectors.
+func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }
+
+// NumTheta is N_theta.
+func (h Ensemble) NumTheta() int { return h.Params }
+
+// NumInvolved counts the parameters of one particle.
+func (h Ensemble) NumInvolved() int { return h.Params }
+
+// Init draws every particle independently.
+func (h Ensemble) Init(s rng.Stream) []*Node {
+	init := h.InitNu
+	if init == nil {
+		init = InitNormal(0.05)
+	}
+	return []*Node{init(s.Named("nu"), 1, h.Params, h.Particles, h.Params)}
+}
+
+// Theta returns the particles of the indices.
+func (h Ensemble) Theta(nu []*Node, z index.Set) *Node {
+	if z.ID == nil {
+		return Einsum("rnz,rzp->rnp", z.Dense(), nu[0])
+	}
+	return takeRows(nu[0], z)
+}
+
+// takeRows returns the rows of m [runs, N, columns] at one-hot indices: [runs, n, columns].
+func takeRows(m *Node, z index.Set) *Node {
+	if z.Every {
+		return m
+	}
+	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
+	offset := MulScalar(Iota(m.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(rows))
+	flat := Reshape(Add(z.ID, offset), runs*z.Len(), 1)
+	return Reshape(Gather(Reshape(m, runs*rows, columns), flat), runs, z.Len(), columns)
+}

@@ -1,0 +1,27 @@
+package explore
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// Thompson is Thompson sampling (section 3.1): draw one function and take the action that maximises it. The probability
+// of an action is the share of sampled functions it maximises; with the zero value, one function, that is 1 for the
+// action taken. Set N to estimate the probabilities better (for off-policy evaluation): the action is still that of
+// the first function. Ties go to the lowest action.
+type Thompson struct {
+	N int // functions drawn for each decision; 0 is 1
+}
+
+var _ Policy = Thompson{}
+
+// Samples is the number of functions drawn for each decision.
+func (p Thompson) Samples() int { return max(p.N, 1) }
+
+// Decide takes the best action of the first function.
+func (p Thompson) Decide(values *Node) (probabilities, action *Node) {
+	best := ArgMax(values, 2, dtypes.Int32) // [runs, samples]
+	probabilities = ReduceMean(OneHot(best, values.Shape().Dim(2), values.DType()), 1)
+	return probabilities, Squeeze(Slice(best, AxisRange(), AxisElem(0)), 1)
+}

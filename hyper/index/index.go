@@ -1,0 +1,70 @@
+// Package index holds the reference distributions p_z of section 2: the laws of the index z, and of the vectors A_t
+// that perturb the data (section 2.1).
+//
+// Axes: a set of n indices for each run is [runs, n, N_z]; the vectors A of a batch of data are [runs, inputs, width].
+package index
+
+import (
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Distribution is a reference distribution p_z, with its own law of A_t. Implementations are small comparable values.
+type Distribution interface {
+	// Dim is N_z, the length of an index.
+	Dim() int
+	// Sample draws n indices i.i.d. for each run.
+	Sample(s rng.Stream, n int) Set
+	// Moments returns E z_i and E z_i^2. Every distribution here has E z_i z_j = 0 for i != j.
+	Moments() (mean, second float64)
+
+	// Width is the length of A_t.
+	Width() int
+	// Perturbation draws A for n data points of each run: [runs, n, Width].
+	Perturbation(s rng.Stream, n int) *graph.Node
+	// Dot returns a^T z for each index and data point, [runs, indices, inputs], from a [runs, inputs, Width] and the
+	// inputs x of the data points (used only where the index has a part for each input).
+	Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node
+}
+
+// Enumerable is a distribution with finitely many, equally likely indices: the expectation over z is their mean.
+type Enumerable interface {
+	Distribution
+	// All returns every index once, for each of so many runs.
+	All(g *graph.Graph, runs int) Set
+}
+
+// Set is a set of n indices for each run, as [Distribution.Sample] draws it.
+type Set struct {
+	// Vector is the indices as vectors, [runs, n, N_z]; nil when ID is given.
+	Vector *graph.Node
+	// ID is the positions of the ones of one-hot indices, int32 [runs, n]; nil for other distributions.
+	ID *graph.Node
+	// Every says that a one-hot set holds each index once, in order.
+	Every bool
+	dim   int
+}
+
+// Vectors makes a set of the given vectors, [runs, n, N_z].
+func Vectors(z *graph.Node) Set { return Set{Vector: z, dim: z.Shape().Dim(2)} }
+
+// Dense returns the indices as vectors, [runs, n, N_z], also for one-hot indices.
+func (s Set) Dense() *graph.Node {
+	if s.Vector == nil {
+		return graph.OneHot(s.ID, s.dim, dtypes.Float32)
+	}
+	return s.Vector
+}
+
+// Len is the number of indices for each run.
+func (s Set) Len() int {
+	if s.ID != nil {
+		return s.ID.Shape().Dim(1)
+	}
+	return s.Vector.Shape().Dim(1)
+}
+
+// dense is a^T z for indices and vectors of one length.
+func dense(a *graph.Node, z Set) *graph.Node { return graph.Einsum("rnz,rbz->rnb", z.Dense(), a) }

@@ -1,0 +1,69 @@
+package lab
+
+// batch is some runs that advance together in one compiled program.
+type batch struct {
+	number int
+	shape  int // which of the plan's shapes
+	lanes  []lane
+}
+
+// lane is one run: an entry of the Spec with a seed.
+type lane struct{ entry, run int }
+
+// plan cuts a Spec into batches of at most size runs, each of one shape, in the order of the entries. Entries of one
+// shape (a sweep over numbers that shape nothing) share batches.
+type plan struct {
+	spec    Spec
+	shapes  []Entry // the first entry of each shape
+	batches []batch
+}
+
+func newPlan(spec Spec, size int) plan {
+	p := plan{spec: spec}
+	number := map[string]int{}
+	var lanes [][]lane
+	for i, e := range spec.Entries {
+		key := e.Agent + " " + shape(e.Setting)
+		s, ok := number[key]
+		if !ok {
+			s = len(p.shapes)
+			number[key] = s
+			p.shapes = append(p.shapes, e)
+			lanes = append(lanes, nil)
+		}
+		for run := range spec.Runs {
+			lanes[s] = append(lanes[s], lane{i, run})
+		}
+	}
+	for s, all := range lanes {
+		count := (len(all) + size - 1) / size
+		for i := range count { // of nearly equal sizes: each size is a compilation
+			part := all[i*len(all)/count : (i+1)*len(all)/count]
+			p.batches = append(p.batches, batch{number: len(p.batches), shape: s, lanes: part})
+		}
+	}
+	return p
+}
+
+// rows is the number of rows that the batch will have written.
+func (p plan) rows(b batch) int { return len(b.lanes) * len(Schedule(p.spec.Periods)) }
+
+// seeds returns the seed of each run of a batch.
+func (p plan) seeds(b batch) []uint64 {
+	out := make([]uint64, len(b.lanes))
+	for i, l := range b.lanes {
+		out[i] = p.spec.Seed + uint64(l.run)
+	}
+	return out
+}
+
+// inputs returns the per-run numbers of a batch, by key.
+func (p plan) inputs(b batch) map[string][]float32 {
+	out := map[string][]float32{}
+	for _, l := range b.lanes {
+		for key, v := range perRun(p.spec.Entries[l.entry].Setting) {
+			out[key] = append(out[key], float32(v))
+		}
+	}
+	return out
+}

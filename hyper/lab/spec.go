@@ -1,0 +1,145 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Spec says what to run: with its seeds it determines every result.
+type Spec struct {
+	Experiment string  `json:"experiment"`
+	Entries    []Entry `json:"entries"`
+	Periods    int     `json:"periods"`
+	Runs       int     `json:"runs"` // of each entry
+	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries are compared on the same environments
+}
+
+// Entry is an agent with a setting.
+type Entry struct {
+	Agent   string
+	Setting Setting
+}
+
+// MarshalJSON writes {"agent": ..., "settings": {...}}.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Agent    string         `json:"agent"`
+		Settings map[string]any `json:"settings"`
+	}{e.Agent, Values(e.Setting)})
+}
+
+// ParseSpec reads a Spec of one of the known experiments; unknown fields, agents and keys are errors.
+func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
+	var raw struct {
+		Experiment string
+		Entries    []struct {
+			Agent    string
+			Settings json.RawMessage
+		}
+		Periods, Runs int
+		Seed          uint64
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&raw); err != nil {
+		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
+	}
+	x, ok := known[raw.Experiment]
+	if !ok {
+		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q", raw.Experiment)
+	}
+	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
+	for _, e := range raw.Entries {
+		s, err := x.New(e.Agent)
+		if err != nil {
+			return Spec{}, x, err
+		}
+		if err := setValues(s, e.Settings); err != nil {
+			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
+		}
+		spec.Entries = append(spec.Entries, Entry{e.Agent, s})
+	}
+	return spec, x, spec.Validate()
+}
+
+// New returns the default setting of an agent.
+func (x Experiment) New(agent string) (Setting, error) {
+	f, ok := x.Agents[agent]
+	if !ok {
+		return nil, fmt.Errorf("experiment %s has no agent %q; its agents are %s", x.Name, agent, strings.Join(x.Order, ", "))
+	}
+	return f(), nil
+}
+
+// Validate reports every fault of the spec and its settings.
+func (s Spec) Validate() error {
+	var errs []error
+	if s.Periods < 1 {
+		errs = append(errs, fmt.Errorf("periods must be at least 1, got %d", s.Periods))
+	}
+	if s.Runs < 1 {
+		errs = append(errs, fmt.Errorf("runs must be at least 1, got %d", s.Runs))
+	}
+	if len(s.Entries) == 0 {
+		errs = append(errs, errors.New("no agent to run"))
+	}
+	for _, e := range s.Entries {
+		if err := e.Setting.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("agent %s: %w", e.Agent, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Sweep returns the settings of an agent for every combination of values, in the order of the keys given, the last key
+// running fastest. Keys the agent does not have are skipped.
+func (x Experiment) Sweep(agent string, keys []string, values map[string][]string) ([]Entry, error) {
+	combinations := []map[string]string{{}}
+	probe, err := x.New(agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if !HasKey(probe, k) {
+			continue
+		}
+		var next []map[string]string
+		for _, c := range combinations {
+			for _, v := range values[k] {
+				with := map[string]string{k: v}
+				for name, old := range c {
+					with[name] = old
+				}
+				next = append(next, with)
+			}
+		}
+		combinations = next
+	}
+	var entries []Entry
+	for _, c := range combinations {
+		s, _ := x.New(agent)
+		for _, k := range keys {
+			if v, ok := c[k]; ok {
+				if err := Set(s, k, v); err != nil {
+					return nil, fmt.Errorf("agent %s: %w", agent, err)
+				}
+			}
+		}
+		entries = append(entries, Entry{agent, s})
+	}
+	return entries, nil
+}
+
+// Schedule lists the periods at which rows are written: log-spaced, about 16 for each factor of ten, and the last.
+func Schedule(periods int) []int {
+	var out []int
+	for x := 1.0; int(x) < periods; x *= 1.1547819846894583 { // 10^(1/16)
+		if n := int(x); len(out) == 0 || n > out[len(out)-1] {
+			out = append(out, n)
+		}
+	}
+	return append(out, periods)
+}

@@ -1,0 +1,49 @@
+package lab_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func TestSpeed(t *testing.T) {
+	x := paper.Gaussian
+	agent := os.Getenv("AGENT")
+	vals := map[string][]string{}
+	var keys []string
+	for _, kv := range strings.Fields(os.Getenv("SET")) {
+		k, v, _ := strings.Cut(kv, "=")
+		keys = append(keys, k)
+		vals[k] = strings.Split(v, ",")
+	}
+	entries, err := x.Sweep(agent, keys, vals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := func(k string, d int) int { v, err := strconv.Atoi(os.Getenv(k)); if err != nil { return d }; return v }
+	spec := lab.Spec{Experiment: "gaussian", Entries: entries, Periods: n("T", 1000), Runs: n("RUNS", 4)}
+	dir := t.TempDir()
+	pr, err := lab.Run(context.Background(), spec, map[string]lab.Experiment{"gaussian": x}, lab.Options{Dir: dir, Backend: os.Getenv("BACKEND"), Workers: n("WORKERS", 0), BatchRuns: n("LANES", 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, err := lab.ReadResults(dir, map[string]lab.Experiment{"gaussian": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, c, div := 0.0, 0, 0
+	for _, r := range rows {
+		if r.Period == spec.Periods {
+			sum += float64(r.Regret)
+			c++
+			if r.Diverged > 0 { div++ }
+		}
+	}
+	fmt.Printf("%s %s: %.0f rp/s compile %.2fs regret %.1f diverged %d digest %x compilations %d\n", agent, os.Getenv("SET"), pr.RunPeriodRate, pr.CompileTime.Seconds(), sum/float64(c), div, rows[len(rows)-1].Digest, lab.Compilations())
+}

@@ -1,0 +1,129 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Model is a distribution over functions: a base model, a hypermodel with its reference distribution, and optionally an
+// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5).
+type Model struct {
+	Base  BaseModel
+	Hyper Hypermodel
+	Prior *Prior // nil: none
+}
+
+// Params are the parameters of a Model for a batch of runs.
+type Params struct {
+	Nu    []*Node // trained
+	Nu0   []*Node // their initial values, which the regulariser anchors to
+	Prior *Node   // entries of D B, fixed; nil without prior
+}
+
+// Validate reports every way in which the parts do not fit together.
+func (m Model) Validate() error {
+	if m.Base == nil || m.Hyper == nil {
+		return errors.New("a model needs a base model and a hypermodel")
+	}
+	var errs []error
+	for _, part := range []any{m.Base, m.Hyper} {
+		if v, ok := part.(interface{ Validate() error }); ok {
+			errs = append(errs, v.Validate())
+		}
+	}
+	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
+		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
+	}
+	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
+		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
+	}
+	if m.Prior != nil {
+		errs = append(errs, m.Prior.Validate(m.Hyper.Index()))
+	}
+	return errors.Join(errs...)
+}
+
+// Index is the reference distribution p_z.
+func (m Model) Index() index.Distribution { return m.Hyper.Index() }
+
+// Init draws the initial parameters. priorScale multiplies D for each run, [runs], or is nil for 1.
+func (m Model) Init(s rng.Stream, priorScale *Node) Params {
+	p := Params{Nu: m.Hyper.Init(s.Named("init"))}
+	p.Nu0 = p.Nu
+	if m.Prior != nil {
+		p.Prior = m.Prior.Init(s.Named("prior"), priorScale)
+	}
+	return p
+}
+
+// Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices, inputs].
+func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
+	f := m.Base.Apply(m.Hyper.Theta(p.Nu, z), x)
+	if m.Prior != nil {
+		f = Add(f, m.Prior.Base.Apply(m.Prior.Theta(p.Prior, z), x))
+	}
+	return f
+}
+
+// Sample draws n functions for each run and returns their predictions at x: [runs, n, inputs]. It is Predict at fresh
+// indices; where the law of theta is known without z (see [Model.Marginal]) theta is drawn directly.
+func (m Model) Sample(p Params, s rng.Stream, n int, x *Node) *Node {
+	if mu, sd, ok := m.Marginal(p); ok {
+		theta := Add(InsertAxes(mu, 1), Mul(InsertAxes(sd, 1), s.Normal(n, NumTheta(m.Base))))
+		return m.Base.Apply(theta, x)
+	}
+	return m.Predict(p, m.Index().Sample(s, n), x)
+}
+
+// Marginal returns mean and standard deviation, each [runs, N_theta], of the components of theta (prior included),
+// when those are independent Gaussians: each sees a Gaussian part of the index of its own, as in section 4.1.
+func (m Model) Marginal(p Params) (mu, sd *Node, ok bool) {
+	l, isLinear := m.Hyper.(Linear)
+	if !isLinear || l.uniform() != 1 || !m.gaussian() || !m.LinearInTheta() {
+		return nil, nil, false
+	}
+	if m.Prior != nil && !m.Prior.Layout.Equal(l.Layout) {
+		return nil, nil, false
+	}
+	mu, c := m.Affine(p)
+	return mu, Sqrt(ReduceSum(Square(c), 2)), true
+}
+
+func (m Model) gaussian() bool {
+	switch m.Index().(type) {
+	case index.Gaussian, index.PerArm:
+		return true
+	}
+	return false
+}
+
+// LinearInTheta tells whether the predictions are phi(x)^T theta with one feature map phi for the trained part and the
+// prior: then perturbed SGD needs the data only through sufficient statistics.
+func (m Model) LinearInTheta() bool {
+	_, ok := m.Base.(LinearBase)
+	return ok && (m.Prior == nil || m.Prior.shares(m.Base))
+}
+
+// Theta returns the parameters of the whole function, g_nu(z) + D B z, of a model that is LinearInTheta.
+func (m Model) Theta(p Params, z index.Set) *Node {
+	theta := m.Hyper.Theta(p.Nu, z)
+	if m.Prior != nil {
+		theta = Add(theta, m.Prior.Theta(p.Prior, z))
+	}
+	return theta
+}
+
+// Affine returns mu [runs, N_theta] and the entries of C + D B [runs, N_theta, Width] of a model with a [Linear]
+// hypermodel whose layout its prior shares: Theta is mu + (C + D B) z.
+func (m Model) Affine(p Params) (mu, c *Node) {
+	mu, c = p.Nu[0], p.Nu[1]
+	if m.Prior != nil {
+		c = Add(c, p.Prior)
+	}
+	return mu, c
+}

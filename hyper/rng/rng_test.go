@@ -1,0 +1,168 @@
+package rng
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// each runs f on every backend of this machine.
+func each(t *testing.T, f func(t *testing.T, name string)) {
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		t.Run(name, func(t *testing.T) {
+			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
+				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+			}
+			f(t, name)
+		})
+	}
+}
+
+func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *tensors.Tensor {
+	t.Helper()
+	b, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := CallOnce(b, fn, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The known answers are those of the Random123 distribution's kat_vectors for philox4x32 with 10 rounds.
+func TestPhiloxKnownAnswers(t *testing.T) {
+	for _, kat := range []struct {
+		ctr  [4]uint32
+		key  [2]uint32
+		want []uint32
+	}{
+		{[4]uint32{}, [2]uint32{}, []uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{[4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff}, []uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, []uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	} {
+		each(t, func(t *testing.T, name string) {
+			got := call(t, name, func(in *Node) *Node {
+				g := in.Graph()
+				var c [4]*Node
+				for i := range c {
+					c[i] = Const(g, []uint32{kat.ctr[i]})
+				}
+				out := philox(c, Const(g, []uint32{kat.key[0]}), Const(g, []uint32{kat.key[1]}))
+				return Concatenate(out[:], 0)
+			}, 1).Value().([]uint32)
+			if !slices.Equal(got, kat.want) {
+				t.Errorf("philox(%x, %x) = %x, want %x", kat.ctr, kat.key, got, kat.want)
+			}
+		})
+	}
+}
+
+func TestMoments(t *testing.T) {
+	const n = 200_000
+	each(t, func(t *testing.T, name string) {
+		x := call(t, name, func(s *Node) *Node { return New(s).Named("x").Normal(n) }, 7).Value().([][]float32)[0]
+		var m [5]float64 // raw moments; a standard normal's are 1, 0, 1, 0, 3
+		for _, v := range x {
+			for k := range m {
+				m[k] += math.Pow(float64(v), float64(k)) / n
+			}
+		}
+		for k, want := range []float64{1, 0, 1, 0, 3} {
+			if sd := []float64{0, 1, 1.42, 3.88, 9.8}[k]; math.Abs(m[k]-want) > 5*sd/math.Sqrt(n)+1e-9 {
+				t.Errorf("moment %d = %.4f, want %v", k, m[k], want)
+			}
+		}
+		// Both outputs of Box-Muller, and neighbouring blocks, are uncorrelated.
+		for _, lag := range []int{1, n / 4, n / 2} {
+			c := 0.0
+			for i := range n - lag {
+				c += float64(x[i]) * float64(x[i+lag])
+			}
+			if c /= float64(n - lag); math.Abs(c) > 5/math.Sqrt(float64(n-lag)) {
+				t.Errorf("correlation at lag %d is %.4f", lag, c)
+			}
+		}
+	})
+}
+
+func TestStreamsAreIndependentOfTheBatch(t *testing.T) {
+	draw := func(s *Node) *Node {
+		return New(s).Named("a").At(Const(s.Graph(), int32(3))).Step(2).Bits(9)
+	}
+	each(t, func(t *testing.T, name string) {
+		batch := call(t, name, draw, 5, 1<<40, 6).Value().([][]uint32)
+		for i, seed := range []uint64{5, 1 << 40, 6} {
+			alone := call(t, name, draw, seed).Value().([][]uint32)[0]
+			if !slices.Equal(alone, batch[i]) {
+				t.Errorf("seed %d: alone %x, in a batch %x", seed, alone, batch[i])
+			}
+		}
+		if slices.Equal(batch[0], batch[2]) || slices.Equal(batch[0], batch[1]) {
+			t.Error("two seeds gave the same numbers")
+		}
+	})
+}
+
+func TestNamesPeriodsAndStepsDiffer(t *testing.T) {
+	variants := []func(Stream) Stream{
+		func(s Stream) Stream { return s },
+		func(s Stream) Stream { return s.Named("a") },
+		func(s Stream) Stream { return s.Named("b") },
+		func(s Stream) Stream { return s.Named("a").Named("b") },
+		func(s Stream) Stream { return s.Named("b").Named("a") },
+		func(s Stream) Stream { return s.Named("a").Step(1) },
+		func(s Stream) Stream { return s.Named("a").At(Const(s.key0.Graph(), int32(1))) },
+	}
+	seen := map[uint32]int{}
+	for i, v := range variants {
+		x := call(t, backend.Go, func(s *Node) *Node { return v(New(s)).Bits(1) }, 1).Value().([][]uint32)[0][0]
+		if j, dup := seen[x]; dup {
+			t.Errorf("variants %d and %d draw the same", i, j)
+		}
+		seen[x] = i
+	}
+}
+
+func TestIntnIsUniform(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		const n, bound = 60_000, 6
+		x := call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), int32(bound)), n) }, 3).Value().([][]int32)[0]
+		var count [bound]float64
+		for _, v := range x {
+			count[v]++ // out of range panics
+		}
+		chi2 := 0.0
+		for _, c := range count {
+			chi2 += (c - n/bound) * (c - n/bound) / (n / bound)
+		}
+		if chi2 > 25.7 { // 99.99% quantile of chi-squared with 5 degrees of freedom
+			t.Errorf("chi-squared %.1f, counts %v", chi2, count)
+		}
+	})
+}
+
+func BenchmarkNormal(b *testing.B) {
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		b.Run(name, func(b *testing.B) {
+			be, err := backend.Open(name)
+			if err != nil {
+				b.Skip(err)
+			}
+			const n = 480_000
+			exec := MustNewExec(be, func(s *Node) *Node { return ReduceSum(New(s).Normal(n), 1) })
+			for b.Loop() {
+				if _, err := exec.Call1([]uint64{uint64(b.N)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/normal")
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package train
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// Statistics are what the loss of a base model that is linear in theta needs of a set of data: with Phi's rows phi(x),
+// for each run
+//
+//	Gram  Phi^T Phi, in the base model's own form
+//	Y     Phi^T y   [runs, N_theta]
+//	A     Phi^T A   [runs, N_theta, width]
+//
+// For index.PerArm, whose A_t lives in the block of the arm played, A's row of an arm is that block: the full matrix
+// would be block diagonal.
+type Statistics struct{ Gram, Y, A *Node }
+
+// Collapse computes the statistics of a batch.
+func Collapse(b hyper.LinearBase, data Batch) Statistics {
+	sums := b.Project(data.X, Concatenate([]*Node{InsertAxes(data.Y, -1), data.A}, 2))
+	rows, columns := sums.Shape().Dim(1), sums.Shape().Dim(2)
+	runs := data.Y.Shape().Dim(0)
+	return Statistics{
+		Gram: b.Gram(data.X),
+		Y:    Reshape(Slice(sums, AxisRange(), AxisRange(), AxisRange(0, 1)), runs, rows),
+		A:    Slice(sums, AxisRange(), AxisRange(), AxisRange(1, columns)),
+	}
+}
+
+// Add returns the statistics of the union of two sets of data.
+func (s Statistics) Add(o Statistics) Statistics {
+	return Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), A: Add(s.A, o.A)}
+}
+
+// perturbation returns Phi^T A z, [runs, n, N_theta].
+func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
+	if d, ok := m.Index().(index.PerArm); ok {
+		return hyper.PerParameter(d.Arms, d.M).Mul(s.A, z.Dense())
+	}
+	return m.Index().Dot(s.A, z, nil) // rows of A in the place of data
+}
+
+// residual is the gradient of the loss in parameter space at each index, e(z) [runs, n, N_theta]:
+//
+//	weight/sigma_w^2 (Phi^T Phi theta(z) - Phi^T y - sigma_w Phi^T A z) + (g_nu(z) - g_nu0(z))/sigma_p^2
+//
+// with theta(z) = g_nu(z) + D B z and weight = |D|/|D~|.
+func (s Statistics) residual(m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) *Node {
+	theta := Transpose(m.Theta(p, z), 1, 2) // parameters first, as GramMul wants them
+	fit := Sub(Transpose(m.Base.(hyper.LinearBase).GramMul(s.Gram, theta), 1, 2), InsertAxes(s.Y, 1))
+	fit = Sub(fit, Mul(InsertAxes(r.Perturbation, -1, -1), s.perturbation(m, z)))
+	moved := Sub(m.Hyper.Theta(p.Nu, z), m.Hyper.Theta(p.Nu0, z))
+	return Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), Div(moved, InsertAxes(r.PriorVar, -1, -1)))
+}
+
+// affine returns h [runs, N_theta] and the entries of G within the layout, where the residual is e(z) = h + G z: for a
+// linear hypermodel whose layout its prior shares. exact is false when G has entries outside the layout, which matter
+// to e(z) but not to the expected gradient.
+func (s Statistics) affine(m hyper.Model, p hyper.Params, weight *Node, r Rates) (h, g *Node, exact bool) {
+	l, b := m.Hyper.(hyper.Linear).Layout, m.Base.(hyper.LinearBase)
+	mu, c := m.Affine(p)
+	data := InsertAxes(Div(weight, r.NoiseVar), -1)
+	prior := InsertAxes(r.PriorVar, -1)
+	pull := Squeeze(b.GramMul(s.Gram, InsertAxes(mu, -1)), 2)
+	h = Add(Mul(data, Sub(pull, s.Y)), Div(Sub(p.Nu[0], p.Nu0[0]), prior))
+
+	_, perArm := m.Index().(index.PerArm)
+	dense := len(l.Sizes) == 1
+	spread, noise := c, s.A
+	if diagonal := s.Gram.Rank() == 2; dense || diagonal {
+		spread = b.GramMul(s.Gram, c)
+		exact = dense || perArm
+	} else {
+		spread = l.Restrict(b.GramMul(s.Gram, l.Expand(c)))
+	}
+	if !perArm && !dense {
+		noise = l.Restrict(s.A)
+	}
+	fit := Sub(spread, Mul(InsertAxes(r.Perturbation, -1, -1), noise))
+	g = Add(Mul(InsertAxes(data, -1), fit), Div(Sub(p.Nu[1], p.Nu0[1]), InsertAxes(prior, -1)))
+	return h, g, exact
+}
+
+// GradientAt is the gradient of [Loss] over the indices z, from the data's statistics. weight is |D|/|D~|, [runs].
+func (s Statistics) GradientAt(m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
+	if l, ok := m.Hyper.(hyper.Linear); ok {
+		return s.linearGradientAt(l, m, p, z, weight, r)
+	}
+	e := StopGradient(s.residual(m, p, z, weight, r))
+	if _, ok := m.Hyper.(hyper.Ensemble); ok && z.Every {
+		return []*Node{MulScalar(e, 1/float64(z.Len()))}
+	}
+	surrogate := MulScalar(ReduceAllSum(Mul(e, m.Hyper.Theta(p.Nu, z))), 1/float64(z.Len()))
+	return Gradient(surrogate, p.Nu...)
+}
+
+func (s Statistics) linearGradientAt(l hyper.Linear, m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
+	var e *Node
+	if m.Prior == nil || m.Prior.Layout.Equal(l.Layout) {
+		if h, g, exact := s.affine(m, p, weight, r); exact { // one pass over z instead of five
+			e = Add(InsertAxes(h, 1), l.Mul(g, z.Dense()))
+		}
+	}
+	if e == nil {
+		e = s.residual(m, p, z, weight, r)
+	}
+	return []*Node{ReduceMean(e, 1), l.Outer(e, z.Dense())}
+}
+
+// ExactGradient is the gradient of the loss with the expectation over z in closed form, from the data's statistics.
+//
+// With one-hot z it is the mean over all particles. With g_nu(z) = mu + C z the residual is affine, e(z) = h + G z, and
+// since every other law here has E z = 0 and E z z^T = s I, the gradient is h for mu and s G for C, within C's layout.
+func (s Statistics) ExactGradient(m hyper.Model, p hyper.Params, weight *Node, r Rates) []*Node {
+	if d, finite := m.Index().(index.Enumerable); finite {
+		return s.GradientAt(m, p, d.All(weight.Graph(), weight.Shape().Dim(0)), weight, r)
+	}
+	h, g, _ := s.affine(m, p, weight, r)
+	_, second := m.Index().Moments()
+	return []*Node{h, MulScalar(g, second)}
+}

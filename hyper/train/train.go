@@ -1,0 +1,114 @@
+// Package train fits hypermodels by perturbed SGD (section 2.1): the loss, its gradients by several exact routes, the
+// replay buffer, and the closed-form oracle for linear-Gaussian problems.
+//
+// All graph functions work on a batch of runs at once, see package hyper for the axes. What a trainer keeps between
+// periods is a [State]: nodes in, nodes out, nothing anywhere else.
+package train
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// State is what a trainer carries from period to period, by name. The first axis of every node is the runs.
+type State map[string]*Node
+
+// Integration says how the expectation over the index z, and the sum over the data, are taken in each SGD step.
+type Integration string
+
+// The integrations. All have the same minimiser.
+const (
+	// Sampled is the paper's: a minibatch of data and a set of sampled indices in each step.
+	Sampled Integration = "sampled"
+	// Analytic takes the expectation over z exactly: in closed form for a linear hypermodel of a base model that is
+	// linear in theta, over all particles for an ensemble. Data still come in minibatches.
+	Analytic Integration = "analytic"
+	// FullData is Analytic with the whole data set in each step, from sufficient statistics: its cost does not depend on
+	// |D|. For base models that are linear in theta.
+	FullData Integration = "full-data"
+)
+
+// Integrations lists the known ones.
+var Integrations = []Integration{Sampled, Analytic, FullData}
+
+// Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do not.
+type Config struct {
+	Steps     int         // SGD steps per period, n_sgd
+	Batch     int         // minibatch size |D~|, drawn with replacement
+	Indices   int         // index samples per step |Z~|
+	Integrate Integration // "" is Sampled
+	Optimizer string      // a key of Optimizers; "" is "sgd"
+	Capacity  int         // the most data points a run can hold
+}
+
+// Validate reports everything that is wrong with the configuration for the model.
+func (c Config) Validate(m hyper.Model) error {
+	var errs []error
+	positive := func(name string, v int) {
+		if v < 1 {
+			errs = append(errs, fmt.Errorf("%s must be at least 1, got %d", name, v))
+		}
+	}
+	positive("sgd-steps", c.Steps)
+	positive("capacity", c.Capacity)
+	if c.Integrate != FullData {
+		positive("batch", c.Batch)
+	}
+	if c.Optimizer != "" {
+		if _, ok := Optimizers[c.Optimizer]; !ok {
+			errs = append(errs, fmt.Errorf("unknown optimizer %q; choose %s", c.Optimizer, strings.Join(OptimizerNames(), ", ")))
+		}
+	}
+	switch c.Integrate {
+	case "", Sampled:
+		positive("index-samples", c.Indices)
+	case Analytic, FullData:
+		errs = append(errs, c.exact(m))
+	default:
+		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic or full-data", c.Integrate))
+	}
+	return errors.Join(errs...)
+}
+
+// exact reports why the expectation over z of m has no closed form here.
+func (c Config) exact(m hyper.Model) error {
+	if _, finite := m.Index().(index.Enumerable); finite && c.Integrate == Analytic {
+		return nil
+	}
+	if !m.LinearInTheta() {
+		return fmt.Errorf("integrate %s needs a base model that is linear in its parameters; use sampled", c.Integrate)
+	}
+	if _, finite := m.Index().(index.Enumerable); finite {
+		return nil
+	}
+	l, ok := m.Hyper.(hyper.Linear)
+	if !ok {
+		return fmt.Errorf("integrate %s needs a linear hypermodel or an ensemble; use sampled", c.Integrate)
+	}
+	if m.Prior != nil && !m.Prior.Layout.Equal(l.Layout) {
+		return fmt.Errorf("integrate %s needs a prior with the hypermodel's layout; use sampled", c.Integrate)
+	}
+	return nil
+}
+
+// Rates are the numbers of section 2.1 that do not shape the computation, float32 [runs] each: runs of one batch may
+// differ in them.
+type Rates struct {
+	Step         *Node // alpha
+	NoiseVar     *Node // sigma_w^2, the weight of the data in the loss
+	PriorVar     *Node // sigma_p^2, of the regulariser
+	Perturbation *Node // the standard deviation of the perturbations a^T z: sigma_w in the paper; 0 is none
+}
+
+// Batch is data points of each run.
+type Batch struct {
+	X *Node // inputs [runs, inputs, features]
+	Y *Node // responses [runs, inputs]
+	A *Node // perturbation vectors [runs, inputs, width]
+}
