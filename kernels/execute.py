@@ -1,0 +1,77 @@
+"""Execute one notebook in its own folder: execute.py KERNEL NOTEBOOK SECONDS.
+
+Standard output ends with one line of JSON for `kernels run`: {"notebook": the text of the executed notebook,
+"failure": null or {"cell", "source", "error", "output"}}.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+KEPT_OF_A_NOTEBOOK = {"kernelspec", "title", "authors"}
+VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
+
+
+def normalise(notebook, kernel):
+    """Drop what differs from machine to machine and run to run, so that a new run makes a small diff."""
+    metadata = {k: v for k, v in notebook.metadata.items() if k in KEPT_OF_A_NOTEBOOK}
+    metadata["kernelspec"] = {"display_name": "Go (hypermodels)", "language": "go", "name": kernel}
+    metadata["language_info"] = {"name": "go", "file_extension": ".go", "mimetype": "text/x-go"}
+    notebook.metadata = nbformat.from_dict(metadata)
+    count = 0
+    for cell in notebook.cells:
+        for key in VOLATILE_IN_A_CELL & set(cell.metadata):
+            del cell.metadata[key]
+        if cell.cell_type == "code" and cell.get("execution_count") is not None:
+            count += 1
+            cell.execution_count = count
+
+
+def failure(index, cell, error):
+    """What to tell of the cell that failed: its source and everything it printed to standard error."""
+    printed = [o for o in cell.get("outputs", []) if o.output_type == "stream" and o.name == "stderr"]
+    return {"cell": index + 1, "source": cell.source, "error": error, "output": "".join(o.text for o in printed)}
+
+
+def execute(kernel, path, seconds):
+    """Return the notebook with its outputs, and the failure or None."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        notebook,
+        kernel_name=kernel,
+        timeout=seconds,
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    started = []
+    client.on_cell_execute = lambda cell, cell_index: started.append((cell_index, cell))
+    try:
+        client.execute()
+        return notebook, None
+    except CellExecutionError as err:
+        return notebook, failure(*started[-1], err.evalue.strip())
+    except CellTimeoutError:
+        return notebook, failure(*started[-1], f"the cell took longer than {seconds} s")
+    except (DeadKernelError, RuntimeError) as err:
+        at = started[-1] if started else (0, nbformat.v4.new_code_cell())
+        return notebook, failure(*at, f"the kernel died: {err}")
+
+
+def main(kernel, path, seconds):
+    tempfile.tempdir = os.environ["JUPYTER_RUNTIME_DIR"]  # For the kernel's connection file: removed whatever happens.
+    notebook, failed = execute(kernel, Path(path).resolve(), int(seconds))
+    normalise(notebook, kernel)
+    print(json.dumps({"notebook": nbformat.writes(notebook) + "\n", "failure": failed}))
+
+
+main(*sys.argv[1:])

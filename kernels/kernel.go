@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// kernelCommand is what Jupyter starts, through kernels/go-hypermodels/start.sh.
+func kernelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "kernel CONNECTION-FILE",
+		Short:  "Run the Go kernel (started by Jupyter)",
+		Hidden: true,
+		Args:   bad(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			connection, err := filepath.Abs(args[0])
+			if err != nil {
+				return badInput(err)
+			}
+			code, err := runKernel(cmd.Context(), connection)
+			switch {
+			case errors.Is(err, context.Canceled): // Jupyter is done with it.
+				return nil
+			case err == nil && code != 0:
+				return exitError(code)
+			}
+			return err
+		},
+	}
+}
+
+// runKernel runs GoNB for one notebook, with a temporary folder of its own, until Jupyter stops it.
+func runKernel(ctx context.Context, connection string) (int, error) {
+	k, g, err := installed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// Short, since GoNB puts a socket there, whose path may have no more than some hundred characters.
+	tmp, err := os.MkdirTemp("", "hyper-kernel-")
+	if err != nil {
+		return 0, err
+	}
+	gonb := []string{
+		filepath.Join(k.tools, "gonb"),
+		"-kernel=" + connection,
+		"-go_work=" + strings.Join(k.repo.workspace(), ","),
+		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
+	}
+	if os.Getenv(plainVar) != "" {
+		gonb = append(gonb, "-raw_error")
+	}
+	dir, err := notebookDir()
+	if err != nil {
+		return 0, err
+	}
+	return supervise(ctx, child{argv: gonb, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
+}
+
+// startDirVar tells the folder that Jupyter started the kernel in: the notebook's.
+const startDirVar = "HYPERMODELS_NOTEBOOK_DIR"
+
+func notebookDir() (string, error) {
+	if dir := os.Getenv(startDirVar); dir != "" {
+		return dir, nil
+	}
+	return os.Getwd()
+}
+
+// installed finds what setup has prepared, without making anything.
+func installed(ctx context.Context) (kit, goTool, error) {
+	repo, err := here()
+	if err != nil {
+		return kit{}, goTool{}, err
+	}
+	s, err := openStore()
+	if err != nil {
+		return kit{}, goTool{}, err
+	}
+	g, err := findGo(ctx)
+	if err != nil {
+		return kit{}, goTool{}, err
+	}
+	tools, err := toolsItem(repo, g)
+	if err != nil {
+		return kit{}, goTool{}, err
+	}
+	if !s.has(tools) {
+		return kit{}, goTool{}, fmt.Errorf("the Go kernel is not installed: run `go run ./kernels setup` in %s", repo)
+	}
+	return kit{repo: repo, store: s, tools: s.dir(tools)}, g, nil
+}
+
+// kernelEnv is the environment of GoNB and of cells: they compile against the checkout, link fast, and stay offline.
+func (k kit) kernelEnv(g goTool, tmp string) []string {
+	path := []string{filepath.Join(k.tools, "shim"), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
+	return mergeEnv(os.Environ(),
+		"PATH="+strings.Join(path, string(filepath.ListSeparator)),
+		"HYPERMODELS_GO="+g.path,
+		"GOFLAGS="+cellFlags(),
+		"GOWORK=", // GoNB's workspace, not one that the user may have set.
+		"GOMLX_NO_AUTO_INSTALL=1",
+		"TMPDIR="+tmp,
+	)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func labCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lab [-- JUPYTER-ARGUMENT...]",
+		Short: "Open JupyterLab on the checkout's notebooks",
+		Example: "  go run ./kernels lab\n" +
+			"  go run ./kernels lab -- --no-browser --port 9999",
+		Args: bad(onlyAfterDash),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := setup(cmd.Context(), false)
+			if err != nil {
+				return err
+			}
+			return k.lab(cmd.Context(), args)
+		},
+	}
+}
+
+// onlyAfterDash accepts arguments for another program, which begin after "--".
+func onlyAfterDash(cmd *cobra.Command, args []string) error {
+	before := cmd.ArgsLenAtDash()
+	if before < 0 {
+		before = len(args)
+	}
+	if before > 0 {
+		return fmt.Errorf("unexpected argument %q: Jupyter's arguments follow --", args[0])
+	}
+	return nil
+}
+
+// lab runs JupyterLab until it ends or ctx does.
+func (k kit) lab(ctx context.Context, args []string) error {
+	env, err := k.jupyterEnv()
+	if err != nil {
+		return err
+	}
+	notebooks := k.repo.path("notebooks")
+	if err := os.MkdirAll(notebooks, 0o755); err != nil {
+		return err
+	}
+	argv := []string{
+		k.python(), "-m", "jupyterlab",
+		"--ServerApp.root_dir=" + notebooks,
+		// Only the project's kernel: the Python that runs Jupyter is no place for a notebook.
+		"--KernelSpecManager.allowed_kernelspecs={'" + kernelName + "'}",
+		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
+		"--KernelSpecManager.ensure_native_kernel=False",
+		"--MappingKernelManager.default_kernel_name=" + kernelName,
+	}
+	if os.Geteuid() == 0 {
+		argv = append(argv, "--allow-root") // As in a container; Jupyter listens on localhost alone.
+	}
+	code, err := supervise(ctx, child{argv: append(argv, args...), env: env, dir: notebooks, stdout: os.Stdout, stderr: os.Stderr})
+	if errors.Is(err, context.Canceled) {
+		say("JupyterLab has stopped")
+		return nil
+	}
+	if err == nil && code != 0 {
+		return exitError(code)
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+// Command kernels prepares and runs the project's notebooks: JupyterLab, the "Go (hypermodels)" kernel and XLA's plugin.
+//
+//	go run ./kernels setup    install everything that the notebooks need, once
+//	go run ./kernels lab      open JupyterLab on the notebooks
+//	go run ./kernels run      execute the notebooks and report what fails
+//	go run ./kernels clean    remove what setup installed
+//
+// Everything is pinned, by hash where a registry gives one, and lies in one folder of the project (see
+// [github.com/hypermodels/hypermodels/hyper/backend.Home]); the user's own Python and Jupyter stay as they are.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	// The first signal stops what runs, in order; a second one ends this process at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	os.Exit(status(command().ExecuteContext(ctx)))
+}
+
+// command is the tree of verbs.
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "kernels",
+		Short:             "Prepare and run the project's notebooks",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:              bad(cobra.NoArgs),
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
+	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand())
+	return root
+}
+
+// inputError is an error in what the user typed. The exit status tells it from a failure of the work itself.
+type inputError struct{ error }
+
+func badInput(err error) error { return inputError{err} }
+
+// bad marks the errors of an argument check as the user's.
+func bad(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return badInput(fmt.Errorf("%w; see `go run ./kernels %s --help`", err, cmd.Name()))
+		}
+		return nil
+	}
+}
+
+// exitError ends the program with the status of a child that has told its own story.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// status prints an error once and maps it to an exit status: 2 for bad input, 1 for what failed.
+func status(err error) int {
+	var input inputError
+	var exit exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &input):
+		fmt.Fprintln(os.Stderr, "kernels:", err)
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "kernels: interrupted")
+		return 130
+	}
+	fmt.Fprintln(os.Stderr, "kernels:", err)
+	return 1
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program compiles this command as a user's `go run` does: a test binary has no verbs.
+func program(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs what `kernels setup` installs")
+	}
+	path := filepath.Join(t.TempDir(), "kernels")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// result runs the command and returns what it printed and its exit status.
+func result(t *testing.T, program string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// TestNotebooks executes every notebook of the checkout with its small experiments.
+func TestNotebooks(t *testing.T) {
+	run := program(t)
+	list, err := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
+	if err != nil || len(list) == 0 {
+		t.Skip("no notebooks")
+	}
+	out, code := result(t, run, append([]string{"run", "--quick"}, list...)...)
+	t.Log(out)
+	if code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+// TestFirstCell is the promise to a user with an empty notebook: no import lines, declarations stay, pictures show.
+func TestFirstCell(t *testing.T) {
+	run := program(t)
+	path := filepath.Join(t.TempDir(), "first.ipynb")
+	writeNotebook(t, path,
+		"%%\nfmt.Println(hyper.Version)",
+		"import . \"github.com/gomlx/gomlx/core/graph\"\n\nfunc square(x *Node) *Node { return Mul(x, x) }",
+		"%%\nfmt.Println(MustExecOnce(must.M1(backend.Open(\"go\")), square, []float32{1, 2, 3}))",
+		"import \"gonum.org/v1/plot\"\n\n%%\nvar png bytes.Buffer\nmust.M1(must.M1(plot.New().WriterTo(100, 100, \"png\")).WriteTo(&png))\n"+
+			"gonbui.DisplayPNG(png.Bytes())",
+		"%%\nfmt.Println(os.Getenv(\"HYPER_PROFILE\"))")
+	before, _ := os.ReadFile(path)
+	folder := filepath.Join(t.TempDir(), "executed")
+	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the notebook itself was changed")
+	}
+	executed, err := os.ReadFile(filepath.Join(folder, "first.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`} {
+		if !strings.Contains(string(executed), want) {
+			t.Errorf("%q is not among the outputs", want)
+		}
+	}
+}
+
+func TestFailingCells(t *testing.T) {
+	run := program(t)
+	for _, c := range []struct{ name, cell, want string }{
+		{"panic", "%%\npanic(\"arm out of range\")", "panic: arm out of range"},
+		{"compile", "%%\nundefinedThing()", "undefined: undefinedThing"},
+		{"must", "%%\nmust.M(errors.New(\"no data\"))", "no data"},
+	} {
+		path := filepath.Join(t.TempDir(), c.name+".ipynb")
+		writeNotebook(t, path, "%%\nfmt.Println(1)", c.cell, "%%\nfmt.Println(\"never\")")
+		before, _ := os.ReadFile(path)
+		out, code := result(t, run, "run", "--inplace", path)
+		if code != 1 || !strings.Contains(out, c.want) || !strings.Contains(out, "cell 2:") {
+			t.Errorf("%s: exit status %d, output\n%s", c.name, code, out)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+			t.Errorf("%s: --inplace changed a notebook that failed", c.name)
+		}
+	}
+}

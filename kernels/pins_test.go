@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func testCheckout(t *testing.T) checkout {
+	t.Helper()
+	repo, err := here()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+// Every requirement is pinned to one version and has a hash, and no file names an index to take it from.
+func TestRequirementsArePinnedByHash(t *testing.T) {
+	repo := testCheckout(t)
+	files, _ := filepath.Glob(repo.path("kernels", "requirements*.txt"))
+	if len(files) != 3 {
+		t.Fatalf("requirement files: %v", files)
+	}
+	pinned := regexp.MustCompile(`^[a-z0-9-]+==[0-9][0-9a-z.]*( ; .*)?$`)
+	hashed := regexp.MustCompile(`^--hash=sha256:[0-9a-f]{64}$`)
+	for _, file := range files {
+		for i, entry := range entries(t, file) {
+			if !pinned.MatchString(entry[0]) {
+				t.Errorf("%s, entry %d: %q is not NAME==VERSION", filepath.Base(file), i+1, entry[0])
+			}
+			if len(entry) < 2 {
+				t.Errorf("%s: %s has no hash", filepath.Base(file), entry[0])
+			}
+			for _, h := range entry[1:] {
+				if !hashed.MatchString(h) {
+					t.Errorf("%s: %s: %q is no sha256", filepath.Base(file), entry[0], h)
+				}
+			}
+		}
+	}
+}
+
+// entries splits a requirements file into requirements, each followed by its hashes.
+func entries(t *testing.T, file string) [][]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list [][]string
+	for line := range strings.Lines(strings.ReplaceAll(string(data), "\\\n", "\x00")) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var entry []string
+		for _, part := range strings.Split(line, "\x00") {
+			entry = append(entry, strings.TrimSpace(part))
+		}
+		list = append(list, entry)
+	}
+	if len(list) == 0 {
+		t.Errorf("%s requires nothing", file)
+	}
+	return list
+}
+
+// required maps the modules that a go.mod requires to their versions.
+func required(t *testing.T, path string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\s*(\S+\.\S+/\S+) (v\S+)`).FindAllStringSubmatch(string(data), -1) {
+		versions[m[1]] = m[2]
+	}
+	return versions
+}
+
+// The root module stays free of notebook and editor tools, and gonb is the same version as kernel and as library.
+func TestGoPins(t *testing.T) {
+	repo := testCheckout(t)
+	const gonb = "github.com/janpfeifer/gonb"
+	root := required(t, repo.path("go.mod"))
+	if root["github.com/gomlx/go-xla"] == "" {
+		t.Errorf("go.mod is not read right: %v", root)
+	}
+	for _, tool := range []string{gonb, "golang.org/x/tools/gopls", "honnef.co/go/tools"} {
+		if v := root[tool]; v != "" {
+			t.Errorf("the root module requires %s %s", tool, v)
+		}
+	}
+	tools := required(t, repo.path("kernels", "tools", "go.mod"))
+	cells := required(t, repo.path("kernels", "cells", "go.mod"))
+	if tools[gonb] == "" || tools[gonb] != cells[gonb] {
+		t.Errorf("gonb is %q in kernels/tools and %q in kernels/cells", tools[gonb], cells[gonb])
+	}
+}

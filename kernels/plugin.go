@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// plugin is a PJRT plugin of XLA that comes as a Python wheel. The wheel is only a way to deliver a shared library:
+// no Python runs it.
+type plugin struct {
+	item
+	device string // "cpu" or "cuda", as backend.PluginFile spells it
+	file   string // the library in the item's folder
+	beside string // a folder of the item that the library looks for as ../NAME, or ""
+}
+
+// The wheels of both plugins. CUDA's is built for hardware that few have: what the tests check of it is the pins.
+var pluginWheels = []plugin{
+	{
+		item:   item{name: "xla", pins: "kernels/requirements-xla.txt"},
+		device: "cpu",
+		file:   "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+	},
+	{
+		item:   item{name: "cuda", pins: "kernels/requirements-cuda.txt"},
+		device: "cuda",
+		file:   "xla_plugins/xla_cuda13_pjrt/xla_gpu_pjrt.so",
+		beside: "nvidia", // The library's run path has $ORIGIN/../nvidia/cu13/lib and $ORIGIN/../nvidia/cudnn/lib.
+	},
+}
+
+// pluginsFor lists the plugins to install on this machine.
+func pluginsFor(k kit, cuda bool) ([]plugin, error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		say("no pinned XLA plugin for %s/%s (there is one for linux/amd64): the Go backend is used", runtime.GOOS, runtime.GOARCH)
+		return nil, nil
+	}
+	var list []plugin
+	for _, p := range pluginWheels {
+		if p.device == "cuda" && !cuda {
+			continue
+		}
+		requirements := p.pins
+		pins, err := k.repo.read(requirements)
+		if err != nil {
+			return nil, err
+		}
+		p.pins = string(pins)
+		p.build = func(ctx context.Context, dir, _ string) error {
+			install := pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--no-cache-dir", "--target", dir,
+				"-r", k.repo.path(filepath.FromSlash(requirements)))
+			return step(ctx, fmt.Sprintf("installing XLA's plugin for %s", p.device), install)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// ensure installs the plugin and links it to where package backend looks for it.
+func (p plugin) ensure(ctx context.Context, s store) error {
+	if err := s.ensure(ctx, p.item); err != nil {
+		return err
+	}
+	dir := s.dir(p.item)
+	if p.beside != "" {
+		if err := s.link(filepath.Join(dir, p.beside), p.beside); err != nil {
+			return err
+		}
+	}
+	return s.link(filepath.Join(dir, filepath.FromSlash(p.file)), "pjrt", backend.PluginFile(p.device))
+}

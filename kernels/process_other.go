@@ -1,0 +1,41 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// becomeReaper does nothing here: only Linux lets a process inherit its orphaned descendants.
+func becomeReaper() {}
+
+// processes asks ps for the process table.
+func processes() []process {
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=,args=").Output()
+	if err != nil {
+		return nil
+	}
+	var list []process
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		pid, _ := strconv.Atoi(f[0])
+		parent, _ := strconv.Atoi(f[1])
+		list = append(list, process{pid: pid, parent: parent, guard: isGuard(f[2:])})
+	}
+	return list
+}
+
+// processArgs is the command line of a process, cut at spaces.
+func processArgs(pid int) []string {
+	out, err := exec.Command("ps", "-p", fmt.Sprint(pid), "-o", "args=").Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(out))
+}

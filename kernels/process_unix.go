@@ -1,0 +1,39 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
+
+// reap collects the children of this process, those it inherited too, and returns the exit status of one of them.
+func reap(pid int) int {
+	for {
+		var status syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 1
+		case got == pid && status.Signaled():
+			go reapRest()
+			return 128 + int(status.Signal())
+		case got == pid && status.Exited():
+			go reapRest()
+			return status.ExitStatus()
+		}
+	}
+}
+
+// reapRest goes on collecting until no child is left.
+func reapRest() {
+	for {
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && err != syscall.EINTR {
+			return
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// The Go kernel does not run on Windows itself; in WSL it does. These stand in so that the module builds.
+
+func ownSession() *syscall.SysProcAttr { return nil }
+
+func becomeReaper() {}
+
+func kill(pid int) {
+	if p, err := os.FindProcess(pid); err == nil {
+		p.Kill()
+	}
+}
+
+func alive(int) bool { return true }
+
+func reap(pid int) int {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return 1
+	}
+	state, err := p.Wait()
+	if err != nil {
+		return 1
+	}
+	return state.ExitCode()
+}
+
+func processes() []process { return nil }
+
+func processArgs(int) []string { return nil }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// python is an interpreter that can make a virtual environment.
+type python struct {
+	path string // the program
+	id   string // version and home, which a virtual environment depends on
+}
+
+// findPython looks for Python: $HYPERMODELS_PYTHON, or python3 in PATH.
+func findPython(ctx context.Context) (python, error) {
+	name := os.Getenv("HYPERMODELS_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return python{}, fmt.Errorf("no %s in PATH: install Python 3.10 or later (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to one", name)
+	}
+	const probe = `import sys, venv, ensurepip; print("%d.%d.%d %s" % (*sys.version_info[:3], sys.base_prefix)); sys.exit(sys.version_info < (3, 10))`
+	cmd := exec.CommandContext(ctx, path, "-c", probe)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	id := strings.TrimSpace(string(out))
+	switch {
+	case err == nil:
+		return python{path, id}, nil
+	case ctx.Err() != nil:
+		return python{}, ctx.Err()
+	case id != "":
+		return python{}, fmt.Errorf("%s is Python %s: install 3.10 or later, or set HYPERMODELS_PYTHON to one", path, id)
+	case strings.Contains(complaint.String(), "No module named"):
+		return python{}, fmt.Errorf("%s comes without its venv module: install it (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to another Python", path)
+	}
+	return python{}, fmt.Errorf("%s does not run (%w): %s", path, err, strings.TrimSpace(complaint.String()))
+}
+
+const requirementsFile = "kernels/requirements.txt"
+
+// venvItem is the Python environment with JupyterLab.
+func venvItem(repo checkout, py python) (item, error) {
+	pins, err := repo.read(requirementsFile)
+	if err != nil {
+		return item{}, err
+	}
+	build := func(ctx context.Context, dir, final string) error {
+		say("making a Python environment from %s (%s)", py.path, py.id)
+		if out, err := exec.CommandContext(ctx, py.path, "-m", "venv", dir).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s -m venv: %w: %s", py.path, err, out)
+		}
+		install := pip(ctx, venvPython(dir), "install", "--no-compile", "-r", repo.path(filepath.FromSlash(requirementsFile)))
+		if err := step(ctx, "installing JupyterLab and what it needs (some 90 Python packages, 60 MB to download)", install); err != nil {
+			return err
+		}
+		// Compiled modules carry their source's path: give them the final one.
+		compile := exec.CommandContext(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final, filepath.Join(dir, "lib"))
+		if out, err := compile.CombinedOutput(); err != nil {
+			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine(out))
+		}
+		return relocate(dir, final)
+	}
+	return item{name: "venv", pins: string(pins) + py.id, build: build}, nil
+}
+
+func venvPython(venv string) string { return filepath.Join(venv, "bin", "python") }
+
+// pip is a pip command that takes nothing but what a requirements file pins by hash.
+func pip(ctx context.Context, python, verb string, args ...string) *exec.Cmd {
+	args = append([]string{"-m", "pip", verb, "--require-hashes", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"}, args...)
+	return exec.CommandContext(ctx, python, args...)
+}
+
+// relocate rewrites the folder's old name to its new one in a virtual environment's scripts and settings.
+func relocate(dir, final string) error {
+	change := func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte(dir)) {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, bytes.ReplaceAll(text, []byte(dir), []byte(final)), info.Mode())
+	}
+	if err := filepath.WalkDir(filepath.Join(dir, "bin"), change); err != nil {
+		return err
+	}
+	config := filepath.Join(dir, "pyvenv.cfg")
+	info, err := os.Stat(config)
+	if err != nil {
+		return err
+	}
+	return change(config, fs.FileInfoToDirEntry(info), nil)
+}
+
+func lastLine(out []byte) string {
+	var t tail
+	t.Write(out)
+	return t.last()
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	inplace     bool
+	out         string
+	timeout     time.Duration
+	quick, full bool
+}
+
+func runCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [NOTEBOOK...]",
+		Short: "Execute notebooks, and fail when a cell does",
+		Long: "Executes notebooks (all in notebooks/ when none is named) from their first cell to their last, each with a kernel of\n" +
+			"its own and in its own folder. The files stay as they are unless --inplace is given. Exit status 1 when a cell fails.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			repo, err := here()
+			if err != nil {
+				return err
+			}
+			list, err := o.notebooks(repo, args)
+			if err != nil {
+				return badInput(err)
+			}
+			k, err := setup(cmd.Context(), false)
+			if err != nil {
+				return err
+			}
+			return k.run(cmd.Context(), list, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.inplace, "inplace", false, "write the outputs into the notebooks, once all their cells succeed")
+	f.StringVar(&o.out, "out", "", "write executed copies into this folder")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "the longest time for one cell")
+	f.BoolVar(&o.quick, "quick", false, "small experiments: HYPER_PROFILE=quick in the cells (the default)")
+	f.BoolVar(&o.full, "full", false, "the paper's experiments: HYPER_PROFILE=full in the cells")
+	return cmd
+}
+
+// notebooks checks the options and the notebooks named, or lists those of the checkout.
+func (o runOptions) notebooks(repo checkout, named []string) ([]string, error) {
+	switch {
+	case o.inplace && o.out != "":
+		return nil, errors.New("--inplace and --out are two places for the outputs: give one")
+	case o.quick && o.full:
+		return nil, errors.New("--quick and --full contradict each other: give one")
+	case o.timeout < time.Second:
+		return nil, fmt.Errorf("--timeout %v is too short: give a second or more, such as 10m", o.timeout)
+	}
+	if len(named) == 0 {
+		list, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("no notebook in %s: name one", repo.path("notebooks"))
+		}
+		return list, err
+	}
+	seen := map[string]string{}
+	for _, name := range named {
+		if err := checkNotebook(name); err != nil {
+			return nil, err
+		}
+		base := filepath.Base(name)
+		if other, twice := seen[base]; twice && o.out != "" {
+			return nil, fmt.Errorf("%s and %s would be written to the same file in %s: run them one at a time", other, name, o.out)
+		}
+		seen[base] = name
+	}
+	return named, nil
+}
+
+// profile is the size of experiments that the cells are asked for.
+func (o runOptions) profile() string {
+	if o.full {
+		return "full"
+	}
+	return "quick"
+}
+
+// run executes the notebooks one after the other and prints a line for each.
+func (k kit) run(ctx context.Context, notebooks []string, o runOptions) error {
+	if o.out != "" {
+		if err := os.MkdirAll(o.out, 0o755); err != nil {
+			return badInput(err)
+		}
+	}
+	failed := 0
+	for _, path := range notebooks {
+		began := time.Now()
+		fault, err := k.runNotebook(ctx, path, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		verdict := "ok  "
+		if fault != nil {
+			verdict = "FAIL"
+			failed++
+		}
+		fmt.Printf("%s %s  %.1f s\n", verdict, short(path), time.Since(began).Seconds())
+		if fault != nil {
+			fmt.Print(fault)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d notebooks failed", failed, len(notebooks))
+	}
+	return nil
+}
+
+// short is a path as seen from the working folder.
+func short(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(wd, path)
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	return rel
+}

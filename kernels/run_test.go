@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// writeNotebook makes a notebook with code cells.
+func writeNotebook(t *testing.T, path string, sources ...string) {
+	t.Helper()
+	cells := []map[string]any{}
+	for _, source := range sources {
+		cells = append(cells, map[string]any{"cell_type": "code", "source": source, "metadata": map[string]any{},
+			"outputs": []any{}, "execution_count": nil})
+	}
+	data, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 4, "metadata": map[string]any{}, "cells": cells})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRunRefusesBadInput(t *testing.T) {
+	dir := t.TempDir()
+	good, text := filepath.Join(dir, "good.ipynb"), filepath.Join(dir, "text.ipynb")
+	writeNotebook(t, good, "%%\n")
+	if err := os.WriteFile(text, []byte("no notebook"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"run --inplace --out x " + good, "give one"},
+		{"run --quick --full " + good, "give one"},
+		{"run --timeout 1ms " + good, "too short"},
+		{"run --timeout soon " + good, "invalid"},
+		{"run " + filepath.Join(dir, "missing.ipynb"), "no such file"},
+		{"run " + text, "not a Jupyter notebook"},
+		{"run --out x " + good + " " + filepath.Join(dir, ".", "..", filepath.Base(dir), "good.ipynb"), "same file"},
+		{"lab notebook", "follow --"},
+		{"setup everything", "unknown command"},
+		{"fly", "unknown command"},
+	} {
+		cmd := command()
+		cmd.SetArgs(strings.Fields(c.args))
+		err := cmd.ExecuteContext(t.Context())
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line with %q", c.args, err, c.want)
+		}
+		if got := status(err); got != 2 {
+			t.Errorf("%s: exit status %d, want 2", c.args, got)
+		}
+	}
+}
+
+func TestRunTakesAllNotebooksInOrder(t *testing.T) {
+	repo := checkout(t.TempDir())
+	if err := os.Mkdir(repo.path("notebooks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o := runOptions{timeout: time.Minute}
+	if _, err := o.notebooks(repo, nil); err == nil {
+		t.Error("no error without a notebook")
+	}
+	for _, name := range []string{"02-b.ipynb", "01-a.ipynb", "notes.txt"} {
+		writeNotebook(t, repo.path("notebooks", name))
+	}
+	list, err := o.notebooks(repo, nil)
+	if err != nil || len(list) != 2 || filepath.Base(list[0]) != "01-a.ipynb" {
+		t.Errorf("notebooks: %v, %v", list, err)
+	}
+}
+
+func TestFaultShowsCellAndError(t *testing.T) {
+	f := &fault{Cell: 3, Source: "%%\ncheck(3)\n", Error: "exit status 2", Output: "panic: \x1b[7m[[ Cell [2] ]]\x1b[0m main.go:7\n"}
+	const want = "  cell 3:\n    | %%\n    | check(3)\n  its standard error:\n    panic: [[ Cell [2] ]]main.go:7\n  failed:\n    exit status 2\n"
+	if got := f.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestCheckoutIsFoundFromBelow(t *testing.T) {
+	root := testCheckout(t)
+	below, err := findCheckout(root.path("kernels", "cells"))
+	if err != nil || below != root {
+		t.Errorf("from kernels/cells: %s, %v; want %s", below, err, root)
+	}
+	if _, err := findCheckout(t.TempDir()); status(err) != 2 {
+		t.Errorf("outside a checkout: %v", err)
+	}
+}
+
+func TestMergeEnv(t *testing.T) {
+	got := mergeEnv([]string{"PATH=/bin", "PATHS=x", "HOME=/a"}, "PATH=/usr/bin", "NEW=1")
+	if want := "PATHS=x HOME=/a PATH=/usr/bin NEW=1"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func setupCommand() *cobra.Command {
+	var cuda bool
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install JupyterLab, the Go kernel and XLA's plugin into the project's own folder",
+		Long: "Installs, at pinned versions and into the project's own folder alone, what the notebooks need: JupyterLab in a\n" +
+			"Python environment, XLA's plugin, GoNB with goimports and gopls; and compiles the packages that cells import.\n" +
+			"What is there already is left as it is.",
+		Args: bad(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			k, err := setup(cmd.Context(), cuda)
+			if err == nil {
+				say("ready, in %s", k.store)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&cuda, "cuda", false, "also install XLA's CUDA plugin and NVIDIA's libraries (about 4 GB)")
+	return cmd
+}
+
+// kit is what a setup has prepared for a checkout.
+type kit struct {
+	repo  checkout
+	store store
+	venv  string // the Python environment's folder
+	tools string // the folder with gonb, goimports, gopls and the go shim
+}
+
+func (k kit) python() string { return venvPython(k.venv) }
+
+// setup prepares everything; what is there already costs next to nothing.
+func setup(ctx context.Context, cuda bool) (kit, error) {
+	began := time.Now()
+	repo, err := here()
+	if err != nil {
+		return kit{}, err
+	}
+	s, err := openStore()
+	if err != nil {
+		return kit{}, err
+	}
+	py, err := findPython(ctx)
+	if err != nil {
+		return kit{}, err
+	}
+	g, err := findGo(ctx)
+	if err != nil {
+		return kit{}, err
+	}
+	venv, err := venvItem(repo, py)
+	if err != nil {
+		return kit{}, err
+	}
+	tools, err := toolsItem(repo, g)
+	if err != nil {
+		return kit{}, err
+	}
+	k := kit{repo: repo, store: s, venv: s.dir(venv), tools: s.dir(tools)}
+	plugins, err := pluginsFor(k, cuda)
+	if err != nil {
+		return kit{}, err
+	}
+	if err := k.install(ctx, g, []item{venv, tools}, plugins); err != nil {
+		return kit{}, err
+	}
+	if spent := time.Since(began); spent > 5*time.Second {
+		say("setup took %.0f s", spent.Seconds())
+	}
+	return k, nil
+}
+
+// install makes what is missing, under the store's lock.
+func (k kit) install(ctx context.Context, g goTool, items []item, plugins []plugin) error {
+	unlock, err := k.store.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, it := range items {
+		if err := k.store.ensure(ctx, it); err != nil {
+			return err
+		}
+	}
+	for _, p := range plugins {
+		if err := p.ensure(ctx, k.store); err != nil {
+			return err
+		}
+	}
+	if err := k.configureJupyter(); err != nil {
+		return err
+	}
+	return k.warm(ctx, g)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// store is the folder that setup fills: backend.Home. Everything in it that takes long to make lies in a folder whose
+// name ends in a hash of its pins, so a change of pins makes a new folder and an unchanged one is found at once.
+type store string
+
+// openStore returns the store, as an absolute path. It may not exist yet.
+func openStore() (store, error) {
+	home, err := filepath.Abs(backend.Home())
+	return store(home), err
+}
+
+func (s store) path(parts ...string) string {
+	return filepath.Join(append([]string{string(s)}, parts...)...)
+}
+
+// item is a folder of the store.
+type item struct {
+	name string // what it is, the first part of the folder's name
+	pins string // everything that its content depends on
+	// build fills an empty folder. When it returns, the folder is renamed from dir to final.
+	build func(ctx context.Context, dir, final string) error
+}
+
+// dir is the item's folder, there or not.
+func (s store) dir(it item) string {
+	sum := sha256.Sum256([]byte(it.pins))
+	return s.path(it.name + "-" + hex.EncodeToString(sum[:])[:12])
+}
+
+// has tells whether the item is there. A folder under its final name is whole.
+func (s store) has(it item) bool {
+	info, err := os.Stat(s.dir(it))
+	return err == nil && info.IsDir()
+}
+
+// partial is in the names of folders being built. Nothing else ever uses them, so that an interrupted build is not
+// mistaken for a whole one; the next setup removes them.
+const partial = ".partial-"
+
+// ensure makes the item if it is not there. The store must be locked.
+func (s store) ensure(ctx context.Context, it item) error {
+	if s.has(it) {
+		return nil
+	}
+	final := s.dir(it)
+	dir, err := os.MkdirTemp(string(s), filepath.Base(final)+partial)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // MkdirTemp's 0700 would shut out other users of a shared store.
+		return err
+	}
+	if err := it.build(ctx, dir, final); err != nil {
+		return err
+	}
+	return os.Rename(dir, final)
+}
+
+// lock waits for other setups to end, creates the store, removes what an interrupted setup left, and returns the
+// function that unlocks. The lock dies with the process that holds it.
+func (s store) lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(string(s), 0o755); err != nil {
+		return nil, fmt.Errorf("cannot create the project's folder: %w; set HYPERMODELS_HOME to a folder that can be written", err)
+	}
+	l := flock.New(s.path(lockName))
+	locked, err := l.TryLock()
+	if err == nil && !locked {
+		say("waiting for another setup in %s to end", s)
+		_, err = l.TryLockContext(ctx, 200*time.Millisecond)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock %s: %w", s, err)
+	}
+	if err := s.sweep(); err != nil {
+		l.Unlock()
+		return nil, err
+	}
+	return func() { l.Unlock() }, nil
+}
+
+const lockName = ".setup.lock"
+
+// sweep removes the folders of interrupted builds.
+func (s store) sweep() error {
+	entries, err := os.ReadDir(string(s))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), partial) {
+			if err := os.RemoveAll(s.path(e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// link makes a symbolic link in the store, replacing an older one in one step. target is absolute; the link is relative,
+// so that the store can be moved or mounted elsewhere.
+func (s store) link(target string, name ...string) error {
+	at := s.path(name...)
+	rel, err := filepath.Rel(filepath.Dir(at), target)
+	if err != nil {
+		return err
+	}
+	if old, err := os.Readlink(at); err == nil && old == rel {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	fresh := fmt.Sprintf("%s%s%d", at, partial, os.Getpid())
+	if err := os.Symlink(rel, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, at)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func testItem(pins string, build func(dir string) error) item {
+	return item{name: "thing", pins: pins, build: func(_ context.Context, dir, _ string) error { return build(dir) }}
+}
+
+func writeWhole(dir string) error { return os.WriteFile(filepath.Join(dir, "whole"), nil, 0o644) }
+
+func lockStore(t *testing.T, s store) {
+	t.Helper()
+	unlock, err := s.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(unlock)
+}
+
+func TestEnsureBuildsOnceForSetOfPins(t *testing.T) {
+	s := store(t.TempDir())
+	lockStore(t, s)
+	built := 0
+	build := func(dir string) error { built++; return writeWhole(dir) }
+	for _, pins := range []string{"a==1", "a==1", "a==2", "a==1"} {
+		it := testItem(pins, build)
+		if err := s.ensure(t.Context(), it); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(s.dir(it), "whole")); err != nil {
+			t.Errorf("pins %q: %v", pins, err)
+		}
+	}
+	if built != 2 {
+		t.Errorf("built %d times for two sets of pins", built)
+	}
+}
+
+func TestFailedBuildIsNotTakenForWhole(t *testing.T) {
+	s := store(t.TempDir())
+	lockStore(t, s)
+	broken := errors.New("no network")
+	it := testItem("a==1", func(dir string) error { return errors.Join(writeWhole(dir), broken) })
+	if err := s.ensure(t.Context(), it); !errors.Is(err, broken) {
+		t.Fatalf("ensure: %v, want %v", err, broken)
+	}
+	if s.has(it) {
+		t.Error("a failed build is there")
+	}
+	if err := s.ensure(t.Context(), testItem("a==1", writeWhole)); err != nil || !s.has(it) {
+		t.Errorf("the build after a failed one: %v", err)
+	}
+}
+
+func TestLockRemovesWhatAKilledSetupLeft(t *testing.T) {
+	s := store(t.TempDir())
+	half := s.path("venv-0123456789ab" + partial + "42")
+	if err := os.MkdirAll(filepath.Join(half, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lockStore(t, s)
+	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", half, err)
+	}
+}
+
+func TestConcurrentSetupsBuildOneAfterTheOther(t *testing.T) {
+	s := store(t.TempDir())
+	var inside, built atomic.Int32
+	it := testItem("a==1", func(dir string) error {
+		if inside.Add(1) != 1 {
+			t.Error("two builds at once")
+		}
+		time.Sleep(20 * time.Millisecond)
+		inside.Add(-1)
+		built.Add(1)
+		return writeWhole(dir)
+	})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			unlock, err := s.lock(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			if err := s.ensure(t.Context(), it); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := built.Load(); n != 1 {
+		t.Errorf("built %d times", n)
+	}
+}
+
+func TestLinkIsRelativeAndReplaced(t *testing.T) {
+	s := store(t.TempDir())
+	for _, folder := range []string{"xla-1", "xla-2"} {
+		target := s.path(folder, "plugin.so")
+		if err := os.MkdirAll(s.path(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(target, []byte(folder), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.link(target, "pjrt", "plugin.so"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(s.path("pjrt", "plugin.so")); err != nil || string(got) != folder {
+			t.Errorf("through the link: %q, %v; want %q", got, err, folder)
+		}
+	}
+	if to, _ := os.Readlink(s.path("pjrt", "plugin.so")); filepath.IsAbs(to) {
+		t.Errorf("the link is absolute: %s", to)
+	}
+}
+
+func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
+	s := store(t.TempDir())
+	for _, name := range []string{"venv-1/bin", "tools-1", "jupyter/config", "results", "pjrt", "nvidia"} {
+		if err := os.MkdirAll(s.path(filepath.FromSlash(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	byHand := s.path("pjrt", "pjrt_c_api_cuda_plugin.so")
+	if err := os.WriteFile(byHand, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.link(s.path("xla-1", "x.so"), "pjrt", "pjrt_c_api_cpu_plugin.so"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	entries, _ := os.ReadDir(string(s))
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if got := strings.Join(left, " "); got != "nvidia pjrt results" {
+		t.Errorf("left: %s", got)
+	}
+	if _, err := os.Stat(byHand); err != nil {
+		t.Error("a plugin that is no link of setup's was removed")
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// goTool is the Go toolchain that builds the kernel's programs and compiles cells.
+type goTool struct {
+	path    string
+	version string // such as go1.26.5
+	cache   string // its build cache
+}
+
+func findGo(ctx context.Context) (goTool, error) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return goTool{}, fmt.Errorf("no go in PATH, which cells are compiled with: install Go from https://go.dev/dl")
+	}
+	out, err := exec.CommandContext(ctx, path, "env", "-json", "GOVERSION", "GOCACHE").Output()
+	if err != nil {
+		return goTool{}, fmt.Errorf("%s env: %w", path, err)
+	}
+	var env struct{ GOVERSION, GOCACHE string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return goTool{}, fmt.Errorf("%s env: %w", path, err)
+	}
+	return goTool{path, env.GOVERSION, env.GOCACHE}, nil
+}
+
+// kernelPrograms are built from the module in kernels/tools: the kernel, and what it calls for imports and for help on
+// a name.
+var kernelPrograms = []string{
+	"github.com/janpfeifer/gonb",
+	"golang.org/x/tools/cmd/goimports",
+	"golang.org/x/tools/gopls",
+}
+
+// goShim stands before go in a kernel's PATH. GoNB runs a bare `go get` before each cell, which would ask the network
+// for what the workspace already holds; everything else goes to the real go.
+const goShim = `#!/bin/sh
+case "$#:$*" in
+"1:get" | "2:get -t") exit 0 ;;
+esac
+exec "$HYPERMODELS_GO" "$@"
+`
+
+// toolsItem is the folder with the kernel's programs.
+func toolsItem(repo checkout, g goTool) (item, error) {
+	pins, err := repo.read("kernels/tools/go.mod", "kernels/tools/go.sum")
+	if err != nil {
+		return item{}, err
+	}
+	build := func(ctx context.Context, dir, _ string) error {
+		args := append([]string{"build", "-trimpath", "-o", dir}, kernelPrograms...)
+		cmd := exec.CommandContext(ctx, g.path, args...)
+		cmd.Dir = repo.path("kernels", "tools")
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
+		if err := step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd); err != nil {
+			return err
+		}
+		shim := filepath.Join(dir, "shim")
+		if err := os.Mkdir(shim, 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(shim, "go"), []byte(goShim), 0o755)
+	}
+	return item{name: "tools", pins: string(pins) + g.version + goShim, build: build}, nil
+}
+
+// cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes
+// half of it.
+func cellFlags() string {
+	if runtime.GOOS == "linux" {
+		return "-buildvcs=false '-ldflags=-linkmode=internal -s -w'"
+	}
+	return "-buildvcs=false '-ldflags=-s -w'"
+}

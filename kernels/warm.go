@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// workspace lists the modules that a cell sees beside its own: the checkout, and what kernels/cells requires.
+func (repo checkout) workspace() []string {
+	return []string{string(repo), repo.path("kernels", "cells")}
+}
+
+// warm compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set of
+// dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
+func (k kit) warm(ctx context.Context, g goTool) error {
+	pins, err := k.repo.read("go.mod", "go.sum", "kernels/cells/go.mod", "kernels/cells/go.sum")
+	if err != nil {
+		return err
+	}
+	return k.store.ensure(ctx, item{
+		name: "warm",
+		pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"),
+		build: func(ctx context.Context, dir, _ string) error {
+			err := k.compile(ctx, g, dir)
+			if err != nil && ctx.Err() == nil {
+				say("the checkout does not compile; cells that import it will fail: %v", err)
+				return nil
+			}
+			return err
+		},
+	})
+}
+
+// compile builds the checkout's libraries and kernels/cells in a workspace of their own in dir.
+func (k kit) compile(ctx context.Context, g goTool, dir string) error {
+	init := exec.CommandContext(ctx, g.path, append([]string{"work", "init"}, k.repo.workspace()...)...)
+	init.Dir = dir
+	init.Env = append(os.Environ(), "GOWORK=")
+	if out, err := init.CombinedOutput(); err != nil {
+		return fmt.Errorf("go work init: %w: %s", err, out)
+	}
+	cmd := exec.CommandContext(ctx, g.path, "build", modulePath+"/hyper/...", modulePath+"/kernels/cells")
+	cmd.Dir = string(k.repo)
+	cmd.Env = append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
+	return step(ctx, "compiling the packages that cells import", cmd)
+}
