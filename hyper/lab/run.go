@@ -18,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Options say how a Spec is run. None of them changes a result, except that Backend rounds in its own way.
@@ -299,13 +300,13 @@ func (e *engine) begin(p *program, b batch, c checkpoint) ([]*tensors.Tensor, []
 	if !slices.Equal(c.Names, p.names) {
 		return nil, nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(e.opts.Dir, b.number))
 	}
-	state, err = restored(c.Nodes)
+	state, err = saved.Tensors(c.Nodes)
 	return state, c.Rows, err
 }
 
 // save writes the batch's checkpoint, and then the rows it has.
 func (e *engine) save(p *program, b batch, state []*tensors.Tensor, rows []Row) error {
-	nodes, err := saved(state)
+	nodes, err := saved.From(state)
 	if err != nil {
 		return err
 	}

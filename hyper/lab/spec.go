@@ -94,45 +94,6 @@ func (s Spec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Sweep returns the settings of an agent for every combination of values, in the order of the keys given, the last key
-// running fastest. Keys the agent does not have are skipped.
-func (x Experiment) Sweep(agent string, keys []string, values map[string][]string) ([]Entry, error) {
-	combinations := []map[string]string{{}}
-	probe, err := x.New(agent)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if !HasKey(probe, k) {
-			continue
-		}
-		var next []map[string]string
-		for _, c := range combinations {
-			for _, v := range values[k] {
-				with := map[string]string{k: v}
-				for name, old := range c {
-					with[name] = old
-				}
-				next = append(next, with)
-			}
-		}
-		combinations = next
-	}
-	var entries []Entry
-	for _, c := range combinations {
-		s, _ := x.New(agent)
-		for _, k := range keys {
-			if v, ok := c[k]; ok {
-				if err := Set(s, k, v); err != nil {
-					return nil, fmt.Errorf("agent %s: %w", agent, err)
-				}
-			}
-		}
-		entries = append(entries, Entry{agent, s})
-	}
-	return entries, nil
-}
-
 // Schedule lists the periods at which rows are written: log-spaced, about 16 for each factor of ten, and the last.
 func Schedule(periods int) []int {
 	var out []int

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"testing"
 	"strings"
+	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -15,19 +15,17 @@ import (
 func TestSpeed(t *testing.T) {
 	x := paper.Gaussian
 	agent := os.Getenv("AGENT")
-	vals := map[string][]string{}
-	var keys []string
-	for _, kv := range strings.Fields(os.Getenv("SET")) {
-		k, v, _ := strings.Cut(kv, "=")
-		keys = append(keys, k)
-		vals[k] = strings.Split(v, ",")
+	n := func(k string, d int) int {
+		v, err := strconv.Atoi(os.Getenv(k))
+		if err != nil {
+			return d
+		}
+		return v
 	}
-	entries, err := x.Sweep(agent, keys, vals)
+	spec, err := x.Spec([]string{agent}, strings.Fields(os.Getenv("SET")), lab.Size{Periods: n("T", 1000), Runs: n("RUNS", 4)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := func(k string, d int) int { v, err := strconv.Atoi(os.Getenv(k)); if err != nil { return d }; return v }
-	spec := lab.Spec{Experiment: "gaussian", Entries: entries, Periods: n("T", 1000), Runs: n("RUNS", 4)}
 	dir := t.TempDir()
 	pr, err := lab.Run(context.Background(), spec, map[string]lab.Experiment{"gaussian": x}, lab.Options{Dir: dir, Backend: os.Getenv("BACKEND"), Workers: n("WORKERS", 0), BatchRuns: n("LANES", 0)})
 	if err != nil {
@@ -42,7 +40,9 @@ func TestSpeed(t *testing.T) {
 		if r.Period == spec.Periods {
 			sum += float64(r.Regret)
 			c++
-			if r.Diverged > 0 { div++ }
+			if r.Diverged > 0 {
+				div++
+			}
 		}
 	}
 	fmt.Printf("%s %s: %.0f rp/s compile %.2fs regret %.1f diverged %d digest %x compilations %d\n", agent, os.Getenv("SET"), pr.RunPeriodRate, pr.CompileTime.Seconds(), sum/float64(c), div, rows[len(rows)-1].Digest, lab.Compilations())

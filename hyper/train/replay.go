@@ -22,8 +22,8 @@ func newReplay(g *Graph, runs, capacity, width int) State {
 	}
 }
 
-// insert writes row (of shape [runs, ...]) at position t, a scalar, of buffer [runs, capacity, ...].
-func insert(buffer, row, t *Node) *Node {
+// Insert writes row (of shape [runs, ...]) at position t, a scalar, of buffer [runs, capacity, ...].
+func Insert(buffer, row, t *Node) *Node {
 	row = InsertAxes(row, 1)
 	g := buffer.Graph()
 	if g.Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {

@@ -60,9 +60,9 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 		t.setStatistics(out, t.statistics(state).Add(Collapse(t.Model.Base.(hyper.LinearBase), datum)))
 		return out
 	}
-	out["replay.x"] = insert(state["replay.x"], x, size)
-	out["replay.y"] = insert(state["replay.y"], y, size)
-	out["replay.a"] = insert(state["replay.a"], Squeeze(a, 1), size)
+	out["replay.x"] = Insert(state["replay.x"], x, size)
+	out["replay.y"] = Insert(state["replay.y"], y, size)
+	out["replay.a"] = Insert(state["replay.a"], Squeeze(a, 1), size)
 	return out
 }
 

@@ -1,0 +1,170 @@
+package agent_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// armsModel is section 4.1's hypermodel: K independent arms, an index part of dimension m for each.
+func armsModel(arms, m int) hyper.Model {
+	layout, table := hyper.PerParameter(arms, m), base.Tabular{Arms: arms}
+	return hyper.Model{
+		Base:  table,
+		Hyper: hyper.Linear{Layout: layout, P: index.PerArm{Arms: arms, M: m}},
+		Prior: &hyper.Prior{Base: table, Layout: layout},
+	}
+}
+
+// A recommender with three items, of which the last is liked most often.
+func Example() {
+	bandit := must.M1(agent.New(agent.Config{
+		Model:    armsModel(3, 10),
+		Train:    train.Config{Capacity: 1000, Integrate: train.FullData},
+		StepSize: 0.5, NoiseVariance: 0.25, Seed: 1, Backend: backend.Go,
+	}))
+	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
+	for range 300 {
+		shown := must.M1(bandit.Act(nil)).Action
+		liked := float32(0)
+		if users.Float64() < likes[shown] {
+			liked = 1
+		}
+		must.M(bandit.Observe([]float32{float32(shown)}, liked))
+		plays[shown]++
+	}
+	fmt.Println("shown most often: the last item:", plays[2] > 200)
+	// Output: shown most often: the last item: true
+}
+
+// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data after
+// training, and larger away from them.
+func TestRegressionTightensAtTheData(t *testing.T) {
+	mlp := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
+	prior := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
+	n := hyper.NumTheta(mlp)
+	a := must.M1(agent.New(agent.Config{
+		Model: hyper.Model{
+			Base:  mlp,
+			Hyper: hyper.Linear{Layout: hyper.Dense(n, 8), P: index.Gaussian{N: 8}},
+			Prior: &hyper.Prior{Base: prior, Layout: hyper.Dense(n, 8)},
+		},
+		Features: 1, StepSize: 0.02, NoiseVariance: 0.1, Seed: 3, Backend: backend.Go,
+		Train: train.Config{Capacity: 32, Batch: 16, Steps: 1},
+	}))
+	at := [][]float32{{-0.5}, {0.5}, {2.5}}
+	before := spread(must.M1(a.Sample(at, 200)))
+	for i := range 16 {
+		x := float32(i)/16 - 0.5
+		must.M(a.Add([]float32{x}, float32(math.Sin(3*float64(x)))))
+	}
+	must.M(a.Train(600))
+	after := spread(must.M1(a.Sample(at, 200)))
+	if after[0] > before[0]/2 || after[1] > before[1]/2 {
+		t.Errorf("spread at the data %.2f before and %.2f after training", before, after)
+	}
+	if after[2] < 2*after[1] {
+		t.Errorf("spread away from the data, %.2f, is not larger than at them, %.2f", after[2], after[1])
+	}
+}
+
+// spread is the standard deviation over functions of the predictions at each input.
+func spread(values [][]float32) []float64 {
+	out := make([]float64, len(values[0]))
+	for i := range out {
+		var sum, sum2 float64
+		for _, f := range values {
+			sum += float64(f[i])
+			sum2 += float64(f[i]) * float64(f[i])
+		}
+		n := float64(len(values))
+		out[i] = math.Sqrt(sum2/n - sum*sum/n/n)
+	}
+	return out
+}
+
+func TestLoadGoesOnAsSaved(t *testing.T) {
+	c := agent.Config{Model: armsModel(4, 3), Train: train.Config{Capacity: 20}, Seed: 5, Backend: backend.Go}
+	a := must.M1(agent.New(c))
+	for i := range 5 {
+		must.M(a.Observe([]float32{float32(i % 4)}, float32(i)))
+	}
+	path := filepath.Join(t.TempDir(), "agent")
+	must.M(a.Save(path))
+	b := must.M1(agent.Load(c, path))
+	for i := range 5 {
+		for _, x := range []*agent.Agent{a, b} {
+			must.M(x.Observe([]float32{float32(i % 3)}, 1))
+		}
+		da, db := must.M1(a.Act(nil)), must.M1(b.Act(nil))
+		if !reflect.DeepEqual(da, db) {
+			t.Fatalf("decision %d: %v by the original, %v by the loaded agent", i, da, db)
+		}
+	}
+	if !reflect.DeepEqual(must.M1(a.Sample(nil, 3)), must.M1(b.Sample(nil, 3))) {
+		t.Error("samples differ after loading")
+	}
+	c.Model = armsModel(5, 3)
+	if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		t.Errorf("loading with another model: %v", err)
+	}
+}
+
+func TestActAndObserveSideBySide(t *testing.T) {
+	a := must.M1(agent.New(agent.Config{Model: armsModel(4, 3), Train: train.Config{Capacity: 50}, Seed: 5, Backend: backend.Go}))
+	done := make(chan error, 4)
+	for range 3 {
+		go func() {
+			var err error
+			for i := 0; i < 20 && err == nil; i++ {
+				_, err = a.Act(nil)
+			}
+			done <- err
+		}()
+	}
+	go func() {
+		var err error
+		for i := 0; i < 20 && err == nil; i++ {
+			err = a.Observe([]float32{1}, 0.5)
+		}
+		done <- err
+	}()
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	a := must.M1(agent.New(agent.Config{Model: armsModel(2, 3), Train: train.Config{Capacity: 1}, Backend: backend.Go}))
+	nan := float32(math.NaN())
+	for name, err := range map[string]error{
+		"arm":      a.Observe([]float32{2}, 0),
+		"finite":   a.Observe([]float32{0}, nan),
+		"numbers":  a.Observe([]float32{0, 1}, 0),
+		"no data":  a.Train(1),
+		"capacity": func() error { must.M(a.Observe([]float32{0}, 0)); return a.Observe([]float32{0}, 0) }(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
+	_, err := agent.New(agent.Config{Model: armsModel(0, 3), Train: train.Config{Capacity: 1}, StepSize: -1, Backend: backend.Go})
+	if err == nil || !strings.Contains(err.Error(), "StepSize") || !strings.Contains(err.Error(), "block") {
+		t.Errorf("two faults: got error %v", err)
+	}
+}

@@ -1,0 +1,270 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the coverage of all intervals of this package.
+const Level = 0.95
+
+// ErrNoRows is the cause of errors about statistics of runs that have no rows.
+var ErrNoRows = errors.New("no rows")
+
+// Summary is the outcome of an entry. Regret is expected regret, in units of reward, over the runs that did not diverge; a
+// statistic is nil when too few of those are left: a mean or median needs one, a standard error two.
+type Summary struct {
+	Experiment       string         `json:"experiment"`
+	Agent            string         `json:"agent"`
+	Settings         map[string]any `json:"settings"`
+	Runs             int            `json:"runs"`    // with rows, diverged ones included
+	Periods          int            `json:"periods"` // the last period that all these runs have reached
+	Seed             uint64         `json:"seed"`
+	Backend          string         `json:"backend"`
+	Average          *float64       `json:"average_regret"` // per period
+	AverageSE        *float64       `json:"average_regret_se"`
+	Cumulative       *float64       `json:"cumulative_regret"`
+	CumulativeSE     *float64       `json:"cumulative_regret_se"`
+	CumulativeMedian *float64       `json:"cumulative_regret_median"`
+	Diverged         int            `json:"diverged"`    // runs
+	Computation      float64        `json:"computation"` // per period, see Agent
+}
+
+// Summarize returns one Summary for each entry, in their order. Of unfinished results it uses what all runs have.
+func Summarize(h Header, rows []Row) ([]Summary, error) {
+	var out []Summary
+	for i, e := range h.Spec.Entries {
+		runs := historyOf(rows, i)
+		periods := runs.periods()
+		if len(periods) == 0 {
+			return nil, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", i, e.Agent, ErrNoRows)
+		}
+		last := periods[len(periods)-1]
+		regret := runs.at(last)
+		_, agent := e.Setting.Build(h.Spec.Periods)
+		s := Summary{
+			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(runs), Periods: last,
+			Seed: h.Spec.Seed, Backend: h.Backend, Diverged: len(runs) - len(regret), Computation: agent.Computation(),
+		}
+		mean, se := meanSE(regret)
+		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = finite(mean), finite(se), finite(quantile(regret, 0.5))
+		s.Average, s.AverageSE = finite(mean/float64(last)), finite(se/float64(last))
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Curve is the cumulative regret of an entry over the periods that all its runs have, over the runs that did not
+// diverge. A statistic of too few runs is NaN.
+type Curve struct {
+	Agent     string
+	Settings  map[string]any
+	Periods   []int
+	Mean      []float64
+	HalfWidth []float64 // of the interval of the mean: Student's t, at Level
+	Median    []float64
+	Lower     []float64 // lower quartile
+	Upper     []float64 // upper quartile
+	Runs      int       // that did not diverge
+	Diverged  int       // runs that are left out
+}
+
+// Curves returns one Curve for each entry, in their order. The curve of an entry without rows has no periods.
+func Curves(h Header, rows []Row) []Curve {
+	out := make([]Curve, len(h.Spec.Entries))
+	for i, e := range h.Spec.Entries {
+		runs := historyOf(rows, i)
+		diverged := len(runs.diverged())
+		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Periods: runs.periods(), Runs: len(runs) - diverged, Diverged: diverged}
+		for _, period := range c.Periods {
+			regret := runs.at(period)
+			mean, se := meanSE(regret)
+			c.Mean = append(c.Mean, mean)
+			c.HalfWidth = append(c.HalfWidth, halfWidth(se, len(regret)))
+			c.Median = append(c.Median, quantile(regret, 0.5))
+			c.Lower = append(c.Lower, quantile(regret, 0.25))
+			c.Upper = append(c.Upper, quantile(regret, 0.75))
+		}
+		out[i] = c
+	}
+	return out
+}
+
+// Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
+// Level, and NaN with a single pair.
+type Difference struct {
+	Period     int   `json:"period"`      // the last one that all pairs have reached in both entries
+	Pairs      int   `json:"pairs"`       // of runs with the same seed
+	Diverged   int   `json:"diverged"`    // pairs left out because either run diverged
+	Unpaired   int   `json:"unpaired"`    // runs whose seed the other entry lacks
+	Mean       Float `json:"mean"`        // of A minus B
+	Lower      Float `json:"lower"`       // Student's t
+	Upper      Float `json:"upper"`       //
+	Ratio      Float `json:"ratio"`       // mean of A over mean of B
+	RatioLower Float `json:"ratio_lower"` // bootstrap over pairs, percentiles
+	RatioUpper Float `json:"ratio_upper"` //
+}
+
+// PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when no pair is left.
+func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
+	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
+	var d Difference
+	d.Unpaired = a.keep(b) + b.keep(a)
+	divergedA, divergedB := a.diverged(), b.diverged()
+	for seed := range a {
+		if divergedA[seed] || divergedB[seed] {
+			d.Diverged++
+			delete(a, seed)
+			delete(b, seed)
+		}
+	}
+	periods := slices.DeleteFunc(a.periods(), func(p int) bool { return !slices.Contains(b.periods(), p) })
+	if len(periods) == 0 {
+		return Difference{}, fmt.Errorf("entries %d and %d: %w: no pair of runs with the same seed and a common period (%d pairs diverged, %d runs unpaired)", entryA, entryB, ErrNoRows, d.Diverged, d.Unpaired)
+	}
+	d.Period, d.Pairs = periods[len(periods)-1], len(a)
+	d.compare(a.at(d.Period), b.at(d.Period))
+	return d, nil
+}
+
+func (d *Difference) compare(a, b []float64) {
+	diff := make([]float64, len(a))
+	for i := range a {
+		diff[i] = a[i] - b[i]
+	}
+	mean, se := meanSE(diff)
+	half := halfWidth(se, len(diff))
+	lower, upper := bootstrapRatio(a, b)
+	d.Mean, d.Lower, d.Upper = Float(mean), Float(mean-half), Float(mean+half)
+	d.Ratio, d.RatioLower, d.RatioUpper = Float(stat.Mean(a, nil)/stat.Mean(b, nil)), Float(lower), Float(upper)
+}
+
+// bootstrapRatio returns percentiles of the ratio of means over 2000 resamples of the pairs. Its seed is fixed: equal
+// results have equal intervals.
+func bootstrapRatio(a, b []float64) (lower, upper float64) {
+	if len(a) < 2 {
+		return math.NaN(), math.NaN()
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	ratios := make([]float64, 2000)
+	for r := range ratios {
+		var sumA, sumB float64
+		for range a {
+			i := random.IntN(len(a))
+			sumA, sumB = sumA+a[i], sumB+b[i]
+		}
+		ratios[r] = sumA / sumB
+	}
+	return quantile(ratios, (1-Level)/2), quantile(ratios, (1+Level)/2)
+}
+
+// history holds the rows of an entry by seed and period.
+type history map[uint64]map[int]Row
+
+func historyOf(rows []Row, entry int) history {
+	h := history{}
+	for _, r := range rows {
+		if r.Entry != entry {
+			continue
+		}
+		if h[r.Seed] == nil {
+			h[r.Seed] = map[int]Row{}
+		}
+		h[r.Seed][r.Period] = r
+	}
+	return h
+}
+
+// keep removes the runs whose seed the other history lacks, and counts them.
+func (h history) keep(other history) (removed int) {
+	for seed := range h {
+		if _, ok := other[seed]; !ok {
+			removed++
+			delete(h, seed)
+		}
+	}
+	return removed
+}
+
+// periods returns what periods all runs have, ascending.
+func (h history) periods() []int {
+	count := map[int]int{}
+	for _, run := range h {
+		for period := range run {
+			count[period]++
+		}
+	}
+	maps.DeleteFunc(count, func(_, n int) bool { return n < len(h) })
+	return slices.Sorted(maps.Keys(count))
+}
+
+// diverged returns the seeds of runs that diverged at any period, so that a curve is over the same runs everywhere.
+func (h history) diverged() map[uint64]bool {
+	out := map[uint64]bool{}
+	for seed, run := range h {
+		for _, r := range run {
+			if r.Diverged > 0 || finite(float64(r.Regret)) == nil {
+				out[seed] = true
+			}
+		}
+	}
+	return out
+}
+
+// at returns the regret up to a period of the runs that did not diverge, by ascending seed.
+func (h history) at(period int) []float64 {
+	diverged := h.diverged()
+	var out []float64
+	for _, seed := range slices.Sorted(maps.Keys(h)) {
+		if !diverged[seed] {
+			out = append(out, float64(h[seed][period].Regret))
+		}
+	}
+	return out
+}
+
+func meanSE(x []float64) (mean, se float64) {
+	if len(x) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	mean, sd := stat.MeanStdDev(x, nil) // sd is NaN for one number
+	return mean, stat.StdErr(sd, float64(len(x)))
+}
+
+// halfWidth is that of Student's interval for a mean of n numbers.
+func halfWidth(se float64, n int) float64 {
+	if n < 2 {
+		return math.NaN()
+	}
+	return se * distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1+Level)/2)
+}
+
+// quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
+// gonum/stat lacks): the median of an even number is the mean of the middle two.
+func quantile(x []float64, p float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	x = slices.Sorted(slices.Values(x))
+	at := p * float64(len(x)-1)
+	below, above := x[int(math.Floor(at))], x[int(math.Ceil(at))]
+	if below == above {
+		return below // also when both are infinite
+	}
+	return below + (at-math.Floor(at))*(above-below)
+}
+
+// finite returns x, or nil for NaN and infinities, which JSON lacks.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
