@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -18,7 +19,7 @@ type plugin struct {
 	beside string // a folder of the item that the library looks for as ../NAME, or ""
 }
 
-// The wheels of both plugins. CUDA's is built for hardware that few have: what the tests check of it is the pins.
+// The wheels of both plugins. CUDA's has been installed and its libraries are found, but it has not been run on a GPU.
 var pluginWheels = []plugin{
 	{
 		item:   item{name: "xla", pins: "kernels/requirements-xla.txt"},
@@ -60,16 +61,38 @@ func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 	return list, nil
 }
 
-// ensure installs the plugin and links it to where package backend looks for it.
+// links maps the plugin's links in the store to what they point at: the library under the name that package backend
+// looks for, and the folder that the library looks for.
+func (p plugin) links(s store) map[string]string {
+	dir := s.dir(p.item)
+	links := map[string]string{s.path("pjrt", backend.PluginFile(p.device)): filepath.Join(dir, filepath.FromSlash(p.file))}
+	if p.beside != "" {
+		links[s.path(p.beside)] = filepath.Join(dir, p.beside)
+	}
+	return links
+}
+
+// linked tells whether the plugin is installed and linked.
+func (p plugin) linked(s store) bool {
+	for at, target := range p.links(s) {
+		there, err := os.Stat(at)
+		wanted, err2 := os.Stat(target)
+		if err != nil || err2 != nil || !os.SameFile(there, wanted) {
+			return false
+		}
+	}
+	return true
+}
+
+// ensure installs and links the plugin.
 func (p plugin) ensure(ctx context.Context, s store) error {
 	if err := s.ensure(ctx, p.item); err != nil {
 		return err
 	}
-	dir := s.dir(p.item)
-	if p.beside != "" {
-		if err := s.link(filepath.Join(dir, p.beside), p.beside); err != nil {
+	for at, target := range p.links(s) {
+		if err := link(target, at); err != nil {
 			return err
 		}
 	}
-	return s.link(filepath.Join(dir, filepath.FromSlash(p.file)), "pjrt", backend.PluginFile(p.device))
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,11 @@ func setup(ctx context.Context, cuda bool) (kit, error) {
 	if err != nil {
 		return kit{}, err
 	}
-	if err := k.install(ctx, g, []item{venv, tools}, plugins); err != nil {
+	warm, err := k.warmItem(g)
+	if err != nil {
+		return kit{}, err
+	}
+	if err := k.install(ctx, []item{venv, tools, warm}, plugins); err != nil {
 		return kit{}, err
 	}
 	if spent := time.Since(began); spent > 5*time.Second {
@@ -79,8 +84,11 @@ func setup(ctx context.Context, cuda bool) (kit, error) {
 	return k, nil
 }
 
-// install makes what is missing, under the store's lock.
-func (k kit) install(ctx context.Context, g goTool, items []item, plugins []plugin) error {
+// install makes what is missing, under the store's lock. When nothing is, it does not wait for another setup to end.
+func (k kit) install(ctx context.Context, items []item, plugins []plugin) error {
+	if k.store.complete(items, plugins) {
+		return k.configureJupyter()
+	}
 	unlock, err := k.store.lock(ctx)
 	if err != nil {
 		return err
@@ -96,8 +104,11 @@ func (k kit) install(ctx context.Context, g goTool, items []item, plugins []plug
 			return err
 		}
 	}
-	if err := k.configureJupyter(); err != nil {
-		return err
-	}
-	return k.warm(ctx, g)
+	return k.configureJupyter()
+}
+
+// complete tells whether everything is there.
+func (s store) complete(items []item, plugins []plugin) bool {
+	return !slices.ContainsFunc(items, func(it item) bool { return !s.has(it) }) &&
+		!slices.ContainsFunc(plugins, func(p plugin) bool { return !p.linked(s) })
 }

@@ -113,10 +113,9 @@ func (s store) sweep() error {
 	return nil
 }
 
-// link makes a symbolic link in the store, replacing an older one in one step. target is absolute; the link is relative,
-// so that the store can be moved or mounted elsewhere.
-func (s store) link(target string, name ...string) error {
-	at := s.path(name...)
+// link makes a symbolic link, replacing an older one in one step. The link is relative, so that the store can be moved
+// or mounted elsewhere.
+func link(target, at string) error {
 	rel, err := filepath.Rel(filepath.Dir(at), target)
 	if err != nil {
 		return err

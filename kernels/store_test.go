@@ -116,7 +116,7 @@ func TestLinkIsRelativeAndReplaced(t *testing.T) {
 		if err := os.WriteFile(target, []byte(folder), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.link(target, "pjrt", "plugin.so"); err != nil {
+		if err := link(target, s.path("pjrt", "plugin.so")); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(s.path("pjrt", "plugin.so")); err != nil || string(got) != folder {
@@ -139,7 +139,7 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	if err := os.WriteFile(byHand, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.link(s.path("xla-1", "x.so"), "pjrt", "pjrt_c_api_cpu_plugin.so"); err != nil {
+	if err := link(s.path("xla-1", "x.so"), s.path("pjrt", "pjrt_c_api_cpu_plugin.so")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.clean(t.Context()); err != nil {

@@ -14,25 +14,22 @@ func (repo checkout) workspace() []string {
 	return []string{string(repo), repo.path("kernels", "cells")}
 }
 
-// warm compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set of
-// dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
-func (k kit) warm(ctx context.Context, g goTool) error {
+// warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set
+// of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
+func (k kit) warmItem(g goTool) (item, error) {
 	pins, err := k.repo.read("go.mod", "go.sum", "kernels/cells/go.mod", "kernels/cells/go.sum")
 	if err != nil {
+		return item{}, err
+	}
+	build := func(ctx context.Context, dir, _ string) error {
+		err := k.compile(ctx, g, dir)
+		if err != nil && ctx.Err() == nil {
+			say("the checkout does not compile; cells that import it will fail: %v", err)
+			return nil
+		}
 		return err
 	}
-	return k.store.ensure(ctx, item{
-		name: "warm",
-		pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"),
-		build: func(ctx context.Context, dir, _ string) error {
-			err := k.compile(ctx, g, dir)
-			if err != nil && ctx.Err() == nil {
-				say("the checkout does not compile; cells that import it will fail: %v", err)
-				return nil
-			}
-			return err
-		},
-	})
+	return item{name: "warm", pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"), build: build}, nil
 }
 
 // compile builds the checkout's libraries and kernels/cells in a workspace of their own in dir.
