@@ -76,7 +76,7 @@ func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 
 // Theta returns D B z, [runs, indices, N_theta]. No gradient flows into it.
 func (p Prior) Theta(db *Node, z index.Set) *Node {
-	if z.ID != nil {
+	if z.ID != nil && len(p.Layout.Sizes) == 1 {
 		return StopGradient(takeRows(Transpose(db, 1, 2), z))
 	}
 	return StopGradient(p.Layout.Mul(db, z.Dense()))

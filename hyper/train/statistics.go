@@ -67,21 +67,34 @@ func (s Statistics) affine(m hyper.Model, p hyper.Params, weight *Node, r Rates)
 	pull := Squeeze(b.GramMul(s.Gram, InsertAxes(mu, -1)), 2)
 	h = Add(Mul(data, Sub(pull, s.Y)), Div(Sub(p.Nu[0], p.Nu0[0]), prior))
 
-	_, perArm := m.Index().(index.PerArm)
+	noise, whole := s.noise(m, l)
 	dense := len(l.Sizes) == 1
-	spread, noise := c, s.A
+	var spread *Node
 	if diagonal := s.Gram.Rank() == 2; dense || diagonal {
 		spread = b.GramMul(s.Gram, c)
-		exact = dense || perArm
+		exact = whole
 	} else {
 		spread = l.Restrict(b.GramMul(s.Gram, l.Expand(c)))
-	}
-	if !perArm && !dense {
-		noise = l.Restrict(s.A)
 	}
 	fit := Sub(spread, Mul(InsertAxes(r.Perturbation, -1, -1), noise))
 	g = Add(Mul(InsertAxes(data, -1), fit), Div(Sub(p.Nu[1], p.Nu0[1]), InsertAxes(prior, -1)))
 	return h, g, exact
+}
+
+// noise returns the entries of Phi^T A within the layout, [runs, N_theta, Width]; whole says that there are no others.
+func (s Statistics) noise(m hyper.Model, l hyper.Layout) (a *Node, whole bool) {
+	dense := len(l.Sizes) == 1
+	if d, ok := m.Index().(index.PerArm); ok {
+		blocks := hyper.PerParameter(d.Arms, d.M)
+		if l.Equal(blocks) {
+			return s.A, true
+		}
+		return l.Restrict(blocks.Expand(s.A)), dense
+	}
+	if dense {
+		return s.A, true
+	}
+	return l.Restrict(s.A), false
 }
 
 // GradientAt is the gradient of [Loss] over the indices z, from the data's statistics. weight is |D|/|D~|, [runs].

@@ -1,0 +1,183 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"gonum.org/v1/gonum/mat"
+)
+
+// array is a tensor in plain Go and double precision, row-major. Those of tests hold numbers that single precision has.
+type array struct {
+	dims []int
+	v    []float64
+}
+
+func newArray(dims ...int) array {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return array{dims, make([]float64, n)}
+}
+
+// randomArray draws N(0, sd^2), rounded to single precision.
+func randomArray(r *rand.Rand, sd float64, dims ...int) array {
+	a := newArray(dims...)
+	for i := range a.v {
+		a.v[i] = float64(float32(sd * r.NormFloat64()))
+	}
+	return a
+}
+
+// randomInts draws integers below bound.
+func randomInts(r *rand.Rand, bound int, dims ...int) array {
+	a := newArray(dims...)
+	for i := range a.v {
+		a.v[i] = float64(r.IntN(bound))
+	}
+	return a
+}
+
+// at is the number at the given position.
+func (a array) at(position ...int) float64 { return a.v[a.offset(position)] }
+
+func (a array) offset(position []int) int {
+	at := 0
+	for i, p := range position {
+		if p < 0 || p >= a.dims[i] {
+			panic(fmt.Sprintf("position %v of an array %v", position, a.dims))
+		}
+		at = at*a.dims[i] + p
+	}
+	for _, d := range a.dims[len(position):] {
+		at *= d
+	}
+	return at
+}
+
+// sub is the part of a at the given first positions; it shares memory.
+func (a array) sub(position ...int) array {
+	rest := a.dims[len(position):]
+	n := 1
+	for _, d := range rest {
+		n *= d
+	}
+	at := a.offset(position)
+	return array{rest, a.v[at : at+n]}
+}
+
+// dense is a matrix's copy.
+func (a array) dense() *mat.Dense {
+	return mat.NewDense(a.dims[0], a.dims[1], append([]float64(nil), a.v...))
+}
+
+// vec is a vector's copy.
+func (a array) vec() *mat.VecDense { return mat.NewVecDense(len(a.v), append([]float64(nil), a.v...)) }
+
+func (a array) float32s() *tensors.Tensor {
+	out := make([]float32, len(a.v))
+	for i, v := range a.v {
+		out[i] = float32(v)
+	}
+	return tensors.FromFlatDataAndDimensions(out, a.dims...)
+}
+
+func (a array) int32s() *tensors.Tensor {
+	out := make([]int32, len(a.v))
+	for i, v := range a.v {
+		out[i] = int32(v)
+	}
+	return tensors.FromFlatDataAndDimensions(out, a.dims...)
+}
+
+// arrayOf reads a tensor.
+func arrayOf(t *tensors.Tensor) array {
+	a := newArray(t.Shape().Dimensions...)
+	if t.DType() == dtypes.Int32 {
+		for i, v := range tensors.MustCopyFlatData[int32](t) {
+			a.v[i] = float64(v)
+		}
+		return a
+	}
+	for i, v := range tensors.MustCopyFlatData[float32](t) {
+		a.v[i] = float64(v)
+	}
+	return a
+}
+
+// names of the backends of this machine: Go's always.
+func backends() []string {
+	if backend.HasXLA && backend.PluginPath("cpu") != "" {
+		return []string{backend.Go, backend.XLACPU}
+	}
+	return []string{backend.Go}
+}
+
+// sometimesXLA is backends for the i-th of many cases: XLA takes half a second to compile one, so it gets one in six. The
+// graphs are the same; what a backend does with their operations is the business of GoMLX's tests.
+func sometimesXLA(i int) []string {
+	if i%6 != 0 {
+		return []string{backend.Go}
+	}
+	return backends()
+}
+
+// eval runs a graph function once.
+func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) []array {
+	t.Helper()
+	return compiled(t, name, fn)(args...)
+}
+
+// compiled returns a graph function as a function of tensors.
+func compiled(t testing.TB, name string, fn func(in []*Node) []*Node) func(args ...any) []array {
+	t.Helper()
+	b, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec, err := NewExec(b, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(args ...any) []array {
+		t.Helper()
+		out, err := exec.Call(args...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		arrays := make([]array, len(out))
+		for i, o := range out {
+			arrays[i] = arrayOf(o)
+		}
+		return arrays
+	}
+}
+
+// near reports entries of got that differ from want by more than tolerance * (1 + the largest |want|).
+func near(t testing.TB, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d numbers, want %d", what, len(got), len(want))
+		return
+	}
+	largest := 0.0
+	for _, w := range want {
+		largest = max(largest, math.Abs(w))
+	}
+	for i := range want {
+		if d := math.Abs(got[i] - want[i]); !(d <= tolerance*(1+largest)) {
+			t.Errorf("%s: entry %d is %.7g, want %.7g (all: %.5g, want %.5g)", what, i, got[i], want[i], head(got), head(want))
+			return
+		}
+	}
+}
+
+func head(v []float64) []float64 { return v[:min(len(v), 12)] }

@@ -1,0 +1,249 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// oracleOf is the oracle of one run of a problem, whose minibatch stands for the whole data set.
+func oracleOf(t testing.TB, p problem, r int) Oracle {
+	t.Helper()
+	o := Oracle{NoiseVar: p.noiseVar[r], PriorVar: p.priorVar[r], Perturbation: p.perturbation[r]}
+	o.Phi, o.Y, o.A = p.x.sub(r).dense(), p.y.sub(r).vec(), p.a.sub(r).dense()
+	if b, ok := p.model.Base.(base.Tabular); ok {
+		arms := make([]int, 0, len(p.x.sub(r).v))
+		for _, x := range p.x.sub(r).v {
+			arms = append(arms, int(x))
+		}
+		o.Phi = must(ArmRows(arms, b.Arms))(t)
+		if _, ok := p.model.Index().(index.PerArm); ok {
+			o.A = must(ArmBlocks(arms, o.A, b.Arms))(t)
+		}
+	}
+	return o
+}
+
+// minimise returns the oracle's minimiser for one run of a problem as the nodes of nu, in their order.
+func (p problem) minimise(t testing.TB, o Oracle, r int) []array {
+	t.Helper()
+	var db mat.Matrix
+	if p.model.Prior != nil {
+		db = must(Entries(p.model.Prior.Layout, p.prior.sub(r).dense()))(t)
+	}
+	if h, ok := p.model.Hyper.(hyper.Ensemble); ok {
+		nu := must(o.Ensemble(p.nu0[0].sub(r).dense().T(), db))(t)
+		out := newArray(h.Particles, h.Params)
+		mat.NewDense(h.Particles, h.Params, out.v).Copy(nu.T())
+		return []array{out}
+	}
+	l := p.model.Hyper.(hyper.Linear).Layout
+	mu, full, err := o.Linear(l, p.nu0[0].sub(r).vec(), must(Entries(l, p.nu0[1].sub(r).dense()))(t), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, row := newArray(l.Rows(), l.Width), 0
+	for b, size := range l.Sizes {
+		for range size {
+			for j := range l.Width {
+				c.sub(row).v[j] = full.At(row, b*l.Width+j)
+			}
+			row++
+		}
+	}
+	return []array{{[]int{mu.Len()}, mu.RawVector().Data}, c}
+}
+
+// must unwraps a value and fails the test for an error.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// The gradient of the paper's loss, in plain Go over indices with p_z's exact moments, is zero at the oracle's minimiser,
+// to the error of central differences. The loss is strongly convex, so there is no other such point.
+func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
+	tested := 0
+	for _, m := range linearModels() {
+		switch m.Hyper.(type) {
+		case hyper.Network:
+			continue
+		case hyper.Linear:
+			if _, finite := m.Index().(index.Enumerable); finite {
+				continue // E z is not zero
+			}
+		}
+		tested++
+		t.Run(m.name, func(t *testing.T) {
+			p := newProblem(t, m.Model, 7, 7)
+			z := eval(t, backends()[0], func(in []*Node) []*Node {
+				return []*Node{exactIndices(m.Index(), in[0].Graph()).Dense()}
+			}, float32(0))[0]
+			for r := range problemRuns {
+				for i, v := range p.minimise(t, oracleOf(t, p, r), r) {
+					copy(p.nu[i].sub(r).v, v.v)
+				}
+				g := referenceGradient(p, r, z.sub(r))
+				near(t, fmt.Sprintf("gradient of run %d", r), g, make([]float64, len(g)), 2e-6)
+			}
+		})
+	}
+	if tested < 15 {
+		t.Errorf("only %d models were tested", tested)
+	}
+}
+
+// With two data, prior variance 4 and noise variance 1/2 the posterior follows by hand: one parameter seen as 1 and 2,
+// y = (3, 5), prior mean 1. Precision 1/4 + 2 (1 + 4) = 41/4; mean (1/4 + 2 (3 + 10)) / (41/4) = 105/41.
+func TestPosteriorByHand(t *testing.T) {
+	o := Oracle{Phi: mat.NewDense(2, 1, []float64{1, 2}), Y: mat.NewVecDense(2, []float64{3, 5}), NoiseVar: 0.5}
+	mean, cov, err := o.Posterior(mat.NewVecDense(1, []float64{1}), mat.NewSymDense(1, []float64{4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "mean", mean.RawVector().Data, []float64{105.0 / 41}, 1e-14)
+	near(t, "variance", []float64{cov.At(0, 0)}, []float64{4.0 / 41}, 1e-14)
+}
+
+// Conditioning on the data one by one, by the rank-one formula
+// cov' = cov - cov phi phi^T cov / (sigma_w^2 + phi^T cov phi), gives the same posterior.
+func TestPosteriorOneByOne(t *testing.T) {
+	const n, data, noise = 4, 9, 0.3
+	r := rand.New(rand.NewPCG(3, 4))
+	phi, y := randomArray(r, 1, data, n), randomArray(r, 1, data)
+	root := randomArray(r, 1, n, n).dense()
+	cov0 := mat.NewSymDense(n, nil)
+	cov0.SymOuterK(1, root)
+	mean0 := randomArray(r, 1, n).vec()
+	mean, cov, err := Oracle{Phi: phi.dense(), Y: y.vec(), NoiseVar: noise}.Posterior(mean0, cov0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, c := mat.VecDenseCopyOf(mean0), mat.NewSymDense(n, nil)
+	c.CopySym(cov0)
+	for i := range data {
+		f := phi.sub(i).vec()
+		var gain mat.VecDense
+		gain.MulVec(c, f)
+		total := noise + mat.Dot(f, &gain)
+		m.AddScaledVec(m, (y.v[i]-mat.Dot(f, m))/total, &gain)
+		c.SymRankOne(c, -1/total, &gain)
+	}
+	near(t, "mean", mean.RawVector().Data, m.RawVector().Data, 1e-11)
+	near(t, "covariance", mat.DenseCopyOf(cov).RawMatrix().Data, mat.DenseCopyOf(c).RawMatrix().Data, 1e-11)
+}
+
+func TestOracleErrors(t *testing.T) {
+	phi, y, a := mat.NewDense(2, 3, nil), mat.NewVecDense(2, nil), mat.NewDense(2, 4, nil)
+	good := Oracle{Phi: phi, Y: y, A: a, NoiseVar: 1, PriorVar: 1}
+	dense, diagonal := hyper.Dense(3, 4), hyper.PerParameter(3, 2)
+	linear := func(o Oracle, l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) error {
+		_, _, err := o.Linear(l, mu0, c0, db)
+		return err
+	}
+	posterior := func(o Oracle, mean0 mat.Vector, cov0 mat.Symmetric) error {
+		_, _, err := o.Posterior(mean0, cov0)
+		return err
+	}
+	change := func(f func(*Oracle)) Oracle { o := good; f(&o); return o }
+	wide := change(func(o *Oracle) { o.A = mat.NewDense(2, 6, nil) })
+	for want, err := range map[string]error{
+		"Y has 3":               linear(change(func(o *Oracle) { o.Y = mat.NewVecDense(3, nil) }), dense, nil, nil, nil),
+		"A has 3":               linear(change(func(o *Oracle) { o.A = mat.NewDense(3, 4, nil) }), dense, nil, nil, nil),
+		"A is needed":           linear(change(func(o *Oracle) { o.A = nil }), dense, nil, nil, nil),
+		"NoiseVar":              linear(change(func(o *Oracle) { o.NoiseVar = math.NaN() }), dense, nil, nil, nil),
+		"PriorVar":              linear(change(func(o *Oracle) { o.PriorVar = 0 }), dense, nil, nil, nil),
+		"layout is 3 x 6":       linear(good, diagonal, nil, nil, nil),
+		"mu0 has length 4":      linear(good, dense, mat.NewVecDense(4, nil), nil, nil),
+		"C0 is 3 x 3":           linear(good, dense, nil, mat.NewDense(3, 3, nil), nil),
+		"db is 4 x 4":           linear(good, dense, nil, nil, mat.NewDense(4, 4, nil)),
+		"outside the layout":    linear(wide, diagonal, nil, mat.NewDense(3, 6, []float64{0, 0, 1, 17: 0}), nil),
+		"cov0 must be 3 x 3":    posterior(good, nil, mat.NewSymDense(2, nil)),
+		"not positive definite": posterior(good, nil, mat.NewSymDense(3, nil)),
+		"Phi and Y":             posterior(Oracle{}, nil, nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if err := linear(good, dense, nil, nil, nil); err != nil {
+		t.Error(err)
+	}
+	if err := posterior(Oracle{Phi: phi, Y: y, NoiseVar: 1}, nil, mat.NewDiagDense(3, []float64{1, 1, 1})); err != nil {
+		t.Error(err)
+	}
+}
+
+// The exact agent's posterior of independent arms is the oracle's, and of an arm never played the prior.
+func TestIndependentGaussianPosterior(t *testing.T) {
+	const arms, data = 4, 9
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := randomInts(r, arms-1, data, problemRuns), randomArray(r, 1, data, problemRuns) // arm 3 is never played
+	prior, noise := []float64{2.25, 0.5}, []float64{1, 0.25}
+	for _, name := range backends() {
+		out := eval(t, name, func(in []*Node) []*Node {
+			b := IndependentGaussian{Arms: arms}
+			state := b.Init(in[0].Graph(), problemRuns)
+			for i := range data {
+				datum := func(v *Node) *Node { return Squeeze(Slice(v, AxisElem(i)), 0) }
+				state = b.Observe(state, datum(in[0]), datum(in[1]))
+			}
+			mean, sd := b.Posterior(state, in[2], in[3])
+			return []*Node{mean, sd}
+		}, x.int32s(), y.float32s(), array{[]int{2}, prior}.float32s(), array{[]int{2}, noise}.float32s())
+		for run := range problemRuns {
+			var played []int
+			rewards := mat.NewVecDense(data, nil)
+			for i := range data {
+				played = append(played, int(x.at(i, run)))
+				rewards.SetVec(i, y.at(i, run))
+			}
+			o := Oracle{Phi: must(ArmRows(played, arms))(t), Y: rewards, NoiseVar: noise[run]}
+			v := prior[run]
+			mean, cov, err := o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v, v}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sd := make([]float64, arms)
+			for k := range sd {
+				sd[k] = math.Sqrt(cov.At(k, k))
+			}
+			near(t, name+": mean", out[0].sub(run).v, mean.RawVector().Data, single)
+			near(t, name+": standard deviation", out[1].sub(run).v, sd, single)
+			near(t, name+": prior", out[1].sub(run).v[3:], []float64{math.Sqrt(v)}, single)
+		}
+	}
+}
+
+// Two pulls of arm 1 of 3, with perturbation vectors of length 2.
+func ExampleArmBlocks() {
+	a, _ := ArmBlocks([]int{1, 1}, mat.NewDense(2, 2, []float64{0.6, 0.8, 1, 0}), 3)
+	fmt.Println(mat.Formatted(a))
+	// Output:
+	// ⎡  0    0  0.6  0.8    0    0⎤
+	// ⎣  0    0    1    0    0    0⎦
+}
+
+// One arm with prior N(0, 9/4) and two rewards, 1 and 3, with noise variance 1: the posterior mean is 4/(4/9 + 2), its
+// variance 1/(4/9 + 2).
+func ExampleOracle_Posterior() {
+	phi, _ := ArmRows([]int{0, 0}, 1)
+	o := Oracle{Phi: phi, Y: mat.NewVecDense(2, []float64{1, 3}), NoiseVar: 1}
+	mean, cov, err := o.Posterior(nil, mat.NewDiagDense(1, []float64{2.25}))
+	fmt.Printf("%.4f %.4f %v\n", mean.AtVec(0), cov.At(0, 0), err)
+	// Output: 1.6364 0.4091 <nil>
+}

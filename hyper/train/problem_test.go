@@ -1,0 +1,129 @@
+package train
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+const problemRuns = 2 // with different numbers in each, so that a mixed-up axis shows
+
+// problem is a batch of runs with parameters away from their anchors, a minibatch, and numbers that are all different
+// from 1 and from each other: a dropped or swapped factor changes the loss.
+type problem struct {
+	model                            hyper.Model
+	nu, nu0                          []array
+	prior                            array
+	x, y, a                          array
+	size                             float64 // |D|
+	noiseVar, priorVar, perturbation []float64
+}
+
+// newProblem draws a problem with a minibatch of n of size data.
+func newProblem(t testing.TB, m hyper.Model, n int, size float64) problem {
+	t.Helper()
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	p := problem{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375}, perturbation: []float64{0.75, 1.25}}
+	p.x = randomArray(r, 1, problemRuns, n, features(m.Base))
+	if b, ok := m.Base.(base.Tabular); ok {
+		p.x = randomInts(r, b.Arms, problemRuns, n, 1)
+	}
+	p.y = randomArray(r, 1, problemRuns, n)
+	p.a = randomArray(r, 0.7, problemRuns, n, m.Index().Width())
+	shapes := eval(t, backend.Go, func(in []*Node) []*Node {
+		made := m.Init(rng.New(in[0]), nil)
+		if m.Prior != nil {
+			return append([]*Node{made.Prior}, made.Nu...)
+		}
+		return made.Nu
+	}, []uint64{1, 2})
+	if m.Prior != nil {
+		p.prior, shapes = randomArray(r, 0.8, shapes[0].dims...), shapes[1:]
+	}
+	for _, s := range shapes {
+		p.nu = append(p.nu, randomArray(r, 0.6, s.dims...))
+		p.nu0 = append(p.nu0, randomArray(r, 0.6, s.dims...))
+	}
+	return p
+}
+
+// features is the length of a base model's input.
+func features(b hyper.BaseModel) int {
+	switch b := b.(type) {
+	case base.Linear:
+		return b.Features
+	case base.MLP:
+		return b.Layers[0]
+	}
+	return 1
+}
+
+// args are the problem's tensors, in the order in which nodes takes them.
+func (p problem) args() []any {
+	x := p.x.float32s()
+	if _, ok := p.model.Base.(base.Tabular); ok {
+		x = p.x.int32s()
+	}
+	vector := func(v []float64) any { return array{[]int{len(v)}, v}.float32s() }
+	out := []any{x, p.y.float32s(), p.a.float32s(), float32(p.size), vector(p.noiseVar), vector(p.priorVar), vector(p.perturbation)}
+	if p.model.Prior != nil {
+		out = append(out, p.prior.float32s())
+	}
+	for i := range p.nu {
+		out = append(out, p.nu[i].float32s(), p.nu0[i].float32s())
+	}
+	return out
+}
+
+// inGraph is a problem as nodes.
+type inGraph struct {
+	hyper.Params
+	data Batch
+	size *Node
+	Rates
+}
+
+// weight is |D|/|D~|, [runs].
+func (p inGraph) weight() *Node {
+	return Mul(OnesLike(p.NoiseVar), MulScalar(p.size, 1/float64(p.data.Y.Shape().Dim(1))))
+}
+
+func (p problem) nodes(in []*Node) inGraph {
+	g := inGraph{
+		data:  Batch{X: in[0], Y: in[1], A: in[2]},
+		size:  in[3],
+		Rates: Rates{Step: OnesLike(in[4]), NoiseVar: in[4], PriorVar: in[5], Perturbation: in[6]},
+	}
+	in = in[7:]
+	if p.model.Prior != nil {
+		g.Prior, in = in[0], in[1:]
+	}
+	for i := 0; i < len(in); i += 2 {
+		g.Nu, g.Nu0 = append(g.Nu, in[i]), append(g.Nu0, in[i+1])
+	}
+	return g
+}
+
+// sample draws n indices of the problem's law.
+func (p problem) sample(g *Graph, n int) index.Set {
+	return p.model.Index().Sample(rng.New(Const(g, []uint64{11, 12})).Named("z"), n)
+}
+
+// ofRun is the numbers of one run of some arrays [runs, ...], one after the other.
+func ofRun(arrays []array, r int) []float64 {
+	var out []float64
+	for _, a := range arrays {
+		out = append(out, a.sub(r).v...)
+	}
+	return out
+}

@@ -1,0 +1,160 @@
+package train
+
+import (
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// The paper's formulas for one run, written a second time: plain Go loops in double precision, that share nothing with
+// the graph code but the meaning of the parameters' axes.
+
+// referenceLoss is L~(nu, D~, Z~) of section 2.1 of run r, for the parameters nu of that run and indices z [n, N_z].
+func referenceLoss(p problem, r int, nu []array, z array) float64 {
+	nu0 := make([]array, len(p.nu0))
+	for i := range nu0 {
+		nu0[i] = p.nu0[i].sub(r)
+	}
+	x, y, a := p.x.sub(r), p.y.sub(r), p.a.sub(r)
+	loss := 0.0
+	for i := range z.dims[0] {
+		zi := z.sub(i).v
+		theta, theta0 := referenceTheta(p.model.Hyper, nu, zi), referenceTheta(p.model.Hyper, nu0, zi)
+		misfit := 0.0
+		for t := range y.v {
+			f := referenceApply(p.model.Base, theta, x.sub(t).v) + referencePrior(p, r, zi, x.sub(t).v)
+			e := y.v[t] + p.perturbation[r]*referenceDot(p.model.Index(), a.sub(t).v, zi, x.sub(t).v) - f
+			misfit += e * e
+		}
+		moved := 0.0
+		for j := range theta {
+			moved += (theta[j] - theta0[j]) * (theta[j] - theta0[j])
+		}
+		loss += misfit*p.size/float64(len(y.v))/(2*p.noiseVar[r]) + moved/(2*p.priorVar[r])
+	}
+	return loss / float64(z.dims[0])
+}
+
+// referenceGradient is the gradient of referenceLoss by central differences, whose error is about 1e-9 here.
+func referenceGradient(p problem, r int, z array) []float64 {
+	const h = 1e-5
+	nu := make([]array, len(p.nu))
+	for i, v := range p.nu {
+		nu[i] = array{v.dims[1:], append([]float64(nil), v.sub(r).v...)}
+	}
+	var out []float64
+	for _, v := range nu {
+		for j := range v.v {
+			was := v.v[j]
+			v.v[j] = was + h
+			up := referenceLoss(p, r, nu, z)
+			v.v[j] = was - h
+			down := referenceLoss(p, r, nu, z)
+			v.v[j] = was
+			out = append(out, (up-down)/(2*h))
+		}
+	}
+	return out
+}
+
+// referenceDot is a^T z, with z_x for the index of section 4.1.
+func referenceDot(p index.Distribution, a, z, x []float64) float64 {
+	if _, ok := p.(index.PerArm); ok {
+		z = z[int(x[0])*len(a):]
+	}
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * z[i]
+	}
+	return sum
+}
+
+// referenceTheta is g_nu(z).
+func referenceTheta(h hyper.Hypermodel, nu []array, z []float64) []float64 {
+	theta := make([]float64, h.NumTheta())
+	switch h := h.(type) {
+	case hyper.Linear:
+		for i, cz := range referenceMul(h.Layout, nu[1], z) {
+			theta[i] = nu[0].v[i] + cz
+		}
+	case hyper.Ensemble:
+		for i := range theta {
+			for k := range z {
+				theta[i] += nu[0].at(k, i) * z[k]
+			}
+		}
+	case hyper.Network:
+		var weights []float64
+		for _, v := range nu {
+			weights = append(weights, v.v...)
+		}
+		layers := append(append([]int{h.P.Dim()}, h.Hidden...), h.Params)
+		theta = referenceMLP(base.MLP{Layers: layers, Activation: h.Activation}, weights, z)
+	}
+	return theta
+}
+
+// referenceMul is B z for the entries b [rows, Width] of B.
+func referenceMul(l hyper.Layout, b array, z []float64) []float64 {
+	var out []float64
+	for block, size := range l.Sizes {
+		for range size {
+			sum := 0.0
+			for j := range l.Width {
+				sum += b.at(len(out), j) * z[block*l.Width+j]
+			}
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// referencePrior is f~_{DBz}(x).
+func referencePrior(p problem, r int, z, x []float64) float64 {
+	if p.model.Prior == nil {
+		return 0
+	}
+	return referenceApply(p.model.Prior.Base, referenceMul(p.model.Prior.Layout, p.prior.sub(r), z), x)
+}
+
+// referenceApply is f_theta(x).
+func referenceApply(b hyper.BaseModel, theta, x []float64) float64 {
+	switch b := b.(type) {
+	case base.Tabular:
+		return theta[int(x[0])]
+	case base.Linear:
+		sum := 0.0
+		for i := range x {
+			sum += theta[i] * x[i]
+		}
+		return sum
+	case base.MLP:
+		return referenceMLP(b, theta, x)[0]
+	}
+	panic("unknown base model")
+}
+
+// referenceMLP runs x through the layers: weights, output by output, then biases.
+func referenceMLP(b base.MLP, theta, x []float64) []float64 {
+	for layer := range len(b.Layers) - 1 {
+		in, out := b.Layers[layer], b.Layers[layer+1]
+		y := make([]float64, out)
+		for o := range y {
+			y[o] = theta[in*out+o]
+			for i := range in {
+				y[o] += theta[o*in+i] * x[i]
+			}
+			switch {
+			case layer == len(b.Layers)-2:
+			case b.Activation == base.ActivationTanh:
+				y[o] = math.Tanh(y[o])
+			case b.Activation != base.ActivationIdentity:
+				y[o] = math.Max(y[o], 0)
+			}
+		}
+		theta, x = theta[in*out+out:], y
+	}
+	return x
+}

@@ -1,0 +1,128 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// single is the tolerance for two single-precision routes to one number: some hundred roundings of 6e-8.
+const single = 5e-6
+
+// From statistics, the gradient at given indices is that of the loss by automatic differentiation.
+func TestGradientAtIsTheLossGradient(t *testing.T) {
+	for i, m := range linearModels() {
+		p := newProblem(t, m.Model, 5, 17)
+		if !m.LinearInTheta() {
+			t.Fatalf("%s: not linear in theta", m.name)
+		}
+		for _, name := range sometimesXLA(i) {
+			t.Run(m.name+"/"+name, func(t *testing.T) {
+				out := eval(t, name, func(in []*Node) []*Node {
+					g := p.nodes(in)
+					z := p.sample(in[0].Graph(), 6)
+					want := SampledGradient(m.Model, g.Params, g.data, z, g.size, g.Rates)
+					got := Collapse(m.Base.(hyper.LinearBase), g.data).GradientAt(m.Model, g.Params, z, g.weight(), g.Rates)
+					return append(want, got...)
+				}, p.args()...)
+				compareHalves(t, out)
+			})
+		}
+	}
+}
+
+// compareHalves compares, run by run, two lists of arrays [runs, ...] given as one: what is wanted, then what was got.
+func compareHalves(t *testing.T, out []array) {
+	t.Helper()
+	half := len(out) / 2
+	for r := range problemRuns {
+		near(t, fmt.Sprintf("gradient of run %d", r), ofRun(out[half:], r), ofRun(out[:half], r), single)
+	}
+}
+
+// The gradient with the expectation over z in closed form is the mean over indices that have p_z's first and second
+// moments exactly: +-sqrt(N E z_i^2) e_i, or all particles. It is taken by automatic differentiation of the loss.
+func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
+	tested := 0
+	for i, m := range linearModels() {
+		if (Config{Steps: 1, Capacity: 1, Integrate: FullData}).Validate(m.Model) != nil {
+			continue
+		}
+		tested++
+		p := newProblem(t, m.Model, 5, 17)
+		for _, name := range sometimesXLA(i) {
+			t.Run(m.name+"/"+name, func(t *testing.T) {
+				out := eval(t, name, func(in []*Node) []*Node {
+					g := p.nodes(in)
+					want := SampledGradient(m.Model, g.Params, g.data, exactIndices(m.Index(), in[0].Graph()), g.size, g.Rates)
+					got := Collapse(m.Base.(hyper.LinearBase), g.data).ExactGradient(m.Model, g.Params, g.weight(), g.Rates)
+					return append(want, got...)
+				}, p.args()...)
+				compareHalves(t, out)
+			})
+		}
+	}
+	if tested < 12 { // of the 22 models: without it, a Validate that refuses all would pass
+		t.Errorf("only %d models have exact gradients", tested)
+	}
+}
+
+// exactIndices are indices whose mean is over p_z.
+func exactIndices(p index.Distribution, g *Graph) index.Set {
+	if d, ok := p.(index.Enumerable); ok {
+		return d.All(g, problemRuns)
+	}
+	_, second := p.Moments()
+	n := p.Dim()
+	z := make([][][]float32, problemRuns)
+	for r := range z {
+		for i := range 2 * n {
+			v := make([]float32, n)
+			v[i/2] = float32(math.Sqrt(float64(n)*second) * float64(1-2*(i%2)))
+			z[r] = append(z[r], v)
+		}
+	}
+	return index.Vectors(Const(g, z))
+}
+
+// The statistics of two sets of data add up to those of both together.
+func TestStatisticsAdd(t *testing.T) {
+	for _, m := range linearModels()[:12:12] {
+		p := newProblem(t, m.Model, 5, 17)
+		out := eval(t, backends()[0], func(in []*Node) []*Node {
+			g, b := p.nodes(in), m.Base.(hyper.LinearBase)
+			part := func(from, to int) Statistics {
+				cut := func(x *Node) *Node { return SliceAxis(x, 1, AxisRange(from, to)) }
+				return Collapse(b, Batch{X: cut(g.data.X), Y: cut(g.data.Y), A: cut(g.data.A)})
+			}
+			all, sum := Collapse(b, g.data), part(0, 2).Add(part(2, 5))
+			return []*Node{all.Gram, all.Y, all.A, sum.Gram, sum.Y, sum.A}
+		}, p.args()...)
+		compareHalves(t, out)
+	}
+}
+
+// A gradient taken while nu_0 is the very node nu, as before the first step, takes nu_0 for a constant: it is the one
+// with a copy of nu as the anchor.
+func TestNoGradientThroughTheAnchor(t *testing.T) {
+	m := otherModels()[0].Model
+	p := newProblem(t, m, 5, 17)
+	out := eval(t, backends()[0], func(in []*Node) []*Node {
+		g := p.nodes(in)
+		z := p.sample(in[0].Graph(), 6)
+		same, copied := g.Params, g.Params
+		same.Nu0 = same.Nu
+		copied.Nu0 = nil
+		for _, v := range g.Nu {
+			copied.Nu0 = append(copied.Nu0, StopGradient(MulScalar(v, 1.0)))
+		}
+		want := SampledGradient(m, copied, g.data, z, g.size, g.Rates)
+		return append(want, SampledGradient(m, same, g.data, z, g.size, g.Rates)...)
+	}, p.args()...)
+	compareHalves(t, out)
+}
