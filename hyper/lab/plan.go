@@ -15,6 +15,7 @@ type lane struct{ entry, run int }
 type plan struct {
 	spec    Spec
 	shapes  []Entry // the first entry of each shape
+	shapeOf []int   // the shape of each entry
 	batches []batch
 }
 
@@ -31,6 +32,7 @@ func newPlan(spec Spec, size int) plan {
 			p.shapes = append(p.shapes, e)
 			lanes = append(lanes, nil)
 		}
+		p.shapeOf = append(p.shapeOf, s)
 		for run := range spec.Runs {
 			lanes[s] = append(lanes[s], lane{i, run})
 		}

@@ -9,10 +9,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -44,10 +43,12 @@ type program struct {
 
 // newProgram compiles nothing yet. GoMLX's Go backend v0.1.3 fails on this While body ("input 1 for node BitwiseXor not
 // computed yet"), so it gets one call a period, which costs it nothing: it interprets.
-func newProgram(b compute.Backend, env Environment, agent Agent, inputs []string) (*program, error) {
-	interprets := b == gobackend.GetBackend()
-	p := &program{env: env, agent: agent, inputs: inputs, loop: !interprets}
-	var err error
+func newProgram(name string, env Environment, agent Agent, inputs []string) (*program, error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{env: env, agent: agent, inputs: inputs, loop: name != backend.Go}
 	if p.start, err = NewExec(b, p.buildInit); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,14 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if os.Getenv("DIGESTS") != "" {
+		for _, r := range rows {
+			if r.Period == spec.Periods {
+				fmt.Printf("%d:%x:%.3f ", r.Run, r.Digest, float64(r.Regret))
+			}
+		}
+		fmt.Println()
+	}
 	sum, c, div := 0.0, 0, 0
 	for _, r := range rows {
 		if r.Period == spec.Periods {
@@ -45,5 +53,5 @@ func TestSpeed(t *testing.T) {
 			}
 		}
 	}
-	fmt.Printf("%s %s: %.0f rp/s compile %.2fs regret %.1f diverged %d digest %x compilations %d\n", agent, os.Getenv("SET"), pr.RunPeriodRate, pr.CompileTime.Seconds(), sum/float64(c), div, rows[len(rows)-1].Digest, lab.Compilations())
+	fmt.Printf("%s %s: %.0f rp/s compile %.2fs regret %.1f diverged %d digest %x compilations %d\n", agent, os.Getenv("SET"), pr.Rate(), pr.Compile.Seconds(), sum/float64(c), div, rows[len(rows)-1].Digest, lab.Compilations())
 }

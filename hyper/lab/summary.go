@@ -42,16 +42,16 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 	var out []Summary
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
-		periods := runs.periods()
+		periods, sound := runs.periods(runs.seeds()), runs.sound()
 		if len(periods) == 0 {
 			return nil, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", i, e.Agent, ErrNoRows)
 		}
 		last := periods[len(periods)-1]
-		regret := runs.at(last)
+		regret := runs.at(last, sound)
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		s := Summary{
 			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(runs), Periods: last,
-			Seed: h.Spec.Seed, Backend: h.Backend, Diverged: len(runs) - len(regret), Computation: agent.Computation(),
+			Seed: h.Spec.Seed, Backend: h.Backend, Diverged: len(runs) - len(sound), Computation: agent.Computation(),
 		}
 		mean, se := meanSE(regret)
 		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = finite(mean), finite(se), finite(quantile(regret, 0.5))
@@ -81,10 +81,10 @@ func Curves(h Header, rows []Row) []Curve {
 	out := make([]Curve, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
-		diverged := len(runs.diverged())
-		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Periods: runs.periods(), Runs: len(runs) - diverged, Diverged: diverged}
+		sound := runs.sound()
+		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Periods: runs.periods(runs.seeds()), Runs: len(sound), Diverged: len(runs) - len(sound)}
 		for _, period := range c.Periods {
-			regret := runs.at(period)
+			regret := runs.at(period, sound)
 			mean, se := meanSE(regret)
 			c.Mean = append(c.Mean, mean)
 			c.HalfWidth = append(c.HalfWidth, halfWidth(se, len(regret)))
@@ -100,37 +100,31 @@ func Curves(h Header, rows []Row) []Curve {
 // Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
 // Level, and NaN with a single pair.
 type Difference struct {
-	Period     int   `json:"period"`      // the last one that all pairs have reached in both entries
-	Pairs      int   `json:"pairs"`       // of runs with the same seed
-	Diverged   int   `json:"diverged"`    // pairs left out because either run diverged
-	Unpaired   int   `json:"unpaired"`    // runs whose seed the other entry lacks
-	Mean       Float `json:"mean"`        // of A minus B
-	Lower      Float `json:"lower"`       // Student's t
-	Upper      Float `json:"upper"`       //
+	Period     int   `json:"period"`   // the last one that all pairs have reached in both entries
+	Pairs      int   `json:"pairs"`    // of runs with the same seed
+	Diverged   int   `json:"diverged"` // pairs left out because either run diverged
+	Unpaired   int   `json:"unpaired"` // runs whose seed the other entry lacks
+	Mean       Float `json:"mean"`     // of A minus B
+	Lower      Float `json:"lower"`    // Student's t
+	Upper      Float `json:"upper"`
 	Ratio      Float `json:"ratio"`       // mean of A over mean of B
 	RatioLower Float `json:"ratio_lower"` // bootstrap over pairs, percentiles
-	RatioUpper Float `json:"ratio_upper"` //
+	RatioUpper Float `json:"ratio_upper"`
 }
 
 // PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when no pair is left.
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
-	var d Difference
-	d.Unpaired = a.keep(b) + b.keep(a)
-	divergedA, divergedB := a.diverged(), b.diverged()
-	for seed := range a {
-		if divergedA[seed] || divergedB[seed] {
-			d.Diverged++
-			delete(a, seed)
-			delete(b, seed)
-		}
-	}
-	periods := slices.DeleteFunc(a.periods(), func(p int) bool { return !slices.Contains(b.periods(), p) })
+	both := intersect(a.seeds(), b.seeds())
+	pairs := intersect(a.sound(), b.sound())
+	d := Difference{Pairs: len(pairs), Diverged: len(both) - len(pairs), Unpaired: len(a) + len(b) - 2*len(both)}
+	periods := intersect(a.periods(pairs), b.periods(pairs))
 	if len(periods) == 0 {
-		return Difference{}, fmt.Errorf("entries %d and %d: %w: no pair of runs with the same seed and a common period (%d pairs diverged, %d runs unpaired)", entryA, entryB, ErrNoRows, d.Diverged, d.Unpaired)
+		return d, fmt.Errorf("entries %d and %d: %w: no runs with the same seed and a common period (%d pairs diverged, %d runs unpaired)",
+			entryA, entryB, ErrNoRows, d.Diverged, d.Unpaired)
 	}
-	d.Period, d.Pairs = periods[len(periods)-1], len(a)
-	d.compare(a.at(d.Period), b.at(d.Period))
+	d.Period = periods[len(periods)-1]
+	d.compare(a.at(d.Period, pairs), b.at(d.Period, pairs))
 	return d, nil
 }
 
@@ -182,52 +176,44 @@ func historyOf(rows []Row, entry int) history {
 	return h
 }
 
-// keep removes the runs whose seed the other history lacks, and counts them.
-func (h history) keep(other history) (removed int) {
-	for seed := range h {
-		if _, ok := other[seed]; !ok {
-			removed++
-			delete(h, seed)
+func (h history) seeds() []uint64 { return slices.Sorted(maps.Keys(h)) }
+
+// sound returns the seeds of the runs that diverge at no period, so that a curve is over the same runs everywhere.
+func (h history) sound() []uint64 {
+	return slices.DeleteFunc(h.seeds(), func(seed uint64) bool {
+		for _, r := range h[seed] {
+			if r.Diverged > 0 || finite(float64(r.Regret)) == nil {
+				return true
+			}
 		}
-	}
-	return removed
+		return false
+	})
 }
 
-// periods returns what periods all runs have, ascending.
-func (h history) periods() []int {
+// periods returns what periods all runs with these seeds have, ascending.
+func (h history) periods(seeds []uint64) []int {
 	count := map[int]int{}
-	for _, run := range h {
-		for period := range run {
+	for _, seed := range seeds {
+		for period := range h[seed] {
 			count[period]++
 		}
 	}
-	maps.DeleteFunc(count, func(_, n int) bool { return n < len(h) })
+	maps.DeleteFunc(count, func(_, n int) bool { return n < len(seeds) })
 	return slices.Sorted(maps.Keys(count))
 }
 
-// diverged returns the seeds of runs that diverged at any period, so that a curve is over the same runs everywhere.
-func (h history) diverged() map[uint64]bool {
-	out := map[uint64]bool{}
-	for seed, run := range h {
-		for _, r := range run {
-			if r.Diverged > 0 || finite(float64(r.Regret)) == nil {
-				out[seed] = true
-			}
-		}
+// at returns the regret up to a period of the runs with these seeds.
+func (h history) at(period int, seeds []uint64) []float64 {
+	out := make([]float64, len(seeds))
+	for i, seed := range seeds {
+		out[i] = float64(h[seed][period].Regret)
 	}
 	return out
 }
 
-// at returns the regret up to a period of the runs that did not diverge, by ascending seed.
-func (h history) at(period int) []float64 {
-	diverged := h.diverged()
-	var out []float64
-	for _, seed := range slices.Sorted(maps.Keys(h)) {
-		if !diverged[seed] {
-			out = append(out, float64(h[seed][period].Regret))
-		}
-	}
-	return out
+// intersect returns what is in both, in the order of a.
+func intersect[T comparable](a, b []T) []T {
+	return slices.DeleteFunc(a, func(x T) bool { return !slices.Contains(b, x) })
 }
 
 func meanSE(x []float64) (mean, se float64) {

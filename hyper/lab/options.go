@@ -1,0 +1,92 @@
+package lab
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// Options say how a Spec is run. None of them changes a result, except that each backend rounds in its own way.
+type Options struct {
+	Dir       string        // where results go; it is made
+	Backend   string        // "" is backend.Default()
+	Workers   int           // batches advanced at once; 0 is a good number for the backend
+	BatchRuns int           // runs in one batch; 0 is a good number for the backend
+	Chunk     int           // most periods advanced by one call; 0 is a good number
+	Every     time.Duration // between checkpoints; 0 is 20 seconds
+	Progress  func(Progress)
+	// Process is a command line that calls [Worker] with the folder and number it is given as last arguments. With it,
+	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after the
+	// other. Without it, or on other backends, they are goroutines.
+	Process []string
+}
+
+// Progress is how far a run of a Spec is.
+type Progress struct {
+	Done, Total int64         // run-periods; those of an earlier attempt count as done
+	Computed    int64         // run-periods computed by this call
+	Compile     time.Duration // spent on compiling, by all workers
+	Run         time.Duration // since the first program was ready
+	Workers     int           // at work side by side
+	Entries     []EntryProgress
+}
+
+// EntryProgress is what was computed for an entry of the Spec by this call.
+type EntryProgress struct {
+	Computed int64         // run-periods
+	Compile  time.Duration // of the entry's program, which entries of one shape share
+	Busy     time.Duration // of workers, added up
+}
+
+// Seconds is the time the entry took, were it alone: its workers' time over the number of workers.
+func (p Progress) Seconds(entry int) float64 {
+	return p.Entries[entry].Busy.Seconds() / float64(max(p.Workers, 1))
+}
+
+// Rate is run-periods a second.
+func (p Progress) Rate() float64 {
+	if p.Run <= 0 {
+		return 0
+	}
+	return float64(p.Computed) / p.Run.Seconds()
+}
+
+// Left is the time left at the present rate.
+func (p Progress) Left() time.Duration {
+	if p.Computed == 0 {
+		return 0
+	}
+	return time.Duration(float64(p.Run) * float64(p.Total-p.Done) / float64(p.Computed))
+}
+
+// ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
+var ErrInterrupted = errors.New("interrupted")
+
+// withDefaults fills in what was left to choose. `hyper bench batches` measures the choice: on a CPU a worker a core with
+// small batches was fastest; on a GPU the larger the batch the better.
+func (o Options) withDefaults() Options {
+	if o.Backend == "" {
+		o.Backend = backend.Default()
+	}
+	workers, runs := runtime.NumCPU(), 1
+	switch o.Backend {
+	case backend.XLACPU:
+		runs = 4
+	case backend.XLACUDA:
+		workers, runs = 1, 512
+	}
+	set := func(n *int, otherwise int) {
+		if *n <= 0 {
+			*n = otherwise
+		}
+	}
+	set(&o.Workers, workers)
+	set(&o.BatchRuns, runs)
+	set(&o.Chunk, 1000)
+	if o.Every <= 0 {
+		o.Every = 20 * time.Second
+	}
+	return o
+}

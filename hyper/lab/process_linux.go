@@ -1,0 +1,60 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA sizes and places its thread
+// pool by the thread that loads it.
+func onShare(k, n int, f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, mine unix.CPUSet
+	if unix.SchedGetaffinity(0, &all) != nil || all.Count() < n {
+		f()
+		return
+	}
+	seen, count := 0, all.Count()
+	for cpu := 0; seen < count; cpu++ {
+		if !all.IsSet(cpu) {
+			continue
+		}
+		if seen*n/count == k {
+			mine.Set(cpu)
+		}
+		seen++
+	}
+	if unix.SchedSetaffinity(0, &mine) == nil {
+		defer func() { _ = unix.SchedSetaffinity(0, &all) }()
+	}
+	f()
+}
+
+// detach keeps the terminal's Ctrl-C from a worker, which its parent ends, and has the kernel kill it when its parent dies.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// lock keeps other processes from writing to a folder of results, until unlock or the end of this process.
+func lock(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("another process is running in %s: wait for it, or choose another --out", dir)
+		}
+		return nil, err
+	}
+	return func() { _ = os.Remove(f.Name()); _ = f.Close() }, nil
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package lab
+
+import "os/exec"
+
+// onShare calls f. Only Linux lets a thread choose its cores here.
+func onShare(_, _ int, f func()) { f() }
+
+// detach does nothing: a worker ends when its standard input does.
+func detach(*exec.Cmd) {}
+
+// lock does nothing.
+func lock(string) (unlock func(), err error) { return func() {}, nil }

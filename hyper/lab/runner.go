@@ -1,0 +1,171 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+)
+
+// sink hears what a runner does. Its methods may be called from several goroutines.
+type sink interface {
+	compiled(shape int, d time.Duration) error
+	computed(batch, runPeriods int, busy time.Duration) error
+	// saved says that the batch's checkpoint was written, with these rows; done that they are all.
+	saved(batch int, rows []Row, done bool) error
+}
+
+// runner advances batches of a plan.
+type runner struct {
+	plan     plan
+	opts     Options
+	out      sink
+	programs []lazyProgram // one for each shape of the plan
+}
+
+// lazyProgram is the program of a shape, compiled when a batch first needs it.
+type lazyProgram struct {
+	once sync.Once
+	p    *program
+	err  error
+}
+
+func newRunner(p plan, o Options, out sink) *runner {
+	return &runner{plan: p, opts: o, out: out, programs: make([]lazyProgram, len(p.shapes))}
+}
+
+// advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
+func (r *runner) advance(ctx context.Context, b batch) error {
+	c, err := loadCheckpoint(r.opts.Dir, b.number)
+	if err != nil {
+		return err
+	}
+	if len(c.Rows) == r.plan.rows(b) { // finished before, and waiting for an earlier batch
+		if err := r.out.computed(b.number, 0, 0); err != nil {
+			return err
+		}
+		return r.out.saved(b.number, c.Rows, true)
+	}
+	p, err := r.program(b)
+	if err != nil {
+		return err
+	}
+	state, err := r.begin(p, b, c)
+	if err != nil {
+		return err
+	}
+	rows, lastSave := c.Rows, time.Now()
+	done := p.periodOf(state)
+	for done < r.plan.spec.Periods {
+		if ctx.Err() != nil {
+			return errors.Join(r.save(p, b, state, rows), ErrInterrupted)
+		}
+		stop := nextStop(r.plan.spec.Periods, done)
+		next := min(stop, done+r.opts.Chunk)
+		begin := time.Now()
+		if state, err = p.until(state, next); err != nil {
+			return err
+		}
+		if err := r.out.computed(b.number, len(b.lanes)*(next-done), time.Since(begin)); err != nil {
+			return err
+		}
+		if done = next; done == stop {
+			if rows, err = r.record(p, b, state, rows, done); err != nil {
+				return err
+			}
+		}
+		if time.Since(lastSave) > r.opts.Every && done < r.plan.spec.Periods {
+			if err := r.save(p, b, state, rows); err != nil {
+				return err
+			}
+			lastSave = time.Now()
+		}
+	}
+	for _, t := range state {
+		t.MustFinalizeAll()
+	}
+	if err := (checkpoint{Batch: b.number, Rows: rows}).save(r.opts.Dir); err != nil {
+		return err
+	}
+	return r.out.saved(b.number, rows, true)
+}
+
+// nextStop is the first period of the schedule after done.
+func nextStop(periods, done int) int {
+	for _, stop := range Schedule(periods) {
+		if stop > done {
+			return stop
+		}
+	}
+	return periods
+}
+
+// begin returns a batch's state at its checkpoint, or at period 0.
+func (r *runner) begin(p *program, b batch, c checkpoint) ([]*tensors.Tensor, error) {
+	state, err := p.initial(r.plan.seeds(b), r.plan.inputs(b)) // also tells p the names
+	if err != nil || c.Nodes == nil {
+		return state, err
+	}
+	if !slices.Equal(c.Names, p.names) {
+		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
+	}
+	return saved.Tensors(c.Nodes)
+}
+
+// save writes the batch's checkpoint.
+func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row) error {
+	nodes, err := saved.From(state)
+	if err != nil {
+		return err
+	}
+	if err := (checkpoint{Batch: b.number, Names: p.names, Nodes: nodes, Rows: rows}).save(r.opts.Dir); err != nil {
+		return err
+	}
+	return r.out.saved(b.number, slices.Clone(rows), false)
+}
+
+// record adds the rows of a period.
+func (r *runner) record(p *program, b batch, state []*tensors.Tensor, rows []Row, period int) ([]Row, error) {
+	regret, err1 := read[float64](p, state, stateRegret)
+	digest, err2 := read[uint32](p, state, stateDigest)
+	diverged, err3 := read[int32](p, state, stateDiverged)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	seeds := r.plan.seeds(b)
+	for i, l := range b.lanes {
+		rows = append(rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: period, Regret: Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
+	}
+	return rows, nil
+}
+
+// program returns the compiled program of a batch's shape; the first to ask compiles it.
+func (r *runner) program(b batch) (*program, error) {
+	c := &r.programs[b.shape]
+	c.once.Do(func() {
+		begin := time.Now()
+		c.p, c.err = r.compile(b)
+		c.err = errors.Join(c.err, r.out.compiled(b.shape, time.Since(begin)))
+	})
+	return c.p, c.err
+}
+
+func (r *runner) compile(b batch) (*program, error) {
+	env, agent := r.plan.shapes[b.shape].Setting.Build(r.plan.spec.Periods)
+	inputs := r.plan.inputs(b)
+	p, err := newProgram(r.opts.Backend, env, agent, slices.Sorted(maps.Keys(inputs)))
+	if err != nil {
+		return nil, err
+	}
+	state, err := p.initial(r.plan.seeds(b), inputs)
+	if err == nil && p.loop { // compiles; advances by nothing
+		_, err = p.until(state, 0)
+	}
+	return p, err
+}
