@@ -1,0 +1,130 @@
+package train
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// machine is a trainer with its state as tensors: each method is one call of a compiled graph.
+type machine struct {
+	t                    testing.TB
+	names                []string
+	state                []*tensors.Tensor
+	seeds                []uint64
+	rates                [4][]float32 // step, noise variance, prior variance, perturbation: [runs]
+	actions              *array       // inputs of all actions [runs, actions, features]; nil for arms
+	init, observe, learn *Exec
+	size                 int
+}
+
+// newMachine builds the graphs of a trainer, for runs with the given seeds. With actions the base model's inputs are
+// rows of them, the same for all runs.
+func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4][]float32, actions *array) *machine {
+	t.Helper()
+	if err := tr.Validate(tr.Model); err != nil {
+		t.Fatal(err)
+	}
+	b, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{t: t, seeds: seeds, rates: rates, actions: actions}
+	m.init = must(NewExec(b, func(in []*Node) []*Node {
+		state := tr.Init(rng.New(in[0]).Named("init"), nil)
+		m.names = slices.Sorted(maps.Keys(state))
+		return m.flat(state)
+	}))(t)
+	m.observe = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, x, y, actions, state
+		s := rng.New(in[0]).At(in[1])
+		return m.flat(tr.Observe(m.named(in[5:]), s, in[1], in[2], in[3], m.inputs(tr, in[4])))
+	}))(t)
+	m.learn = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, period, rates, actions, state
+		r := Rates{Step: in[3], NoiseVar: in[4], PriorVar: in[5], Perturbation: in[6]}
+		return m.flat(tr.Train(m.named(in[8:]), rng.New(in[0]).At(in[2]).Named("learn"), in[1], m.inputs(tr, in[7]), r))
+	}))(t)
+	m.state = must(m.init.Call(seeds))(t)
+	return m
+}
+
+func (m *machine) inputs(tr Trainer, actions *Node) *Node {
+	if _, ok := tr.Model.Base.(base.Tabular); ok {
+		return nil
+	}
+	return actions
+}
+
+func (m *machine) named(in []*Node) State {
+	state := State{}
+	for i, name := range m.names {
+		state[name] = in[i]
+	}
+	return state
+}
+
+func (m *machine) flat(state State) []*Node {
+	if got := slices.Sorted(maps.Keys(state)); !slices.Equal(got, m.names) {
+		m.t.Errorf("the state's entries are %q, were %q", got, m.names)
+	}
+	out := make([]*Node, len(m.names))
+	for i, name := range m.names {
+		out[i] = state[name]
+	}
+	return out
+}
+
+func (m *machine) call(e *Exec, args ...any) {
+	m.t.Helper()
+	for _, s := range m.state {
+		args = append(args, s)
+	}
+	m.state = must(e.Call(args...))(m.t)
+}
+
+// menu is the actions' tensor, or a stand-in that no graph reads.
+func (m *machine) menu() any {
+	if m.actions == nil {
+		return newArray(len(m.seeds), 1, 1).float32s()
+	}
+	return m.actions.float32s()
+}
+
+// add observes one datum of each run.
+func (m *machine) add(x []int32, y []float32) {
+	m.t.Helper()
+	m.call(m.observe, m.seeds, int32(m.size), x, y, m.menu())
+	m.size++
+}
+
+// train makes one period's SGD steps.
+func (m *machine) train(period int) {
+	m.t.Helper()
+	m.call(m.learn, m.seeds, int32(m.size), int32(period), m.rates[0], m.rates[1], m.rates[2], m.rates[3], m.menu())
+}
+
+// get reads entries of the state whose names begin with the given ones.
+func (m *machine) get(names ...string) []array {
+	var out []array
+	for _, name := range names {
+		out = append(out, arrayOf(m.state[slices.Index(m.names, name)]))
+	}
+	return out
+}
+
+// nu reads the trained parameters.
+func (m *machine) nu() []array {
+	var out []array
+	for i, name := range m.names {
+		if len(name) > 3 && name[:3] == "nu." {
+			out = append(out, arrayOf(m.state[i]))
+		}
+	}
+	return out
+}
