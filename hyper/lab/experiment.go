@@ -57,6 +57,7 @@ type Experiment struct {
 	Agents               map[string]func() Setting // with their defaults
 	Order                []string                  // of the agents
 	Quick, Full          Size
+	Claims               []Claim
 }
 
 // Size is how much of an experiment is run.

@@ -33,6 +33,11 @@ var Gaussian = lab.Experiment{
 	Order: []string{"exact", "linear", "ensemble"},
 	Quick: lab.Size{Periods: 1000, Runs: 10},
 	Full:  lab.Size{Periods: 10_000, Runs: 100},
+	Claims: []lab.Claim{
+		linearNearExact, largerEnsembles,
+		reachesTarget("linear", 10, "index-dim=10"), reachesTarget("linear", 30, "index-dim=10"),
+		reachesTarget("ensemble", 10, "particles=100"), reachesTarget("ensemble", 30, "particles=300"),
+	},
 }
 
 // GaussianBandit is the part of a setting that describes the environment.

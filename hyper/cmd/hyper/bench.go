@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// workload is something to time: an agent of an experiment.
+type workload struct {
+	name, agent string
+	sets        []string
+	periods     int
+	runs        []int
+	batchRuns   []int // to sweep over; nil is the default alone
+}
+
+// figure3 is the work of the paper's figure 3 at K = 100 arms: index dimension 30 an arm, batch 1024, 16 indices, one step.
+var figure3 = []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3"}
+
+var workloads = []workload{
+	{name: "gaussian-sampled", agent: "linear", sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
+	{name: "gaussian-analytic", agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
+	{name: "gaussian-full-data", agent: "linear", sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
+	{name: "batches", agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
+}
+
+// measurement is a line of the bench.
+type measurement struct {
+	Workload   string  `json:"workload"`
+	Backend    string  `json:"backend"`
+	Runs       int     `json:"runs"`
+	Periods    int     `json:"periods"`
+	BatchRuns  int     `json:"batch_runs"`
+	Workers    int     `json:"workers"`
+	Compile    float64 `json:"compile_seconds"`
+	Rate       float64 `json:"run_periods_per_second"`
+	FormulaOps float64 `json:"formula_gflops"` // 2 x the paper's computation per period x rate
+	Peak       float64 `json:"matmul_peak_gflops"`
+	Share      float64 `json:"share_of_peak"`
+}
+
+func benchCommand() *cobra.Command {
+	var engine engineFlags
+	c := &cobra.Command{
+		Use:   "bench [WORKLOAD...]",
+		Short: "Measure run-periods a second, beside the machine's matrix-product peak",
+		Long: `bench measures run-periods a second of some workloads, and in the same call the machine's peak at float32 matrix products.
+Operations are counted by the paper's formula (section 4.1), a multiplication and an addition each: collapsing a minibatch by arms, closed
+forms and sufficient statistics do the same work with fewer, so that their share of the peak may exceed 1.
+
+Workloads: ` + strings.Join(workloadNames(), ", ") + `, normals, matmul (default: all but batches)`,
+	}
+	flags := c.Flags()
+	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
+	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
+	flags.IntVar(&engine.batchRuns, "batch-runs", 0, "as for hyper run")
+	flags.BoolVar(&engine.json, "json", false, "print one JSON object per line")
+	c.RunE = func(c *cobra.Command, names []string) error { return bench(c, names, engine) }
+	return c
+}
+
+func workloadNames() []string {
+	var names []string
+	for _, w := range workloads {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+func bench(c *cobra.Command, names []string, engine engineFlags) error {
+	if len(names) == 0 {
+		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
+	}
+	for _, n := range names {
+		if n != "matmul" && n != "normals" && !slices.Contains(workloadNames(), n) {
+			return fmt.Errorf("unknown workload %q; the workloads are %s, normals, matmul", n, strings.Join(workloadNames(), ", "))
+		}
+	}
+	if engine.backend == "" {
+		engine.backend = backend.Default()
+	}
+	peak, normals, err := primitives(engine.backend)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: matrix products 1024x1024 %.1f GFLOP/s, normals %.1f ns each\n", engine.backend, peak, normals)
+	var all []measurement
+	for _, w := range workloads {
+		if !slices.Contains(names, w.name) {
+			continue
+		}
+		for _, runs := range w.runs {
+			for _, batch := range batchesOf(w, engine) {
+				m, err := measure(c, w, runs, batch, engine)
+				if err != nil {
+					return err
+				}
+				m.Peak, m.Share = peak, m.FormulaOps/peak
+				all = append(all, m)
+			}
+		}
+	}
+	return printBench(all, engine.json)
+}
+
+func batchesOf(w workload, engine engineFlags) []int {
+	if w.batchRuns == nil {
+		return []int{engine.batchRuns}
+	}
+	return w.batchRuns
+}
+
+// measure runs a workload, and counts the time after compilation.
+func measure(c *cobra.Command, w workload, runs, batch int, engine engineFlags) (measurement, error) {
+	spec, err := paper.Gaussian.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
+	if err != nil {
+		return measurement{}, err
+	}
+	dir, err := os.MkdirTemp("", "hyper-bench-")
+	if err != nil {
+		return measurement{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	engine.batchRuns = batch
+	bar := newProgressBar(os.Stderr)
+	o, err := engine.options(dir, bar)
+	if err != nil {
+		return measurement{}, err
+	}
+	p, err := lab.Run(c.Context(), spec, paper.Known, o)
+	bar.finish()
+	if err != nil {
+		return measurement{}, err
+	}
+	h, rows, err := lab.ReadResults(dir, paper.Known)
+	if err != nil {
+		return measurement{}, err
+	}
+	s, err := lab.Summarize(h, rows)
+	if err != nil {
+		return measurement{}, err
+	}
+	if s[0].Diverged > 0 {
+		return measurement{}, failure{errors.New("runs diverged: the speed of nonsense is not measured")}
+	}
+	return measurement{
+		Workload: w.name, Backend: h.Backend, Runs: runs, Periods: w.periods, BatchRuns: h.BatchRuns, Workers: p.Workers,
+		Compile: p.Entries[0].Compile.Seconds(), Rate: p.Rate(), FormulaOps: 2 * s[0].Computation * p.Rate() / 1e9,
+	}, nil
+}
+
+// primitives measures the peak of float32 matrix products, in GFLOP/s, and the time of a normal number, in ns.
+func primitives(name string) (peak, normals float64, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	const n, products = 1024, 8
+	product := MustNewExec(b, func(seed *Node) *Node {
+		x := rng.New(seed).Uniform(n, n)
+		y := x
+		for range products {
+			y = MulScalar(Einsum("rij,rjk->rik", y, x), 1.0/n)
+		}
+		return ReduceAllSum(y)
+	})
+	const draws = 1 << 20
+	drawn := MustNewExec(b, func(seed *Node) *Node {
+		return ReduceAllSum(ConvertDType(rng.New(seed).Normal(draws), dtypes.Float32))
+	})
+	t1, err := fastest(product)
+	if err != nil {
+		return 0, 0, err
+	}
+	t2, err := fastest(drawn)
+	return 2 * n * n * n * products / t1.Seconds() / 1e9, float64(t2.Nanoseconds()) / draws, err
+}
+
+// fastest is the shortest of some calls.
+func fastest(e *Exec) (time.Duration, error) {
+	best := time.Duration(1 << 62)
+	for i := range 6 {
+		begin := time.Now()
+		out, err := e.Call1([]uint64{uint64(i)})
+		if err != nil {
+			return 0, err
+		}
+		_ = out.Value()
+		best = min(best, time.Since(begin))
+	}
+	return best, nil
+}
+
+func printBench(all []measurement, asJSON bool) error {
+	if asJSON {
+		for _, m := range all {
+			line, err := json.Marshal(m)
+			if err != nil {
+				return err
+			}
+			fmt.Println(string(line))
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t")
+	for _, m := range all {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t\n", m.Workload, m.Runs, m.BatchRuns, m.Workers, m.Compile, m.Rate, m.FormulaOps, m.Share)
+	}
+	return w.Flush()
+}

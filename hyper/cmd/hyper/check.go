@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// freshSeeds is where the seeds of checks begin: no default setting was chosen on these.
+const freshSeeds = 1_000_000
+
+func checkCommand() *cobra.Command {
+	var quick, asJSON bool
+	var engine engineFlags
+	var seed uint64
+	var only []string
+	c := &cobra.Command{
+		Use:   "check EXPERIMENT",
+		Short: "Test the paper's claims on fresh seeds; exit status 1 unless all are reproduced",
+		Args:  argument("EXPERIMENT"),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&quick, "quick", false, "fewer runs: a minute or two")
+	flags.StringSliceVar(&only, "claim", nil, "claims to test, separated by commas (default: all)")
+	flags.Uint64Var(&seed, "seed", freshSeeds, "first seed")
+	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
+	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per claim")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		x, err := experiment(args[0])
+		if err != nil {
+			return err
+		}
+		claims, err := selectClaims(x, only)
+		if err != nil {
+			return err
+		}
+		failed := 0
+		for _, claim := range claims {
+			f, err := claim.Test(simulator(c.Context(), x, seed, engine), quick)
+			if err != nil {
+				return err
+			}
+			f.Claim = claim.Name
+			if f.Verdict != lab.Reproduced {
+				failed++
+			}
+			printFinding(claim, f, asJSON)
+		}
+		if failed > 0 {
+			return failure{fmt.Errorf("%d of %d claims not reproduced", failed, len(claims))}
+		}
+		return nil
+	}
+	return c
+}
+
+func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
+	var known []string
+	var out []lab.Claim
+	for _, c := range x.Claims {
+		known = append(known, c.Name)
+		if len(names) == 0 || slices.Contains(names, c.Name) {
+			out = append(out, c)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("experiment %s has no claim %q; its claims are %s", x.Name, n, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
+
+// simulator runs agents of an experiment for a claim, and keeps nothing.
+func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) lab.Simulator {
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		spec, err := x.Spec(agents, sets, size, seed)
+		if err != nil {
+			return lab.Header{}, nil, err
+		}
+		bar := newProgressBar(os.Stderr)
+		defer bar.finish()
+		o, err := engine.options("", bar)
+		if err != nil {
+			return lab.Header{}, nil, err
+		}
+		h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
+		if errors.Is(err, lab.ErrInterrupted) {
+			fmt.Fprintln(os.Stderr, "hyper: interrupted; a check keeps no results")
+		}
+		return h, rows, err
+	}
+}
+
+func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
+	if asJSON {
+		line, _ := json.Marshal(f)
+		fmt.Println(string(line))
+		return
+	}
+	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, f)
+	if f.Diverged > 0 {
+		fmt.Printf("  %d runs diverged and are left out\n", f.Diverged)
+	}
+	if half := (f.Upper - f.Lower) / 2; f.Verdict == lab.Undecided && half > 0 {
+		// The interval shrinks as 1/sqrt(runs); it must shrink to the distance from the bound.
+		if gap := f.Bound - f.Estimate; gap != 0 {
+			fmt.Printf("  about %.0f runs would decide\n", float64(f.Runs)*(half/gap)*(half/gap)*1.2+1)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+func doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say which backends work here, with what versions, and how to get what is missing",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return doctor() },
+	}
+}
+
+func doctor() error {
+	m := lab.ThisMachine()
+	fmt.Printf("hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)
+	fmt.Println(modules("github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"))
+	fmt.Printf("default backend: %s\n\n", backend.Default())
+	var broken error
+	for _, name := range backend.Known {
+		status, err := probe(name)
+		fmt.Printf("%-9s %s\n", name, status)
+		if err != nil && name == backend.Default() {
+			broken = failure{fmt.Errorf("the default backend %s does not work: %w", name, err)}
+		}
+	}
+	if wanted := backend.Default(); broken == nil && !slices.Contains(backend.Known, wanted) {
+		_, broken = backend.Open(wanted)
+	}
+	return broken
+}
+
+// probe opens a backend and adds two numbers on it.
+func probe(name string) (string, error) {
+	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
+		switch {
+		case !backend.HasXLA:
+			return "not in this binary: it was built without cgo (install a C compiler, and build with CGO_ENABLED=1)", errors.New("built without cgo")
+		case backend.PluginPath(device) == "":
+			get := "go run ./kernels setup"
+			if device == "cuda" {
+				get += " --cuda"
+			}
+			return "no plugin: `" + get + "` in a checkout of the project installs it", errors.New("no plugin")
+		}
+	}
+	b, err := backend.Open(name)
+	if err != nil {
+		return "does not work: " + err.Error(), err
+	}
+	sum, err := CallOnce(b, func(x *Node) *Node { return ReduceAllSum(x) }, []float32{1, 2})
+	if err != nil {
+		return "does not work: " + err.Error(), err
+	}
+	if sum.Value().(float32) != 3 {
+		return "is wrong: 1 + 2 is not 3", errors.New("wrong result")
+	}
+	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
+		return "works: " + b.Description() + ", plugin " + backend.PluginPath(device), nil
+	}
+	return "works: " + b.Description(), nil
+}
+
+// modules tells the versions of dependencies that this binary was built with.
+func modules(paths ...string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "versions of dependencies: not recorded in this binary"
+	}
+	var out []string
+	for _, d := range info.Deps {
+		if slices.Contains(paths, d.Path) {
+			out = append(out, d.Path[strings.LastIndex(d.Path, "/")+1:]+" "+d.Version)
+		}
+	}
+	return strings.Join(out, ", ")
+}

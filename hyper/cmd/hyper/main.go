@@ -1,0 +1,63 @@
+// Command hyper runs the experiments of "Hypermodels for Exploration", resumes them, and draws and tests their results.
+//
+// Exit status: 0 for success; 1 when something failed, or a check's claim does not hold; 2 for bad input or files that
+// cannot be used; 130 when interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Exit statuses.
+const (
+	exitFailed      = 1
+	exitBadInput    = 2
+	exitInterrupted = 130
+)
+
+// failure is an error whose exit status is 1; every other error is about bad input or unusable files.
+type failure struct{ error }
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	err := newCommand().ExecuteContext(ctx)
+	var f failure
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, lab.ErrInterrupted):
+		return exitInterrupted
+	case errors.As(err, &f):
+		fmt.Fprintln(os.Stderr, "hyper:", err)
+		return exitFailed
+	}
+	fmt.Fprintln(os.Stderr, "hyper:", err)
+	return exitBadInput
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "hyper",
+		Short:         "Experiments with hypermodels for exploration",
+		Long:          "hyper runs the experiments of \"Hypermodels for Exploration\" (ICLR 2020), resumes them, and draws and tests their results.",
+		Version:       hyper.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(runCommand(), resumeCommand(), plotCommand(), listCommand(), checkCommand(), benchCommand(), doctorCommand(), workerCommand())
+	return root
+}

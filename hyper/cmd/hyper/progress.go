@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// progressBar shows how far a run is: a bar on a terminal, else a plain line every ten seconds.
+type progressBar struct {
+	mu   sync.Mutex
+	out  io.Writer
+	bar  *progressbar.ProgressBar // nil until the total is known, or without a terminal
+	tty  bool
+	last time.Time
+}
+
+func newProgressBar(out *os.File) *progressBar {
+	return &progressBar{out: out, tty: term.IsTerminal(int(out.Fd())), last: time.Now()}
+}
+
+// update is lab.Options.Progress.
+func (b *progressBar) update(p lab.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.tty {
+		b.line(p)
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(30),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
+	}
+	b.bar.Describe(fmt.Sprintf("%.0f run-periods/s, %s left", p.Rate(), p.Left().Round(time.Second)))
+	_ = b.bar.Set64(p.Done)
+}
+
+func (b *progressBar) line(p lab.Progress) {
+	if time.Since(b.last) < 10*time.Second {
+		return
+	}
+	b.last = time.Now()
+	fmt.Fprintf(b.out, "%3.0f%%, %d of %d run-periods, %.0f a second, %s left\n",
+		100*float64(p.Done)/float64(p.Total), p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
+}
+
+// finish clears the bar.
+func (b *progressBar) finish() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bar != nil {
+		_ = b.bar.Clear()
+	}
+}

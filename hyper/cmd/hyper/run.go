@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// specFlags are the flags that make a Spec of an experiment.
+type specFlags struct {
+	agents, sets  []string
+	runs, periods int
+	seed          uint64
+	quick, full   bool
+}
+
+func (f *specFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas (default: all)")
+	flags.StringArrayVar(&f.sets, "set", nil, "KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
+	flags.IntVar(&f.runs, "runs", 0, "independent runs of each agent and setting (default: the size's)")
+	flags.IntVar(&f.periods, "periods", 0, "periods of each run (default: the size's)")
+	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
+	flags.BoolVar(&f.quick, "quick", false, "the experiment's quick size (the default)")
+	flags.BoolVar(&f.full, "full", false, "the paper's size")
+}
+
+// spec makes the Spec of an experiment.
+func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
+	x, err := experiment(name)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	if f.quick && f.full {
+		return lab.Spec{}, errors.New("--quick and --full exclude each other")
+	}
+	size := x.Quick
+	if f.full {
+		size = x.Full
+	}
+	if c.Flags().Changed("runs") {
+		size.Runs = f.runs
+	}
+	if c.Flags().Changed("periods") {
+		size.Periods = f.periods
+	}
+	return x.Spec(f.agents, f.sets, size, f.seed)
+}
+
+func experiment(name string) (lab.Experiment, error) {
+	x, ok := paper.Known[name]
+	if !ok {
+		return x, fmt.Errorf("unknown experiment %q; the experiments are %s", name, strings.Join(paper.Order, ", "))
+	}
+	return x, nil
+}
+
+// engineFlags are the flags that say how a Spec is run.
+type engineFlags struct {
+	backend            string
+	workers, batchRuns int
+	every              time.Duration
+	json               bool
+}
+
+func (f *engineFlags) add(c *cobra.Command, resumed bool) {
+	flags := c.Flags()
+	if !resumed {
+		flags.StringVar(&f.backend, "backend", "", "go, xla:cpu or xla:cuda (default: xla:cpu where its plugin is found, else go)")
+		flags.IntVar(&f.batchRuns, "batch-runs", 0, "runs advanced together by one call (default: a good number for the backend)")
+	}
+	flags.IntVar(&f.workers, "workers", 0, "batches advanced side by side (default: one a core; one on a GPU)")
+	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per agent and setting as the last lines of standard output")
+}
+
+func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
+	if f.workers < 0 || f.batchRuns < 0 || f.every < 0 {
+		return lab.Options{}, errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
+	}
+	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every, Progress: p.update}
+	if self, err := os.Executable(); err == nil {
+		o.Process = []string{self, "worker"}
+	}
+	return o, nil
+}
+
+func runCommand() *cobra.Command {
+	var spec specFlags
+	var engine engineFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "run EXPERIMENT",
+		Short: "Run agents on an experiment and write results",
+		Example: `  hyper run gaussian --quick
+  hyper run gaussian --agent linear,ensemble --set arms=20 --set particles=10,100 --periods 2000 --runs 30`,
+		Args: argument("EXPERIMENT"),
+	}
+	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
+	spec.add(c)
+	engine.add(c, false)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := spec.spec(c, args[0])
+		if err != nil {
+			return err
+		}
+		if out == "" {
+			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
+		}
+		return simulate(c.Context(), out, engine, func(o lab.Options) (lab.Progress, error) {
+			return lab.Run(c.Context(), s, paper.Known, o)
+		})
+	}
+	return c
+}
+
+func resumeCommand() *cobra.Command {
+	var engine engineFlags
+	c := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "Go on with results that a run left unfinished",
+		Args:  argument("DIR"),
+	}
+	engine.add(c, true)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return simulate(c.Context(), args[0], engine, func(o lab.Options) (lab.Progress, error) {
+			return lab.Resume(c.Context(), paper.Known, o)
+		})
+	}
+	return c
+}
+
+// simulate runs or resumes a Spec with a progress bar, and prints the outcome.
+func simulate(_ context.Context, dir string, engine engineFlags, work func(lab.Options) (lab.Progress, error)) error {
+	bar := newProgressBar(os.Stderr)
+	o, err := engine.options(dir, bar)
+	if err != nil {
+		return err
+	}
+	p, err := work(o)
+	bar.finish()
+	if errors.Is(err, lab.ErrInterrupted) {
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper resume %s` goes on\n", dir)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return printOutcome(dir, p, engine.json)
+}
+
+// argument wants exactly one argument.
+func argument(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return fmt.Errorf("%s wants one argument, %s; got %d (%s)", c.CommandPath(), name, len(args), strings.Join(slices.Concat([]string{c.CommandPath()}, args), " "))
+	}
+}
+
+func workerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker DIR SHARE CHUNK EVERY",
+		Short:  "Advance batches of runs for a `hyper run` that started this process",
+		Hidden: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			err := lab.Worker(c.Context(), os.Stdin, os.Stdout, paper.Known, args)
+			if errors.Is(err, lab.ErrInterrupted) {
+				return nil
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,54 @@
+package lab
+
+import "fmt"
+
+// Claim is a statement of the paper as a test on fresh seeds.
+type Claim struct {
+	Name string
+	Text string // what the paper says, with its section
+	// Test runs what it needs, by simulate, and judges. quick asks for a size of a minute or two.
+	Test func(simulate Simulator, quick bool) (Finding, error)
+}
+
+// Simulator runs agents of an experiment, "key=value" settings as in [Experiment.Spec], on seeds nothing was tuned on.
+type Simulator func(agents, sets []string, size Size) (Header, []Row, error)
+
+// Verdict is the outcome of a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Reproduced    Verdict = "reproduced"
+	NotReproduced Verdict = "not reproduced"
+	Undecided     Verdict = "undecided at this size"
+)
+
+// Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bound it is held against.
+type Finding struct {
+	Claim     string  `json:"claim"`
+	Statistic string  `json:"statistic"`
+	Estimate  float64 `json:"estimate"`
+	Lower     float64 `json:"lower"`
+	Upper     float64 `json:"upper"`
+	Bound     float64 `json:"bound"` // the claim is that the statistic is below it
+	Runs      int     `json:"runs"`
+	Diverged  int     `json:"diverged"`
+	Verdict   Verdict `json:"verdict"`
+}
+
+// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
+func Below(statistic string, estimate, lower, upper, bound float64, runs int) Finding {
+	f := Finding{Statistic: statistic, Estimate: estimate, Lower: lower, Upper: upper, Bound: bound, Runs: runs, Verdict: Undecided}
+	switch {
+	case upper < bound:
+		f.Verdict = Reproduced
+	case lower > bound:
+		f.Verdict = NotReproduced
+	}
+	return f
+}
+
+// String is the finding in a line.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Verdict)
+}
