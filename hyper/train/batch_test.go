@@ -1,0 +1,64 @@
+package train
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA, whose
+// sums may be ordered by shape.
+func TestABatchOfRunsIsTheRunsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 11))
+	const data = 5
+	actions := randomArray(r, 1, 3, 3, 3)
+	x, y := randomInts(r, 3, data, 3), randomArray(r, 1, data, 3)
+	learn := func(t *testing.T, name string, m hyper.Model, runs []int) [][]array {
+		tr := Trainer{m, Config{Steps: 2, Batch: 4, Indices: 3, Capacity: data}}
+		menu, seeds, rates := newArray(len(runs), 3, 3), []uint64{}, [4][]float32{}
+		for i, run := range runs {
+			copy(menu.sub(i).v, actions.sub(run).v)
+			seeds = append(seeds, uint64(100+run))
+			for j, v := range []float32{0.1, 1, 2, 0.5} {
+				rates[j] = append(rates[j], v*float32(1+run))
+			}
+		}
+		machine := newMachine(t, name, tr, seeds, rates, &menu)
+		for i := range data {
+			var xs []int32
+			var ys []float32
+			for _, run := range runs {
+				xs, ys = append(xs, int32(x.at(i, run))), append(ys, float32(y.at(i, run)))
+			}
+			machine.add(xs, ys)
+			machine.train(i)
+		}
+		out := make([][]array, len(runs))
+		for i := range runs {
+			for _, nu := range machine.nu() {
+				out[i] = append(out[i], nu.sub(i))
+			}
+		}
+		return out
+	}
+	network := networkOf(base.Linear{Features: 3}, index.Gaussian{N: 3}, hyper.Dense(3, 3))
+	models := append(trainable()[:4:4], namedModel{"line, network", network})
+	for i, m := range models {
+		for _, name := range sometimesXLA(i) {
+			tolerance := single
+			if name == backend.Go {
+				tolerance = 0
+			}
+			batch := learn(t, name, m.Model, []int{0, 1, 2})
+			for _, run := range []int{0, 2} {
+				alone := learn(t, name, m.Model, []int{run})[0]
+				near(t, fmt.Sprintf("%s/%s: run %d", m.name, name, run), concatenated(batch[run]), concatenated(alone), tolerance)
+			}
+		}
+	}
+}
