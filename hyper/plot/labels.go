@@ -1,0 +1,60 @@
+package plot
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Labels names curves for a legend, in their order: the agent, then the settings that differ between the curves of any
+// one agent, as in "ensemble, particles=10", and the settings in always, sorted by key. Settings that differ only
+// between agents are left out, as the agent's name stands for them. Runs that diverged are said to be missing.
+func Labels(curves []lab.Curve, always ...string) []string {
+	shown := differing(curves)
+	for _, k := range always {
+		shown[k] = true
+	}
+	keys := slices.Sorted(maps.Keys(shown))
+	out := make([]string, len(curves))
+	for i, c := range curves {
+		parts := []string{c.Agent}
+		for _, k := range keys {
+			if v, ok := c.Settings[k]; ok {
+				parts = append(parts, fmt.Sprintf("%s=%v", k, v))
+			}
+		}
+		out[i] = strings.Join(parts, ", ") + missing(c)
+	}
+	return out
+}
+
+// differing returns the keys whose values differ between two curves of an agent.
+func differing(curves []lab.Curve) map[string]bool {
+	type place struct{ agent, key string }
+	first := map[place]any{}
+	out := map[string]bool{}
+	for _, c := range curves {
+		for k, v := range c.Settings {
+			at := place{c.Agent, k}
+			if seen, ok := first[at]; !ok {
+				first[at] = v
+			} else if fmt.Sprint(seen) != fmt.Sprint(v) {
+				out[k] = true
+			}
+		}
+	}
+	return out
+}
+
+func missing(c lab.Curve) string {
+	switch {
+	case c.Diverged > 0 && c.Runs == 0:
+		return fmt.Sprintf(" (all %d diverged)", c.Diverged)
+	case c.Diverged > 0:
+		return fmt.Sprintf(" (%d of %d diverged)", c.Diverged, c.Runs+c.Diverged)
+	}
+	return ""
+}

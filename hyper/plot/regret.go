@@ -1,0 +1,93 @@
+package plot
+
+import (
+	"fmt"
+
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Options of Regret. The zero value draws cumulative regret with 95% intervals of its mean.
+type Options struct {
+	Title       string
+	Labels      []string // of the curves, instead of those that Labels makes
+	Keys        []string // settings that labels always show
+	Average     bool     // average regret per period up to each period, on log axes
+	Quartiles   bool     // median and quartiles over runs, not mean and interval
+	Target      float64  // a dashed horizontal line, in the unit of the vertical axis; none when not positive
+	TargetLabel string   // "target" when empty
+}
+
+// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. Curves without a point
+// have an entry in the legend only. It fails with ErrNothing when there is no point at all.
+func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
+	labels := opts.Labels
+	if labels == nil {
+		labels = Labels(curves, opts.Keys...)
+	}
+	if len(labels) != len(curves) {
+		return nil, fmt.Errorf("%d labels for %d curves", len(labels), len(curves))
+	}
+	var series []Series
+	last := 1.0
+	for i, c := range curves {
+		s, err := regretSeries(c, opts)
+		if err != nil {
+			return nil, err
+		}
+		s.Label = labels[i]
+		series = append(series, s)
+		if n := len(s.X); n > 0 {
+			last = max(last, s.X[n-1])
+		}
+	}
+	// A target alone is no figure: the data are checked without it.
+	axes, corners := regretAxes(opts)
+	if _, err := lines(axes, corners, series); err != nil {
+		return nil, err
+	}
+	if opts.Target > 0 {
+		series = append(series, target(opts, last))
+	}
+	return lines(axes, corners, series)
+}
+
+func regretAxes(opts Options) (Axes, []corner) {
+	if opts.Average {
+		return Axes{Title: opts.Title, X: "period t", Y: "average regret per period", LogX: true, LogY: true},
+			[]corner{topRight, bottomLeft, topLeft, bottomRight}
+	}
+	return Axes{Title: opts.Title, X: "period t", Y: "cumulative regret", FromZero: true},
+		[]corner{topLeft, bottomRight, topRight, bottomLeft}
+}
+
+func regretSeries(c lab.Curve, opts Options) (Series, error) {
+	n := len(c.Periods)
+	for _, y := range [][]float64{c.Mean, c.HalfWidth, c.Median, c.Lower, c.Upper} {
+		if len(y) != n {
+			return Series{}, fmt.Errorf("curve of agent %s: %d periods and %d values", c.Agent, n, len(y))
+		}
+	}
+	s := Series{X: make([]float64, n), Y: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
+	for i, t := range c.Periods {
+		y, lower, upper := c.Mean[i], c.Mean[i]-c.HalfWidth[i], c.Mean[i]+c.HalfWidth[i]
+		if opts.Quartiles {
+			y, lower, upper = c.Median[i], c.Lower[i], c.Upper[i]
+		}
+		scale := 1.0
+		if opts.Average {
+			scale = 1 / float64(t)
+		}
+		s.X[i], s.Y[i], s.Lower[i], s.Upper[i] = float64(t), y*scale, lower*scale, upper*scale
+	}
+	return s, nil
+}
+
+func target(opts Options, last float64) Series {
+	label := opts.TargetLabel
+	if label == "" {
+		label = "target"
+	}
+	return Series{Label: label, X: []float64{1, last}, Y: []float64{opts.Target, opts.Target}, Color: Gray, Dashed: true}
+}

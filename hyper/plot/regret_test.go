@@ -1,0 +1,187 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// power is a curve with regret scale t^0.4 and a half-width of a tenth of that.
+func power(agent string, scale float64, runs int) lab.Curve {
+	c := lab.Curve{Agent: agent, Runs: runs, Periods: lab.Schedule(1000)}
+	for _, t := range c.Periods {
+		m := scale * math.Pow(float64(t), 0.4)
+		half := 0.1 * m
+		if runs < 2 {
+			half = math.NaN()
+		}
+		c.Mean, c.HalfWidth = append(c.Mean, m), append(c.HalfWidth, half)
+		c.Median, c.Lower, c.Upper = append(c.Median, 0.9*m), append(c.Lower, 0.7*m), append(c.Upper, 1.2*m)
+	}
+	return c
+}
+
+func picture(t *testing.T, p *gonum.Plot) image.Image {
+	t.Helper()
+	data, err := PNG(p, 12, 8, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// count returns the number of pixels of exactly a colour.
+func count(img image.Image, c color.Color) (n int) {
+	r, g, b, _ := c.RGBA()
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r2, g2, b2, _ := img.At(x, y).RGBA(); r == r2 && g == g2 && b == b2 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func mustRegret(t *testing.T, opts Options, curves ...lab.Curve) *gonum.Plot {
+	t.Helper()
+	p, err := Regret(curves, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestRegretShowsCurvesAndBands(t *testing.T) {
+	for _, opts := range []Options{{}, {Average: true}, {Quartiles: true}} {
+		img := picture(t, mustRegret(t, opts, power("exact", 2, 10), power("linear", 4, 10)))
+		for i, c := range Palette[:2] {
+			if n := count(img, c); n < 300 { // a line of 2 pixels across some 380
+				t.Errorf("%+v: %d pixels in the colour of curve %d", opts, n, i)
+			}
+			tint := func(x uint8) uint8 { return uint8(math.Round(255 - 0.2*(255-float64(x)))) } // a fifth of the colour on white
+			shaded := countNear(img, tint(c.R), tint(c.G), tint(c.B))
+			if shaded < 1000 {
+				t.Errorf("%+v: %d pixels in the band of curve %d", opts, shaded, i)
+			}
+		}
+		if n := count(img, Palette[2]); n != 0 {
+			t.Errorf("%+v: %d pixels in the colour of no curve", opts, n)
+		}
+	}
+}
+
+// countNear returns the number of pixels within 2 of a colour in each channel.
+func countNear(img image.Image, r, g, b uint8) (n int) {
+	close := func(a uint32, b uint8) bool { return math.Abs(float64(a>>8)-float64(b)) <= 2 }
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r2, g2, b2, _ := img.At(x, y).RGBA(); close(r2, r) && close(g2, g) && close(b2, b) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func TestRegretOfSingleRunHasNoBand(t *testing.T) {
+	img := picture(t, mustRegret(t, Options{}, power("exact", 2, 1)))
+	if count(img, Palette[0]) < 300 || countNear(img, 204, 227, 240) > 30 { // 20% of 0072B2 on white, also seen where lines are smoothed
+		t.Errorf("want a line (%d pixels) and no band (%d pixels)", count(img, Palette[0]), countNear(img, 204, 227, 240))
+	}
+}
+
+func TestRegretAxes(t *testing.T) {
+	p := mustRegret(t, Options{}, power("exact", 2, 10))
+	if p.X.Label.Text != "period t" || p.Y.Label.Text != "cumulative regret" || p.X.Min != 0 || p.X.Max != 1000 || p.Y.Min != 0 {
+		t.Errorf("got %q from %v to %v and %q from %v", p.X.Label.Text, p.X.Min, p.X.Max, p.Y.Label.Text, p.Y.Min)
+	}
+	if top := 2.2 * math.Pow(1000, 0.4); p.Y.Max < top { // the band's upper end
+		t.Errorf("the axis ends at %v, below the band's %v", p.Y.Max, top)
+	}
+	p = mustRegret(t, Options{Average: true, Target: 1e-3}, power("exact", 2, 10))
+	if p.X.Min != 1 || p.X.Max != 1000 || p.Y.Min > 1e-3 || p.Y.Max < 2.2 {
+		t.Errorf("got x from %v to %v, y from %v to %v", p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+	}
+	if n := count(picture(t, p), Gray); n < 100 {
+		t.Errorf("%d pixels in the target's line", n)
+	}
+}
+
+// gonum reserves room for labels of log axes in the wrong place, see narrow.
+func TestLogAxesUseTheFigure(t *testing.T) {
+	p := mustRegret(t, Options{Average: true}, power("exact", 2, 10))
+	size := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)).Size()
+	if size.X < 13*vg.Centimeter || size.Y < 8*vg.Centimeter { // the rest is for tick labels and axis labels
+		t.Errorf("the data take %v x %v cm of 16 x 10", size.X/vg.Centimeter, size.Y/vg.Centimeter)
+	}
+}
+
+func TestRegretErrors(t *testing.T) {
+	void := power("a", math.NaN(), 0)
+	negative := power("a", -1, 5)
+	short := power("a", 1, 5)
+	short.Mean = short.Mean[1:]
+	for name, c := range map[string]struct {
+		curves  []lab.Curve
+		opts    Options
+		nothing bool
+	}{
+		"no curves":             {nil, Options{}, true},
+		"no curves, a target":   {nil, Options{Average: true, Target: 1}, true},
+		"a curve without rows":  {[]lab.Curve{{Agent: "a"}}, Options{}, true},
+		"NaN only":              {[]lab.Curve{void}, Options{}, true},
+		"nothing on a log axis": {[]lab.Curve{negative}, Options{Average: true}, true},
+		"values missing":        {[]lab.Curve{short}, Options{}, false},
+		"labels missing":        {[]lab.Curve{power("a", 1, 5)}, Options{Labels: []string{"x", "y"}}, false},
+	} {
+		_, err := Regret(c.curves, c.opts)
+		if err == nil || errors.Is(err, ErrNothing) != c.nothing {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
+	void := power("lost", math.NaN(), 0)
+	void.Diverged = 4
+	text, err := SVG(mustRegret(t, Options{}, void, power("exact", 2, 10), lab.Curve{Agent: "absent"}), 16, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">lost (all 4 diverged)<", ">exact<", ">absent<", ">period t<"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the SVG lacks %s", want)
+		}
+	}
+}
+
+func ExampleRegret() {
+	curve := lab.Curve{
+		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, HalfWidth: []float64{0.2, 0.5, 1},
+		Median: []float64{1, 4, 8}, Lower: []float64{0, 3, 6}, Upper: []float64{2, 6, 11}, Runs: 20,
+	}
+	p, err := Regret([]lab.Curve{curve}, Options{Title: "Gaussian bandit"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.X.Label.Text, p.X.Min, p.X.Max)
+	// Output: period t 0 100
+}

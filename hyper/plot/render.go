@@ -1,0 +1,98 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// The size of a figure that Save writes, in centimetres, and the resolution of its PNG in dots per inch.
+const (
+	Width  = 16.0
+	Height = 10.0
+	DPI    = 200
+)
+
+// PNG draws a plot of a size in centimetres at a resolution in dots per inch.
+func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) (data []byte, err error) {
+	if err := checkSize(widthCm, heightCm); err != nil {
+		return nil, err
+	}
+	w, h := pixels(widthCm, dpi), pixels(heightCm, dpi)
+	if w < 1 || h < 1 || w*h > 100e6 {
+		return nil, fmt.Errorf("a PNG of %v by %v pixels: want a resolution that makes 1 to 100 million", w, h)
+	}
+	defer recovered(&err)
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter), vgimg.UseDPI(dpi))
+	drawOn(draw.New(c), p)
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&out, c.Image())
+	return out.Bytes(), err
+}
+
+// SVG draws a plot of a size in centimetres. Its texts stay texts, in Liberation Sans or what resembles it.
+func SVG(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
+	if err := checkSize(widthCm, heightCm); err != nil {
+		return nil, err
+	}
+	defer recovered(&err)
+	c := vgsvg.New(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter)
+	drawOn(draw.New(c), p)
+	var out bytes.Buffer
+	if _, err := c.WriteTo(&out); err != nil {
+		return nil, err
+	}
+	const family = "font-family:Liberation Sans;"
+	return bytes.ReplaceAll(out.Bytes(), []byte(family), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+}
+
+// Save writes path.png and path.svg in the default size, each atomically.
+func Save(p *gonum.Plot, path string) error {
+	pixels, err := PNG(p, Width, Height, DPI)
+	if err != nil {
+		return err
+	}
+	vectors, err := SVG(p, Width, Height)
+	if err != nil {
+		return err
+	}
+	if err := lab.WriteFile(path+".png", pixels); err != nil {
+		return err
+	}
+	return lab.WriteFile(path+".svg", vectors)
+}
+
+// drawOn draws the plot with a margin, in points, that keeps texts off the edges.
+func drawOn(c draw.Canvas, p *gonum.Plot) {
+	if p.BackgroundColor != nil {
+		c.SetColor(p.BackgroundColor)
+		c.Fill(c.Rectangle.Path())
+	}
+	p.Draw(draw.Crop(c, 7, -9, 6, -7))
+}
+
+func pixels(cm float64, dpi int) float64 { return math.Round(cm / 2.54 * float64(dpi)) }
+
+func checkSize(widthCm, heightCm float64) error {
+	if !(widthCm >= 3 && widthCm <= 200 && heightCm >= 3 && heightCm <= 200) {
+		return fmt.Errorf("a figure of %v cm by %v cm: want 3 to 200 cm", widthCm, heightCm)
+	}
+	return nil
+}
+
+// recovered makes an error of the panics that gonum has for axes it cannot draw, as after a caller changed a plot.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("drawing the plot: %v", r)
+	}
+}

@@ -1,0 +1,112 @@
+package plot
+
+import (
+	"image/color"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Palette holds the colours of series in their order: those of Okabe and Ito (2008), which colour-blind readers tell
+// apart, without the yellow, which is too faint on white.
+var Palette = []color.NRGBA{
+	{0x00, 0x72, 0xB2, 0xFF}, // blue
+	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
+	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	{0x00, 0x00, 0x00, 0xFF}, // black
+}
+
+var (
+	ink       = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
+	gridColor = color.NRGBA{0xE2, 0xE2, 0xE2, 0xFF}
+	// Gray is for reference lines such as targets and truths.
+	Gray = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
+)
+
+// dashes tell series apart when the palette begins anew.
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
+
+// Sizes in points, so that text is still about 6 points high in a figure of the default size shrunk to half.
+const (
+	titleSize  = 13
+	labelSize  = 13
+	tickSize   = 11.5
+	legendSize = 11.5
+	lineWidth  = 1.7
+	thinWidth  = 0.6
+)
+
+func sans(points float64) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)}
+}
+
+// newPlot returns an empty plot in the project's style.
+func newPlot(axes Axes) *gonum.Plot {
+	p := gonum.New()
+	p.Title.Text = axes.Title
+	p.Title.Padding = vg.Points(2)
+	styleText(&p.Title.TextStyle, titleSize)
+	styleText(&p.Legend.TextStyle, legendSize)
+	styleAxis(&p.X, axes.X, axes.LogX)
+	styleAxis(&p.Y, axes.Y, axes.LogY)
+	p.Add(grid{})
+	return p
+}
+
+func styleText(s *text.Style, points float64) {
+	s.Font, s.Color = sans(points), ink
+}
+
+func styleAxis(a *gonum.Axis, label string, log bool) {
+	a.Label.Text = label
+	a.Label.Padding = vg.Points(5)
+	styleText(&a.Label.TextStyle, labelSize)
+	styleText(&a.Tick.Label, tickSize)
+	a.Color, a.Width = ink, vg.Points(0.8)
+	a.Tick.Color, a.Tick.Width, a.Tick.Length = ink, vg.Points(0.8), vg.Points(5)
+	a.Padding = 0
+	a.Tick.Marker = LinearTicks{}
+	if log {
+		a.Tick.Marker, a.Scale = LogTicks{}, gonum.LogScale{}
+		a.Label.TextStyle.Handler = narrow{a.Label.TextStyle.Handler}
+	}
+}
+
+// narrow handles texts, but for a space, as if they had no width. gonum reserves the width of an axis label around the
+// mean of the axis's bounds, which lies near the end of a log axis, and so would shrink the plot; it draws the label in
+// the middle.
+type narrow struct{ text.Handler }
+
+func (n narrow) Box(label string, f font.Font) (width, height, depth vg.Length) {
+	width, height, depth = n.Handler.Box(label, f)
+	if label != " " { // whose width is the gap between tick labels and ticks
+		width = 0
+	}
+	return width, height, depth
+}
+
+// grid draws a thin line at each labelled tick.
+type grid struct{}
+
+func (grid) Plot(c draw.Canvas, p *gonum.Plot) {
+	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
+	x, y := p.Transforms(&c)
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if !t.IsMinor() && within(t.Value, p.X) {
+			c.StrokeLine2(line, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
+		}
+	}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if !t.IsMinor() && within(t.Value, p.Y) {
+			c.StrokeLine2(line, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+		}
+	}
+}
+
+func within(x float64, a gonum.Axis) bool { return x >= a.Min && x <= a.Max }

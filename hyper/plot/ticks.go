@@ -1,0 +1,100 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	gonum "gonum.org/v1/plot"
+)
+
+// LinearTicks puts four to eight labelled ticks at multiples of 1, 2 or 5 times a power of ten.
+type LinearTicks struct{}
+
+// Ticks implements gonum's Ticker.
+func (LinearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
+	if !(high > low) || math.IsInf(high-low, 0) {
+		return nil
+	}
+	step := niceStep((high - low) / 7)
+	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
+	for i := first; i <= last; i++ {
+		ticks = append(ticks, gonum.Tick{Value: i * step, Label: number(i*step, step)})
+	}
+	return ticks
+}
+
+// niceStep returns the least of 1, 2 and 5 times a power of ten that is no less than x.
+func niceStep(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= x*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// number writes x with as many decimals as a step has and commas between thousands; extremes get an exponent.
+func number(x, step float64) string {
+	if x == 0 || math.Abs(x) < step/1e6 {
+		return "0"
+	}
+	if most := math.Abs(x); most >= 1e7 || step < 1e-5 {
+		return strings.Replace(strconv.FormatFloat(x, 'g', 4, 64), "-", "−", -1)
+	}
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'f', decimals, 64), ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if x < 0 {
+		whole = "−" + whole
+	}
+	return whole
+}
+
+// LogTicks labels powers of ten and marks their multiples. Over less than two powers of ten it labels 2 and 5 times
+// these too, over less than one all multiples; over more than eight it marks only some powers. A range too narrow for
+// two labels has linear ticks.
+type LogTicks struct{}
+
+// Ticks implements gonum's Ticker. Bounds that are not positive have no ticks.
+func (LogTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
+	if !(low > 0) || !(high > low) || math.IsInf(high, 0) {
+		return nil
+	}
+	decades := math.Log10(high / low)
+	every := 1 + int(decades/8.01)
+	labels := 0
+	for e := int(math.Floor(math.Log10(low))); e <= int(math.Floor(math.Log10(high)+1e-9)); e++ {
+		for m := 1; m <= 9 && (m == 1 || every == 1); m++ {
+			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // not m*Pow10(e), which is off for 0.3
+			if x < low || x > high {
+				continue
+			}
+			t := gonum.Tick{Value: x}
+			if m == 1 && e%every == 0 || (m == 2 || m == 5) && decades < 2 || decades < 1 {
+				t.Label = logNumber(x, e)
+				labels++
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	if labels < 2 {
+		return LinearTicks{}.Ticks(low, high)
+	}
+	return ticks
+}
+
+// logNumber writes x of magnitude 10^e: plainly from 0.0001 to 1,000,000, with an exponent beyond.
+func logNumber(x float64, e int) string {
+	if e < -4 || e > 6 {
+		return strings.Replace(strconv.FormatFloat(x, 'e', 0, 64), "-", "−", -1)
+	}
+	return number(x, math.Pow10(e))
+}
