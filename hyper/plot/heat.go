@@ -1,0 +1,62 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Heat draws a matrix as coloured squares, its first row on top: blue is limit and above, white zero, red -limit and
+// below. lines are the rows and columns before which a thin line is drawn, such as where blocks begin.
+func Heat(title string, matrix mat.Matrix, limit float64, lines ...int) (*gonum.Plot, error) {
+	rows, columns := matrix.Dims()
+	if rows != columns || rows == 0 || !(limit > 0) {
+		return nil, fmt.Errorf("a %d x %d matrix with limit %v: want a square one and a positive limit", rows, columns, limit)
+	}
+	p := newPlot(Axes{Title: title})
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	p.HideAxes()
+	p.Add(heat{matrix, limit, lines})
+	return p, nil
+}
+
+type heat struct {
+	matrix mat.Matrix
+	limit  float64
+	lines  []int
+}
+
+func (h heat) Plot(c draw.Canvas, _ *gonum.Plot) {
+	size, _ := h.matrix.Dims()
+	n := float64(size)
+	side := min(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)
+	left, top := c.Center().X-side/2, c.Center().Y+side/2
+	at := func(row, column float64) vg.Point {
+		return vg.Point{X: left + side*vg.Length(column/n), Y: top - side*vg.Length(row/n)}
+	}
+	for i := range size {
+		for j := range size {
+			r, q := float64(i), float64(j)
+			c.FillPolygon(h.color(h.matrix.At(i, j)), []vg.Point{at(r, q), at(r, q+1), at(r+1, q+1), at(r+1, q)})
+		}
+	}
+	line := draw.LineStyle{Color: Gray, Width: vg.Points(thinWidth)}
+	for _, b := range append([]int{0, size}, h.lines...) {
+		c.StrokeLines(line, []vg.Point{at(float64(b), 0), at(float64(b), n)}, []vg.Point{at(0, float64(b)), at(n, float64(b))})
+	}
+}
+
+// color fades from Palette's vermillion over white to its blue.
+func (h heat) color(v float64) color.Color {
+	strength, end := math.Min(math.Abs(v)/h.limit, 1), Palette[0]
+	if v < 0 {
+		end = Palette[1]
+	}
+	mix := func(x uint8) uint8 { return uint8(math.Round(255 + strength*(float64(x)-255))) }
+	return color.NRGBA{mix(end.R), mix(end.G), mix(end.B), 255}
+}

@@ -1,0 +1,59 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"image/color"
+	"image/png"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestFunctions(t *testing.T) {
+	s := Functions("f", []float64{0, 1}, [][]float32{{1, 5}, {3, 5}}, 1)
+	// Mean and two population standard deviations of 1 and 3: 2 ± 2.
+	if s.Y[0] != 2 || s.Lower[0] != 0 || s.Upper[0] != 4 || s.Y[1] != 5 || s.Lower[1] != 5 {
+		t.Errorf("got %+v", s)
+	}
+	if len(s.Samples) != 1 || s.Samples[0][1] != 5 {
+		t.Errorf("samples %v, want the first function", s.Samples)
+	}
+}
+
+func TestPanels(t *testing.T) {
+	line, err := Lines(Axes{Title: "a"}, Series{X: []float64{0, 1}, Y: []float64{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	square, err := Heat("b", mat.NewDense(2, 2, []float64{1, 0, 0, -1}), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Panels(2, 20, 8, 100, line, square, line) // the last row has an empty place
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := img.Bounds().Dx(); w != int(math.Round(20/2.54*100)) {
+		t.Errorf("%d pixels wide", w)
+	}
+	blue := color.RGBAModel.Convert(Palette[0])
+	found := false
+	for x := img.Bounds().Dx() / 2; x < img.Bounds().Dx() && !found; x++ {
+		found = color.RGBAModel.Convert(img.At(x, img.Bounds().Dy()/4)) == blue
+	}
+	if !found {
+		t.Error("no full blue, an entry of 1, in the right upper panel")
+	}
+	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, ErrNothing) {
+		t.Errorf("no plots: %v", err)
+	}
+	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
+		t.Error("a matrix that is not square was drawn")
+	}
+}
