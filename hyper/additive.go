@@ -1,6 +1,7 @@
 package hyper
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -33,6 +34,9 @@ type Prior struct {
 func (p Prior) Validate(p_z index.Distribution) error {
 	if err := p.Layout.Validate(); err != nil {
 		return fmt.Errorf("prior: %w", err)
+	}
+	if p.Base == nil {
+		return errors.New("prior: the prior needs a base model")
 	}
 	n := NumTheta(p.Base)
 	if p.Layout.Rows() != n {

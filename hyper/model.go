@@ -6,6 +6,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -31,6 +32,9 @@ func (m Model) Validate() error {
 		return errors.New("a model needs a base model and a hypermodel")
 	}
 	var errs []error
+	if m.Hyper.Index() == nil {
+		return errors.New("the hypermodel needs a reference distribution p_z")
+	}
 	for _, part := range []any{m.Base, m.Hyper} {
 		if v, ok := part.(interface{ Validate() error }); ok {
 			errs = append(errs, v.Validate())
@@ -42,8 +46,13 @@ func (m Model) Validate() error {
 	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
 	}
+	if d, ok := m.Index().(index.PerArm); ok {
+		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
+			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
+		}
+	}
 	if m.Prior != nil {
-		errs = append(errs, m.Prior.Validate(m.Hyper.Index()))
+		errs = append(errs, m.Prior.Validate(m.Index()))
 	}
 	return errors.Join(errs...)
 }
