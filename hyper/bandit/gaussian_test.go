@@ -1,0 +1,105 @@
+package bandit
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// play draws the truth of a bandit with the given arms for many runs, and plays one arm in each, at a period. It
+// returns theta [runs, arms], rewards and regrets [runs].
+func play(t *testing.T, name string, arms, runs, arm, period int) (theta, reward, regret []float32) {
+	t.Helper()
+	e, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := make([]uint64, runs)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	out, err := CallOnceN(e, func(in []*Node) []*Node {
+		b, s := Gaussian{Arms: arms}, rng.New(in[0])
+		prior := MulScalar(OnesLike(in[1]), 2.25) // section 4.1's sigma_p^2
+		theta := b.Init(s.Named("init"), prior)
+		x := Add(ConvertDType(ZerosLike(in[1]), in[2].DType()), in[2])
+		reward, regret := b.Step(s.At(in[3]), theta, x, in[1])
+		return []*Node{theta, reward, regret}
+	}, seeds, slices.Repeat([]float32{0.25}, runs), int32(arm), int32(period))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
+	return flat(0), flat(1), flat(2)
+}
+
+func meanAndVariance(v []float64) (mean, variance float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		variance += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, variance
+}
+
+// theta* is N(0, 2.25) and the noise N(0, 0.25), over 20,000 runs: means within 5 sd/sqrt(n), variances within
+// 5 sqrt(2/n) of themselves. The noise is a new one in the next period, and uncorrelated with theta*.
+func TestGaussianMoments(t *testing.T) {
+	const runs = 20_000
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
+			continue
+		}
+		theta, reward, _ := play(t, name, 2, runs, 1, 3)
+		_, later, _ := play(t, name, 2, runs, 1, 4)
+		played, noise, next, both, product := make([]float64, runs), make([]float64, runs), make([]float64, runs), make([]float64, runs), make([]float64, runs)
+		for i := range runs {
+			played[i] = float64(theta[2*i+1])
+			noise[i], next[i] = float64(reward[i])-played[i], float64(later[i])-played[i]
+			both[i], product[i] = played[i]*noise[i]/0.75, noise[i]*next[i]/0.25 // in units of their standard deviations
+		}
+		for what, c := range map[string]struct {
+			v        []float64
+			variance float64
+		}{"theta": {played, 2.25}, "noise": {noise, 0.25}, "theta times noise": {both, 1}, "noise of two periods": {product, 1}} {
+			mean, variance := meanAndVariance(c.v)
+			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
+				t.Errorf("%s: %s has mean %.4f", name, what, mean)
+			}
+			// The variance of a product of two independent normals has a kurtosis of 9: standard error sqrt(8/n).
+			if math.Abs(variance/c.variance-1) > 5*math.Sqrt(8.0/runs) {
+				t.Errorf("%s: %s has variance %.4f, want %.4f", name, what, variance, c.variance)
+			}
+		}
+	}
+}
+
+// The regret of an arm is max theta* - theta*_x: zero for the best arm, positive for others. The noise does not depend on
+// the arm, so that two agents on one seed meet the same environment.
+func TestGaussianStep(t *testing.T) {
+	const arms, runs = 4, 50
+	var rewards, regrets [arms][]float32
+	var theta []float32
+	for x := range arms {
+		theta, rewards[x], regrets[x] = play(t, backend.Go, arms, runs, x, 3)
+	}
+	for run := range runs {
+		truth := theta[run*arms:][:arms]
+		best := slices.Max(truth)
+		for x := range arms {
+			if got, want := regrets[x][run], best-truth[x]; got != want || got < 0 {
+				t.Errorf("run %d: the regret of arm %d is %g, want %g", run, x, got, want)
+			}
+			if a, b := rewards[x][run]-truth[x], rewards[0][run]-truth[0]; math.Abs(float64(a-b)) > 1e-6 {
+				t.Errorf("run %d: noise %g for arm %d and %g for arm 0", run, a, x, b)
+			}
+		}
+	}
+}

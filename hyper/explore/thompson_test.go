@@ -1,0 +1,63 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// decide runs a policy on values [runs, samples, actions].
+func decide(name string, p Policy, values [][][]float32) (probabilities [][]float32, action []int32, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		probabilities, action := p.Decide(in[0])
+		return []*Node{probabilities, action}
+	}, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+}
+
+// The action is the best of the first function, ties go to the lowest, and the probabilities are the shares of
+// functions whose best each action is: counted here by hand.
+func TestThompson(t *testing.T) {
+	inf := float32(math.Inf(1))
+	values := [][][]float32{
+		{{1, 5, 2, 0}, {9, 1, 1, 1}, {0, 1, 0, 1}, {0, 7, 0, 0}},       // best: 1, 0, 1 (tie with 3), 1
+		{{-1, -1, -1, -1}, {0, 0, 0, 4}, {3, 2, 3, 3}, {0, 0, inf, 0}}, // best: 0 (all tie), 3, 0 (tie), 2
+	}
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
+			continue
+		}
+		probabilities, action, err := decide(name, Thompson{N: 4}, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(action, probabilities); got != "[1 0] [[0.25 0.75 0 0] [0.5 0 0.25 0.25]]" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestThompsonSamples(t *testing.T) {
+	if a, b := (Thompson{}).Samples(), (Thompson{N: 7}).Samples(); a != 1 || b != 7 {
+		t.Errorf("%d and %d samples, want 1 and 7", a, b)
+	}
+}
+
+// Three functions over two actions: the first prefers action 1, the others action 0.
+func ExampleThompson() {
+	probabilities, action, err := decide(backend.Go, Thompson{N: 3}, [][][]float32{{{0, 1}, {2, 1}, {3, 1}}})
+	fmt.Printf("%.2f %v %v\n", probabilities, action, err)
+	// Output: [[0.67 0.33]] [1] <nil>
+}

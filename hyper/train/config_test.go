@@ -1,0 +1,48 @@
+package train
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// Validate lists every fault, and which models have exact gradients.
+func TestConfigValidate(t *testing.T) {
+	arms, line := base.Tabular{Arms: 3}, base.Linear{Features: 3}
+	net := base.MLP{Layers: []int{2, 3, 1}}
+	diagonal := hyper.PerParameter(3, 2)
+	good := Config{Steps: 1, Batch: 1, Indices: 1, Capacity: 1}
+	with := func(f func(*Config)) Config { c := good; f(&c); return c }
+	exact := func(i Integration) Config { return with(func(c *Config) { c.Integrate, c.Indices = i, 0 }) }
+	linear, ensemble := linearIn(arms, diagonal, index.Gaussian{N: 6}, diagonal), ensembleOf(net, 3, none)
+	for _, c := range []struct {
+		config Config
+		model  hyper.Model
+		wants  []string // none: no error
+	}{
+		{good, linear, nil},
+		{Config{}, linear, []string{"sgd-steps", "capacity", "batch", "index-samples"}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, sgd`, `integrate "y"`}},
+		{exact(Analytic), linear, nil},
+		{Config{Steps: 1, Capacity: 1, Integrate: FullData}, linear, nil}, // needs no batch
+		{exact(Analytic), ensemble, nil},                                  // all particles
+		{exact(FullData), ensemble, []string{"linear in its parameters"}},
+		{exact(Analytic), linearIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
+		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},
+		{exact(Analytic), networkOf(line, index.Gaussian{N: 2}, none), []string{"needs a linear hypermodel"}},
+		{exact(FullData), linearIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)), []string{"prior with the hypermodel's layout"}},
+	} {
+		err := c.config.Validate(c.model)
+		if len(c.wants) == 0 && err != nil {
+			t.Errorf("%+v: %v", c.config, err)
+		}
+		for _, want := range c.wants {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: error %v, want %q", c.config, err, want)
+			}
+		}
+	}
+}
