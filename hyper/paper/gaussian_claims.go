@@ -23,7 +23,7 @@ var largerEnsembles = lab.Claim{
 	Name: "larger-ensembles",
 	Text: "an ensemble of 100 particles has less regret than one of 10 (section 4.1)",
 	Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-		return compareRegret(simulate, lab.Size{Periods: 2000, Runs: pick(quick, 30, 100)}, 1,
+		return compareRegret(simulate, lab.Size{Periods: 2000, Runs: pick(quick, 60, 200)}, 1,
 			arm{"ensemble", []string{"arms=20", "particles=100"}}, arm{"ensemble", []string{"arms=20", "particles=10"}})
 	},
 }

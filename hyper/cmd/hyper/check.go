@@ -112,10 +112,13 @@ func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
 	if f.Diverged > 0 {
 		fmt.Printf("  %d runs diverged and are left out\n", f.Diverged)
 	}
-	if half := (f.Upper - f.Lower) / 2; f.Verdict == lab.Undecided && half > 0 {
-		// The interval shrinks as 1/sqrt(runs); it must shrink to the distance from the bound.
-		if gap := f.Bound - f.Estimate; gap != 0 {
-			fmt.Printf("  about %.0f runs would decide\n", float64(f.Runs)*(half/gap)*(half/gap)*1.2+1)
-		}
+	// The interval shrinks as 1/sqrt(runs), and the limit on the bound's side must come to the bound.
+	limit := f.Upper
+	if f.Estimate > f.Bound {
+		limit = f.Lower
+	}
+	if gap := f.Bound - f.Estimate; f.Verdict == lab.Undecided && gap != 0 {
+		shrink := (limit - f.Estimate) / gap
+		fmt.Printf("  about %.0f runs would decide\n", float64(f.Runs)*shrink*shrink+1)
 	}
 }

@@ -1,0 +1,215 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// TestMain lets this binary be a worker process of itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil && !errors.Is(err, lab.ErrInterrupted) {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func workerProcess() []string { return []string{must.M1(os.Executable()), "worker"} }
+
+// eachBackend runs f on every backend of this machine.
+func eachBackend(t *testing.T, f func(t *testing.T, name string)) {
+	for _, name := range []string{backend.Go, backend.XLACPU} {
+		t.Run(name, func(t *testing.T) {
+			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
+				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+			}
+			f(t, name)
+		})
+	}
+}
+
+func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
+	t.Helper()
+	s, err := paper.Gaussian.Spec([]string{agent}, sets, size, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// run returns the rows of a spec, and the text of its result file.
+func run(t *testing.T, s lab.Spec, o lab.Options) ([]lab.Row, string) {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
+		t.Fatal(err)
+	}
+	_, rows, err := lab.ReadResults(o.Dir, paper.Known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows, string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile))))
+}
+
+// byRun maps (entry, run, period) to the row, so that results can be compared whatever their order.
+func byRun(rows []lab.Row) map[string]lab.Row {
+	out := map[string]lab.Row{}
+	for _, r := range rows {
+		out[fmt.Sprintf("%d/%d/%d", r.Entry, r.Run, r.Period)] = r
+	}
+	return out
+}
+
+// small are settings that take a fraction of a second, one for each way of training.
+var small = map[string][]string{
+	"linear sampled":    {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "step-size=0.3"},
+	"linear analytic":   {"linear", "arms=5", "index-dim=4", "batch=32", "integrate=analytic"},
+	"linear full-data":  {"linear", "arms=5", "index-dim=4", "integrate=full-data"},
+	"ensemble sampled":  {"ensemble", "arms=5", "particles=6", "batch=32", "index-samples=3", "integrate=sampled"},
+	"ensemble analytic": {"ensemble", "arms=5", "particles=6", "batch=32"},
+	"linear adam":       {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam", "sgd-steps=2"},
+	"exact":             {"exact", "arms=5"},
+}
+
+// A run's actions and regret depend on its Spec and seed alone: not on the batch it is in, the length of a call, or the workers.
+func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
+	eachBackend(t, func(t *testing.T, name string) {
+		for label, c := range small {
+			t.Run(label, func(t *testing.T) {
+				s := spec(t, c[0], lab.Size{Periods: 120, Runs: 7}, c[1:]...)
+				want, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 1, Workers: 1})
+				for how, o := range map[string]lab.Options{
+					"a batch of 7":        {BatchRuns: 7, Workers: 1},
+					"batches of 3, 2, 2":  {BatchRuns: 3, Workers: 2},
+					"calls of 13 periods": {BatchRuns: 2, Workers: 3, Chunk: 13},
+				} {
+					o.Backend = name
+					got, _ := run(t, s, o)
+					compare(t, how, byRun(want), byRun(got))
+				}
+			})
+		}
+	})
+}
+
+func compare(t *testing.T, how string, want, got map[string]lab.Row) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d rows, want %d", how, len(got), len(want))
+	}
+	for key, w := range want {
+		if g := got[key]; g != w {
+			t.Errorf("%s: entry/run/period %s is %+v, want %+v", how, key, g, w)
+			return
+		}
+	}
+}
+
+func TestWorkerProcessesGiveTheSameBytes(t *testing.T) {
+	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
+		t.Skip("worker processes are for xla:cpu, which is not here; `go run ./kernels setup` installs it")
+	}
+	s := spec(t, "linear", lab.Size{Periods: 200, Runs: 6}, small["linear sampled"][1:]...)
+	_, want := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 1})
+	for workers := 2; workers <= 3; workers++ {
+		_, got := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: workers, Process: workerProcess()})
+		if got != want {
+			t.Errorf("%d worker processes wrote other bytes than one worker", workers)
+		}
+	}
+}
+
+// The Go backend and XLA draw the same integers, and so take the same actions until rounding parts them: not within so few periods.
+func TestBackendsAgree(t *testing.T) {
+	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
+		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+	}
+	for label, c := range small {
+		s := spec(t, c[0], lab.Size{Periods: 60, Runs: 3}, c[1:]...)
+		onGo, _ := run(t, s, lab.Options{Backend: backend.Go})
+		onXLA, _ := run(t, s, lab.Options{Backend: backend.XLACPU})
+		want, got := byRun(onGo), byRun(onXLA)
+		for key, w := range want {
+			if g := got[key]; g.Digest != w.Digest {
+				t.Errorf("%s: entry/run/period %s took other actions on xla:cpu than on go", label, key)
+				break
+			}
+		}
+	}
+}
+
+// Agents compared on one seed meet the same environment: the same truth, so the same regret for the same actions.
+func TestAgentsMeetTheSameEnvironment(t *testing.T) {
+	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
+	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"), lab.Options{Backend: backend.Go})
+	same, regrets := 0, map[lab.Float]bool{}
+	for i := range a {
+		if a[i].Digest == b[i].Digest {
+			same++
+			if a[i].Regret != b[i].Regret {
+				t.Errorf("seed %d: the same action has regret %v for one agent and %v for the other", a[i].Seed, a[i].Regret, b[i].Regret)
+			}
+		} else if a[i].Regret != 0 && b[i].Regret != 0 {
+			t.Errorf("seed %d: two actions of two have regret", a[i].Seed)
+		}
+		regrets[a[i].Regret] = true
+	}
+	if same == 0 || same == len(a) || len(regrets) < 5 {
+		t.Errorf("%d of %d first actions agree and there are %d regrets: the test says nothing", same, len(a), len(regrets))
+	}
+}
+
+func TestSweepCompilesOnce(t *testing.T) {
+	eachBackend(t, func(t *testing.T, name string) {
+		steps := "step-size=0.05"
+		for i := range 19 {
+			steps += fmt.Sprintf(",%.2f", 0.1+0.05*float64(i))
+		}
+		sets := append(small["linear sampled"][1:5:5], steps, "noise-variance=1,2")
+		s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, sets...)
+		if len(s.Entries) != 40 {
+			t.Fatalf("%d entries, want 20 step sizes x 2 noises", len(s.Entries))
+		}
+		before := lab.Compilations()
+		rows, _ := run(t, s, lab.Options{Backend: name, BatchRuns: 8})
+		if n := lab.Compilations() - before; n != 1 {
+			t.Errorf("the sweep compiled %d programs, want 1", n)
+		}
+		digests := map[uint32]bool{}
+		for _, r := range rows {
+			if r.Period == 30 && r.Run == 0 {
+				digests[r.Digest] = true
+			}
+		}
+		if len(digests) < 2 {
+			t.Error("all step sizes acted alike: the sweep changed nothing")
+		}
+	})
+}
+
+// A step size far too large makes predictions infinite; the run is marked from the period on at which they were.
+func TestDivergenceIsMarked(t *testing.T) {
+	eachBackend(t, func(t *testing.T, name string) {
+		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2}, append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
+		rows, _ := run(t, s, lab.Options{Backend: name})
+		for _, r := range rows {
+			if r.Period == 400 && (r.Diverged > 0) != (r.Entry == 1) {
+				t.Errorf("entry %d, run %d: diverged at %d", r.Entry, r.Run, r.Diverged)
+			}
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func resumable(t *testing.T) lab.Spec {
+	return spec(t, "linear", lab.Size{Periods: 300, Runs: 5}, append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
+}
+
+// Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one.
+func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
+	eachBackend(t, func(t *testing.T, name string) {
+		s := resumable(t)
+		o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
+		_, want := run(t, s, o)
+		o.Dir = t.TempDir()
+		for stops, err := 0, error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {
+			if stops > 100 {
+				t.Fatal("no end after 100 interruptions")
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			calls := atomic.Int64{}
+			o.Progress = func(lab.Progress) {
+				if calls.Add(1) == int64(7+5*stops) {
+					cancel()
+				}
+			}
+			_, err = lab.Run(ctx, s, paper.Known, o)
+			cancel()
+			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
+				t.Fatal(err)
+			}
+			if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want, got) {
+				t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)
+			}
+		}
+		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); got != want {
+			t.Error("the resumed results differ from the uninterrupted ones")
+		}
+		if left, _ := filepath.Glob(filepath.Join(o.Dir, "checkpoints", "*")); len(left) > 0 {
+			t.Errorf("checkpoints left behind: %v", left)
+		}
+	})
+}
+
+// Killed at 20 random moments, by a signal that it cannot hear, the command's process resumes to the same bytes.
+func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds")
+	}
+	command := filepath.Join(t.TempDir(), "hyper")
+	if out, err := exec.Command("go", "build", "-o", command, "../cmd/hyper").CombinedOutput(); err != nil {
+		t.Fatalf("building the command: %v\n%s", err, out)
+	}
+	name := backend.Default()
+	dir, want := t.TempDir(), t.TempDir()
+	arguments := func(dir string) []string {
+		return []string{"run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4", "--set", "index-samples=16", "--set", "batch=256",
+			"--periods", "1500", "--runs", "6", "--backend", name, "--checkpoint-every", "50ms", "--out", dir}
+	}
+	begin := time.Now()
+	if out, err := exec.Command(command, arguments(want)...).CombinedOutput(); err != nil {
+		t.Fatalf("the uninterrupted run: %v\n%s", err, out)
+	}
+	whole := time.Since(begin)
+	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
+	kills := 0
+	for range 20 {
+		c := exec.Command(command, arguments(dir)...)
+		must.M(c.Start())
+		time.Sleep(time.Duration(moments.Float64() * float64(whole) * 0.6))
+		must.M(c.Process.Kill())
+		if c.Wait() != nil {
+			kills++
+		}
+	}
+	if out, err := exec.Command(command, arguments(dir)...).CombinedOutput(); err != nil {
+		t.Fatalf("the last resume: %v\n%s", err, out)
+	}
+	got, expected := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(want, lab.ResultsFile)))
+	if string(got) != string(expected) {
+		t.Errorf("after %d kills the results differ from the uninterrupted ones", kills)
+	}
+	t.Logf("%d kills; the uninterrupted run took %v", kills, whole)
+	if kills == 0 {
+		t.Error("nothing was killed: the test says nothing")
+	}
+}
+
+func TestForeignAndDamagedFilesAreRefused(t *testing.T) {
+	s := resumable(t)
+	_, good := run(t, s, lab.Options{Backend: backend.Go})
+	lines := strings.SplitAfter(good, "\n")
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":             {"", "header"},
+		"no header":         {strings.Join(lines[1:], ""), "header"},
+		"a picture":         {"\x89PNG\r\n\x1a\n....", "header"},
+		"header cut off":    {lines[0][:50], "header"},
+		"a line of rubbish": {lines[0] + "rubbish\n" + lines[1], "line 2"},
+		"a foreign row":     {lines[0] + `{"entry":99}` + "\n", "entry 99"},
+		"unknown key":       {strings.Replace(good, `"step-size"`, `"stepsize"`, 1), "stepsize"},
+		"another version":   {strings.Replace(good, `"version":"`, `"version":"9`, 1), "version"},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, lab.ResultsFile)
+		must.M(os.WriteFile(path, []byte(c.text), 0o644))
+		_, err := lab.Run(t.Context(), s, paper.Known, lab.Options{Dir: dir, Backend: backend.Go})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one about %q", name, err, c.want)
+		}
+		if after := string(must.M1(os.ReadFile(path))); after != c.text {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+	dir := t.TempDir()
+	must.M(os.WriteFile(filepath.Join(dir, lab.ResultsFile), []byte(good), 0o644))
+	other := s
+	other.Runs++
+	if _, err := lab.Run(t.Context(), other, paper.Known, lab.Options{Dir: dir, Backend: backend.Go}); err == nil || !strings.Contains(err.Error(), "another Spec") {
+		t.Errorf("another Spec: error %v", err)
+	}
+}
+
+func TestHalfALineIsCutOff(t *testing.T) {
+	s := resumable(t)
+	o := lab.Options{Backend: backend.Go, Dir: t.TempDir()}
+	_, want := run(t, s, o)
+	path := filepath.Join(o.Dir, lab.ResultsFile)
+	for _, keep := range []int{len(want) - 1, len(want) / 2, strings.Index(want, "\n") + 1, strings.Index(want, "\n") + 20} {
+		must.M(os.WriteFile(path, []byte(want[:keep]), 0o644))
+		if _, got := run(t, s, o); got != want {
+			t.Errorf("resumed from the first %d of %d bytes, the results differ", keep, len(want))
+		}
+	}
+}
+
+func TestTwoProcessesDoNotShareAFolder(t *testing.T) {
+	dir := t.TempDir()
+	s := resumable(t)
+	var second error
+	o := lab.Options{Dir: dir, Backend: backend.Go}
+	o.Progress = func(lab.Progress) {
+		if second == nil {
+			_, second = lab.Run(t.Context(), s, paper.Known, lab.Options{Dir: dir, Backend: backend.Go})
+		}
+	}
+	o.Workers = 1
+	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
+		t.Fatal(err)
+	}
+	if second == nil || !strings.Contains(second.Error(), "another process") {
+		t.Errorf("a second run in the folder: error %v", second)
+	}
+}
