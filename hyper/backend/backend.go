@@ -6,6 +6,7 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,25 +105,48 @@ func Open(name string) (compute.Backend, error) {
 	return b, nil
 }
 
-func open(name string) (compute.Backend, error) {
+// Check tells what a backend lacks here, without opening it: nil does not mean that its plugin loads.
+func Check(name string) error {
 	if !slices.Contains(Known, name) {
-		return nil, fmt.Errorf("unknown backend %q; choose one of %s", name, strings.Join(Known, ", "))
+		return fmt.Errorf("unknown backend %q; choose one of %s", name, strings.Join(Known, ", "))
+	}
+	if name == Go {
+		return nil
+	}
+	if !HasXLA {
+		return fmt.Errorf("backend %q needs a binary built with cgo: install a C compiler and build with CGO_ENABLED=1, or use --backend go", name)
+	}
+	if device := device(name); PluginPath(device) == "" {
+		return fmt.Errorf("backend %q: no %s in %s; `go run ./kernels setup` installs the CPU plugin (with --cuda also the CUDA one), or use --backend go",
+			name, PluginFile(device), strings.Join(PluginDirs(), ", "))
+	}
+	return nil
+}
+
+func device(name string) string { return strings.TrimPrefix(name, "xla:") }
+
+func open(name string) (compute.Backend, error) {
+	if err := Check(name); err != nil {
+		return nil, err
 	}
 	if name == Go {
 		return compute.NewWithConfig(Go)
 	}
-	if !HasXLA {
-		return nil, fmt.Errorf("backend %q needs a binary built with cgo: install a C compiler and build with CGO_ENABLED=1, or use --backend go", name)
-	}
-	device := strings.TrimPrefix(name, "xla:")
-	path := PluginPath(device)
-	if path == "" {
-		return nil, fmt.Errorf("backend %q: no %s in %s; `go run ./kernels setup` installs the CPU plugin (with --cuda also the CUDA one), or use --backend go",
-			name, PluginFile(device), strings.Join(PluginDirs(), ", "))
-	}
+	path := PluginPath(device(name))
 	b, err := compute.NewWithConfig("xla:" + path)
 	if err != nil {
-		return nil, fmt.Errorf("backend %q: the plugin %s does not load: %w; remove it, or use --backend go", name, path, err)
+		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); reinstall it by `go run ./kernels setup`, or use --backend go", name, path, cause(err))
 	}
 	return b, nil
+}
+
+// cause is the innermost error: go-xla wraps a failed load in layers that repeat its path.
+func cause(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
 }

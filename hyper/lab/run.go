@@ -54,6 +54,9 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	e.now.Entries = make([]EntryProgress, len(s.Entries))
 	e.now.Workers = min(e.opts.Workers, len(e.plan.batches))
 	e.now.Total = int64(len(s.Entries)) * int64(s.Runs) * int64(s.Periods)
+	if err := backend.Check(e.opts.Backend); err != nil {
+		return Progress{}, err
+	}
 	if err := os.MkdirAll(e.opts.Dir, 0o755); err != nil {
 		return Progress{}, err
 	}

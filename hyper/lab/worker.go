@@ -72,8 +72,8 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, number int) err
 	if ctx.Err() != nil {
 		return ErrInterrupted
 	}
-	if err != nil && wait != nil {
-		return fmt.Errorf("a worker ended early (%v): %w", wait, err)
+	if wait != nil {
+		return fmt.Errorf("a worker ended early: %w", errors.Join(wait, err))
 	}
 	return err
 }

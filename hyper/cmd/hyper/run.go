@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -165,7 +164,7 @@ func argument(name string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return fmt.Errorf("%s wants one argument, %s; got %d (%s)", c.CommandPath(), name, len(args), strings.Join(slices.Concat([]string{c.CommandPath()}, args), " "))
+		return fmt.Errorf("%s takes one argument, %s, and got %d; see %s --help", c.CommandPath(), name, len(args), c.CommandPath())
 	}
 }
 
@@ -175,11 +174,8 @@ func workerCommand() *cobra.Command {
 		Short:  "Advance batches of runs for a `hyper run` that started this process",
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			err := lab.Worker(c.Context(), os.Stdin, os.Stdout, paper.Known, args)
-			if errors.Is(err, lab.ErrInterrupted) {
-				return nil
-			}
-			return err
+			_ = lab.Worker(c.Context(), os.Stdin, os.Stdout, paper.Known, args) // the parent prints the error
+			return nil
 		},
 	}
 }
