@@ -132,10 +132,10 @@ func (c Config) validate() error {
 		}
 	}
 	if math.IsNaN(c.Perturbation) || math.IsInf(c.Perturbation, 0) {
-		errs = append(errs, fmt.Errorf("Perturbation must be finite, got %v", c.Perturbation))
+		errs = append(errs, fmt.Errorf("the Perturbation must be finite, got %v", c.Perturbation))
 	}
 	if c.Features < 0 {
-		errs = append(errs, fmt.Errorf("Features must not be negative, got %d", c.Features))
+		errs = append(errs, fmt.Errorf("the number of Features must not be negative, got %d", c.Features))
 	}
 	if err := c.Model.Validate(); err != nil {
 		errs = append(errs, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/gotype"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -197,7 +198,7 @@ func (p *program) periodOf(state []*tensors.Tensor) int {
 }
 
 // read returns the values of a state's node of that name as a slice of T.
-func read[T dtypes.Supported](p *program, state []*tensors.Tensor, name string) ([]T, error) {
+func read[T gotype.Supported](p *program, state []*tensors.Tensor, name string) ([]T, error) {
 	return tensors.CopyFlatData[T](state[slices.Index(p.names, name)])
 }
 
