@@ -13,7 +13,7 @@ type namedModel struct {
 
 // linearIn makes a linear hypermodel, with a prior in the given layout if that has blocks.
 func linearIn(b hyper.BaseModel, l hyper.Layout, p index.Distribution, prior hyper.Layout) hyper.Model {
-	return withPrior(hyper.Model{Base: b, Hyper: hyper.Linear{Layout: l, P: p}}, b, prior)
+	return withPrior(hyper.Model{Base: b, Hyper: hyper.Linear{Layout: l, P: p, InitM: hyper.InitNormal(0.5)}}, b, prior)
 }
 
 func ensembleOf(b hyper.BaseModel, particles int, prior hyper.Layout) hyper.Model {

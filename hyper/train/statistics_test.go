@@ -107,22 +107,22 @@ func TestStatisticsAdd(t *testing.T) {
 	}
 }
 
-// A gradient taken while nu_0 is the very node nu, as before the first step, takes nu_0 for a constant: it is the one
-// with a copy of nu as the anchor.
+// The anchor is a constant to the gradient, even where a graph computes it from nu (here nu/2), as with nu_0 = nu before
+// the first step.
 func TestNoGradientThroughTheAnchor(t *testing.T) {
 	m := otherModels()[0].Model
 	p := newProblem(t, m, 5, 17)
 	out := eval(t, backends()[0], func(in []*Node) []*Node {
 		g := p.nodes(in)
 		z := p.sample(in[0].Graph(), 6)
-		same, copied := g.Params, g.Params
-		same.Nu0 = same.Nu
-		copied.Nu0 = nil
+		connected, cut := g.Params, g.Params
+		connected.Nu0, cut.Nu0 = nil, nil
 		for _, v := range g.Nu {
-			copied.Nu0 = append(copied.Nu0, StopGradient(MulScalar(v, 1.0)))
+			half := MulScalar(v, 0.5)
+			connected.Nu0, cut.Nu0 = append(connected.Nu0, half), append(cut.Nu0, StopGradient(half))
 		}
-		want := SampledGradient(m, copied, g.data, z, g.size, g.Rates)
-		return append(want, SampledGradient(m, same, g.data, z, g.size, g.Rates)...)
+		want := SampledGradient(m, cut, g.data, z, g.size, g.Rates)
+		return append(want, SampledGradient(m, connected, g.data, z, g.size, g.Rates)...)
 	}, p.args()...)
 	compareHalves(t, out)
 }

@@ -62,9 +62,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	if tr.Model.Prior != nil {
 		p.prior = m.get("prior")[0]
 	}
-	for i := range m.nu() {
-		p.nu0 = append(p.nu0, m.get(key("anchor", i))...)
-	}
+	p.nu0 = m.nu() // not trained yet
 	out := trained{machine: m}
 	for run := range problemRuns {
 		o := oracleOf(t, p, run)
