@@ -23,44 +23,6 @@ type Options struct {
 	Process []string
 }
 
-// Progress is how far a run of a Spec is.
-type Progress struct {
-	Done, Total int64         // run-periods; those of an earlier attempt count as done
-	Computed    int64         // run-periods computed by this call
-	Compile     time.Duration // spent on compiling, by all workers
-	Run         time.Duration // since the first program was ready
-	Workers     int           // at work side by side
-	Entries     []EntryProgress
-}
-
-// EntryProgress is what was computed for an entry of the Spec by this call.
-type EntryProgress struct {
-	Computed int64         // run-periods
-	Compile  time.Duration // of the entry's program, which entries of one shape share
-	Busy     time.Duration // of workers, added up
-}
-
-// Seconds is the time the entry took, were it alone: its workers' time over the number of workers.
-func (p Progress) Seconds(entry int) float64 {
-	return p.Entries[entry].Busy.Seconds() / float64(max(p.Workers, 1))
-}
-
-// Rate is run-periods a second.
-func (p Progress) Rate() float64 {
-	if p.Run <= 0 {
-		return 0
-	}
-	return float64(p.Computed) / p.Run.Seconds()
-}
-
-// Left is the time left at the present rate.
-func (p Progress) Left() time.Duration {
-	if p.Computed == 0 {
-		return 0
-	}
-	return time.Duration(float64(p.Run) * float64(p.Total-p.Done) / float64(p.Computed))
-}
-
 // ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
 var ErrInterrupted = errors.New("interrupted")
 
@@ -73,7 +35,7 @@ func (o Options) withDefaults() Options {
 	workers, runs := runtime.NumCPU(), 1
 	switch o.Backend {
 	case backend.XLACPU:
-		runs = 4
+		runs = 5
 	case backend.XLACUDA:
 		workers, runs = 1, 512
 	}

@@ -38,13 +38,24 @@ func newPlan(spec Spec, size int) plan {
 		}
 	}
 	for s, all := range lanes {
-		count := (len(all) + size - 1) / size
-		for i := range count { // of nearly equal sizes: each size is a compilation
+		count := batches(len(all), size)
+		for i := range count {
 			part := all[i*len(all)/count : (i+1)*len(all)/count]
 			p.batches = append(p.batches, batch{number: len(p.batches), shape: s, lanes: part})
 		}
 	}
 	return p
+}
+
+// batches is the number of batches for so many runs, at most size in each: of one size where a divisor of runs is not much
+// smaller than size, since each size is a compilation of its own.
+func batches(runs, size int) int {
+	for n := min(size, runs); 2*n >= size; n-- {
+		if runs%n == 0 {
+			return runs / n
+		}
+	}
+	return (runs + size - 1) / size
 }
 
 // rows is the number of rows that the batch will have written.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +52,7 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	s := e.plan.spec
 	e.now.Entries = make([]EntryProgress, len(s.Entries))
 	e.now.Workers = min(e.opts.Workers, len(e.plan.batches))
+	e.now.Busy = make([]time.Duration, e.now.Workers)
 	e.now.Total = int64(len(s.Entries)) * int64(s.Runs) * int64(s.Periods)
 	if err := backend.Check(e.opts.Backend); err != nil {
 		return Progress{}, err
@@ -150,11 +150,11 @@ func (e *engine) work(ctx context.Context) error {
 			}
 		}
 	}()
-	shared := newRunner(e.plan, e.opts, e)
+	shared := newRunner(e.plan, e.opts)
 	var workers sync.WaitGroup
-	for k := range min(e.opts.Workers, len(e.plan.batches)) {
+	for k := range e.now.Workers {
 		workers.Go(func() {
-			err := e.worker(ctx, shared, queue, k)
+			err := e.worker(ctx, shared, queue, workerSink{e, k})
 			if err != nil {
 				cancel(err)
 			}
@@ -172,67 +172,14 @@ func (e *engine) work(ctx context.Context) error {
 }
 
 // worker advances batches of the queue, in this process or in one of its own.
-func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch, number int) error {
+func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch, out workerSink) error {
 	if e.processes() {
-		return e.remote(ctx, queue, number)
+		return e.remote(ctx, queue, out)
 	}
 	for b := range queue {
-		if err := shared.advance(ctx, b); err != nil {
+		if err := shared.advance(ctx, b, out); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// compiled implements sink. Workers compile side by side: the slowest counts.
-func (e *engine) compiled(shape int, d time.Duration) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.now.Compile += d
-	for i, s := range e.plan.shapeOf {
-		if s == shape {
-			e.now.Entries[i].Compile = max(e.now.Entries[i].Compile, d)
-		}
-	}
-	if e.started.IsZero() {
-		e.started = time.Now()
-	}
-	return nil
-}
-
-// computed implements sink.
-func (e *engine) computed(number, runPeriods int, busy time.Duration) error {
-	lanes := e.plan.batches[number].lanes
-	e.mu.Lock()
-	e.now.Computed += int64(runPeriods)
-	e.now.Done += int64(runPeriods)
-	for _, l := range lanes {
-		e.now.Entries[l.entry].Computed += int64(runPeriods / len(lanes))
-		e.now.Entries[l.entry].Busy += busy / time.Duration(len(lanes))
-	}
-	p := e.progress()
-	e.mu.Unlock()
-	if e.opts.Progress != nil {
-		e.opts.Progress(p)
-	}
-	return nil
-}
-
-// progress is called with mu held.
-func (e *engine) progress() Progress {
-	p := e.now
-	p.Entries = slices.Clone(p.Entries)
-	if !e.started.IsZero() {
-		p.Run = time.Since(e.started)
-	}
-	return p
-}
-
-// saved implements sink: it writes the rows that are next in order, and forgets the checkpoints of batches now written.
-func (e *engine) saved(batch int, rows []Row, done bool) error {
-	written, err := e.out.offer(batch, rows, done)
-	for _, number := range written {
-		removeCheckpoint(e.opts.Dir, number)
-	}
-	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// sink hears what a runner does. Its methods may be called from several goroutines.
+// sink hears what a runner does for a worker.
 type sink interface {
 	compiled(shape int, d time.Duration) error
 	computed(batch, runPeriods int, busy time.Duration) error
@@ -25,7 +25,6 @@ type sink interface {
 type runner struct {
 	plan     plan
 	opts     Options
-	out      sink
 	programs []lazyProgram // one for each shape of the plan
 }
 
@@ -36,23 +35,23 @@ type lazyProgram struct {
 	err  error
 }
 
-func newRunner(p plan, o Options, out sink) *runner {
-	return &runner{plan: p, opts: o, out: out, programs: make([]lazyProgram, len(p.shapes))}
+func newRunner(p plan, o Options) *runner {
+	return &runner{plan: p, opts: o, programs: make([]lazyProgram, len(p.shapes))}
 }
 
 // advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
-func (r *runner) advance(ctx context.Context, b batch) error {
+func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	c, err := loadCheckpoint(r.opts.Dir, b.number)
 	if err != nil {
 		return err
 	}
 	if len(c.Rows) == r.plan.rows(b) { // finished before, and waiting for an earlier batch
-		if err := r.out.computed(b.number, 0, 0); err != nil {
+		if err := out.computed(b.number, 0, 0); err != nil {
 			return err
 		}
-		return r.out.saved(b.number, c.Rows, true)
+		return out.saved(b.number, c.Rows, true)
 	}
-	p, err := r.program(b)
+	p, err := r.program(b, out)
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (r *runner) advance(ctx context.Context, b batch) error {
 	done := p.periodOf(state)
 	for done < r.plan.spec.Periods {
 		if ctx.Err() != nil {
-			return errors.Join(r.save(p, b, state, rows), ErrInterrupted)
+			return errors.Join(r.save(p, b, state, rows, out), ErrInterrupted)
 		}
 		stop := nextStop(r.plan.spec.Periods, done)
 		next := min(stop, done+r.opts.Chunk)
@@ -72,7 +71,7 @@ func (r *runner) advance(ctx context.Context, b batch) error {
 		if state, err = p.until(state, next); err != nil {
 			return err
 		}
-		if err := r.out.computed(b.number, len(b.lanes)*(next-done), time.Since(begin)); err != nil {
+		if err := out.computed(b.number, len(b.lanes)*(next-done), time.Since(begin)); err != nil {
 			return err
 		}
 		if done = next; done == stop {
@@ -81,7 +80,7 @@ func (r *runner) advance(ctx context.Context, b batch) error {
 			}
 		}
 		if time.Since(lastSave) > r.opts.Every && done < r.plan.spec.Periods {
-			if err := r.save(p, b, state, rows); err != nil {
+			if err := r.save(p, b, state, rows, out); err != nil {
 				return err
 			}
 			lastSave = time.Now()
@@ -93,7 +92,7 @@ func (r *runner) advance(ctx context.Context, b batch) error {
 	if err := (checkpoint{Batch: b.number, Rows: rows}).save(r.opts.Dir); err != nil {
 		return err
 	}
-	return r.out.saved(b.number, rows, true)
+	return out.saved(b.number, rows, true)
 }
 
 // nextStop is the first period of the schedule after done.
@@ -119,7 +118,7 @@ func (r *runner) begin(p *program, b batch, c checkpoint) ([]*tensors.Tensor, er
 }
 
 // save writes the batch's checkpoint.
-func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row) error {
+func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row, out sink) error {
 	nodes, err := saved.From(state)
 	if err != nil {
 		return err
@@ -127,7 +126,7 @@ func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row) 
 	if err := (checkpoint{Batch: b.number, Names: p.names, Nodes: nodes, Rows: rows}).save(r.opts.Dir); err != nil {
 		return err
 	}
-	return r.out.saved(b.number, slices.Clone(rows), false)
+	return out.saved(b.number, slices.Clone(rows), false)
 }
 
 // record adds the rows of a period.
@@ -146,12 +145,12 @@ func (r *runner) record(p *program, b batch, state []*tensors.Tensor, rows []Row
 }
 
 // program returns the compiled program of a batch's shape; the first to ask compiles it.
-func (r *runner) program(b batch) (*program, error) {
+func (r *runner) program(b batch, out sink) (*program, error) {
 	c := &r.programs[b.shape]
 	c.once.Do(func() {
 		begin := time.Now()
 		c.p, c.err = r.compile(b)
-		c.err = errors.Join(c.err, r.out.compiled(b.shape, time.Since(begin)))
+		c.err = errors.Join(c.err, out.compiled(b.shape, time.Since(begin)))
 	})
 	return c.p, c.err
 }

@@ -33,19 +33,19 @@ func (e *engine) processes() bool {
 }
 
 // remote hands batches to a worker process, one at a time, and passes on what it reports.
-func (e *engine) remote(ctx context.Context, queue <-chan batch, number int) error {
+func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink) error {
 	b, ok := <-queue
 	if !ok {
 		return nil
 	}
-	share := fmt.Sprintf("%d/%d", number, e.opts.Workers)
+	share := fmt.Sprintf("%d/%d", out.worker, e.now.Workers)
 	args := append(e.opts.Process[1:len(e.opts.Process):len(e.opts.Process)], e.opts.Dir, share,
 		strconv.Itoa(e.opts.Chunk), e.opts.Every.String())
 	cmd := exec.Command(e.opts.Process[0], args...)
 	cmd.Stderr = os.Stderr
 	detach(cmd)
 	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
+	said, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -56,11 +56,11 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, number int) err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = in.Close() }) // the worker saves, and ends
 	defer stop()
-	lines := bufio.NewReader(out)
+	lines := bufio.NewReader(said)
 	var err error
 	for ok && err == nil {
 		if _, err = fmt.Fprintln(in, b.number); err == nil {
-			err = e.listen(lines, b)
+			err = e.listen(lines, b, out)
 		}
 		if err == nil {
 			b, ok = <-queue
@@ -79,7 +79,7 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, number int) err
 }
 
 // listen reads the worker's messages until the batch is finished.
-func (e *engine) listen(lines *bufio.Reader, b batch) error {
+func (e *engine) listen(lines *bufio.Reader, b batch, out workerSink) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -93,14 +93,14 @@ func (e *engine) listen(lines *bufio.Reader, b batch) error {
 		case m.Error != "":
 			return errors.New(m.Error)
 		case m.Compiled > 0:
-			err = e.compiled(b.shape, m.Compiled)
+			err = out.compiled(b.shape, m.Compiled)
 		case m.Saved != nil, m.Finished != nil:
 			var c checkpoint
 			if c, err = loadCheckpoint(e.opts.Dir, b.number); err == nil {
-				err = e.saved(b.number, c.Rows, m.Finished != nil)
+				err = out.saved(b.number, c.Rows, m.Finished != nil)
 			}
 		default:
-			err = e.computed(b.number, m.Computed, m.Busy)
+			err = out.computed(b.number, m.Computed, m.Busy)
 		}
 		if err != nil || m.Finished != nil {
 			return err
@@ -134,7 +134,7 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 		return err
 	}
 	o := Options{Dir: args[0], Backend: h.Backend, BatchRuns: h.BatchRuns, Chunk: chunk, Every: every}
-	r := newRunner(newPlan(h.Spec, h.BatchRuns), o, w)
+	r := newRunner(newPlan(h.Spec, h.BatchRuns), o)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	numbers := make(chan int)
@@ -148,7 +148,7 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 		}
 	}()
 	for n := range numbers {
-		if err := r.advance(ctx, r.plan.batches[n]); err != nil {
+		if err := r.advance(ctx, r.plan.batches[n], w); err != nil {
 			return err
 		}
 	}
