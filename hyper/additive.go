@@ -26,7 +26,7 @@ const (
 type Prior struct {
 	Base   BaseModel
 	Layout Layout
-	Rows   RowLaw    // "" is RowsSphere
+	Rows   RowLaw    // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
 	StdDev []float64 // the diagonal of D, one for each parameter of Base; nil is all ones
 }
 

@@ -65,7 +65,11 @@ func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	p := Params{Nu: m.Hyper.Init(s.Named("init"))}
 	p.Nu0 = p.Nu
 	if m.Prior != nil {
-		p.Prior = m.Prior.Init(s.Named("prior"), priorScale)
+		prior := *m.Prior
+		if prior.Rows == "" && !m.gaussian() {
+			prior.Rows = RowsGaussian
+		}
+		p.Prior = prior.Init(s.Named("prior"), priorScale)
 	}
 	return p
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // checkpoint is a batch of runs at a period: its State and the rows so far; a finished batch has no State. GoMLX's own
-// checkpoints hold a model.Store; this State is not in one (see train.Optimizer), and must carry the rows that belong to it.
+// checkpoints hold a model.Store; this State is not in one (see train.FromGoMLX), and must carry the rows that belong to it.
 type checkpoint struct {
 	Batch int
 	Names []string

@@ -67,7 +67,7 @@ type SGD struct {
 	Batch        int     `key:"batch" help:"data points per SGD step, drawn with replacement"`
 	Indices      int     `key:"index-samples" help:"indices z sampled per SGD step"`
 	Integrate    string  `key:"integrate" help:"sampled (the paper's), analytic (expectation over z in closed form; all particles) or full-data (analytic, on all data by sufficient statistics)"`
-	Optimizer    string  `key:"optimizer" help:"sgd (the paper's) or adam"`
+	Optimizer    string  `key:"optimizer" help:"sgd (the paper's), adam, adamax or rmsprop (GoMLX's)"`
 	Perturbation float64 `key:"perturbation" run:"true" help:"scale of the data perturbations, as a multiple of sigma_w"`
 }
 

@@ -67,14 +67,16 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 }
 
 // Train makes the period's SGD steps on the first size data (int32 scalar, at least 1):
-// nu <- nu - alpha grad L~ / |D|. actions are the inputs of all actions, [runs, actions, features], or nil for arms.
+// nu <- nu - alpha grad L~ / |D|, or what another optimizer makes of the gradient of L~ / |D|. actions are the inputs of all actions, [runs, actions, features], or nil for arms.
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
 	out := copied(state)
-	data := ConvertDType(size, dtypes.Float32)
-	step := Div(r.Step, data)
+	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	for i := range t.Steps {
 		grads := t.gradient(out, s.Named("sgd").Step(i), size, actions, r)
-		opt, nu := t.optimizer().Update(list(out, "optimizer"), list(out, "nu"), grads, step)
+		for j := range grads {
+			grads[j] = Mul(grads[j], scale)
+		}
+		opt, nu := t.optimizer().Update(list(out, "optimizer"), list(out, "nu"), grads, r.Step)
 		for j := range nu {
 			out[key("nu", j)] = nu[j]
 		}

@@ -119,7 +119,8 @@ func TestFullDataReachesTheOracle(t *testing.T) {
 }
 
 // With a single datum every minibatch is that datum 16 times over: analytic training is gradient descent too, with
-// |D|/|D~| = 1/16. Adam, with its steps of about alpha per parameter, comes to rest only roughly.
+// |D|/|D~| = 1/16. Adam, with its steps of about alpha per parameter, comes to rest only roughly; Adamax, slower, and RMSProp,
+// which keeps going back and forth, within some steps of it.
 func TestAnalyticReachesTheOracleOfOneDatum(t *testing.T) {
 	for _, m := range trainable() {
 		for _, optimizer := range OptimizerNames() {
@@ -127,8 +128,11 @@ func TestAnalyticReachesTheOracleOfOneDatum(t *testing.T) {
 				tr := Trainer{m.Model, Config{Steps: 4, Batch: 16, Capacity: 3, Integrate: Analytic, Optimizer: optimizer}}
 				run := trainOn(t, backend.Go, tr, 1, 1)
 				tolerance := 2e-5
+				if optimizer != "sgd" {
+					run.rates[0], tolerance = []float32{0.01, 0.01}, 0.03
+				}
 				if optimizer == "adam" {
-					run.rates[0], tolerance = []float32{0.01, 0.01}, 1e-3
+					tolerance = 1e-3
 				}
 				for period := range 200 {
 					run.train(period)

@@ -1,0 +1,99 @@
+package train
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// GradientOptimizer is what GoMLX's optimizers (package ml/train/optimizer) can do with gradients at hand. Make one with a
+// learning rate of 1: the step size of each run multiplies what it does.
+type GradientOptimizer interface {
+	UpdateGraphWithGradients(scope *model.Scope, grads []*Node, lossDType dtypes.DType)
+}
+
+// FromGoMLX is a GoMLX optimizer as an Optimizer. GoMLX's keep their moments in variables of a model.Store, which a graph
+// reads as parameters and writes as a side effect; here each variable stands for a node of the State instead: it is made as
+// a constant, and given the State's node as its value before the optimizer sees it.
+type FromGoMLX struct{ Optimizer GradientOptimizer }
+
+// where the variables of the trained parameters lie in a store.
+const trainedScope = "/nu"
+
+// Init returns the initial values of the optimizer's variables, by path.
+func (o FromGoMLX) Init(nu []*Node) []*Node {
+	g := nu[0].Graph()
+	var state []*Node
+	for _, v := range o.variables(nu) {
+		if v.HasValue() {
+			state = append(state, ConstTensor(g, v.MustValue()))
+		} else {
+			state = append(state, Zeros(g, v.Shape()))
+		}
+	}
+	return state
+}
+
+// Update makes one step, and multiplies it by each run's step size.
+func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
+	g := nu[0].Graph()
+	store := model.NewStore()
+	model.SetStore(g, store)
+	own := o.variables(nu)
+	inputs := make([]*model.Variable, len(nu))
+	for i, v := range nu {
+		inputs[i] = bind(store, trainedScope+"/"+key("v", i), v).SetTrainable(true)
+	}
+	for i, v := range own {
+		own[i] = bind(store, v.Path(), state[i]).SetTrainable(false)
+	}
+	o.Optimizer.UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
+	for _, v := range own {
+		newState = append(newState, v.NodeValue(g))
+	}
+	for i, v := range inputs {
+		newNu = append(newNu, Add(nu[i], Mul(perRun(step, nu[i]), Sub(v.NodeValue(g), nu[i]))))
+	}
+	return newState, newNu
+}
+
+// bind makes a variable whose value in the graph is the node.
+func bind(store *model.Store, path string, value *Node) *model.Variable {
+	v := store.VariableWithValue(path, tensors.FromShape(value.Shape()))
+	store.WithVariableAsConst(true)
+	v.NodeValue(value.Graph())
+	store.WithVariableAsConst(false)
+	v.SetNodeValue(value)
+	return v
+}
+
+// variables lists the variables that the optimizer makes for parameters of nu's shapes, sorted by path: it is run on a graph
+// of its own, which is thrown away.
+func (o FromGoMLX) variables(nu []*Node) []*model.Variable {
+	g := NewGraph(nu[0].Graph().Backend(), "variables of an optimizer")
+	defer g.Finalize()
+	store := model.NewStore()
+	model.SetStore(g, store)
+	var grads []*Node
+	for i, v := range nu {
+		zeros := tensors.FromShape(v.Shape())
+		store.VariableWithValue(trainedScope+"/"+key("v", i), zeros).NodeValue(g)
+		grads = append(grads, Zeros(g, shapes.Make(v.DType(), v.Shape().Dimensions...)))
+	}
+	o.Optimizer.UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
+	var own []*model.Variable
+	for v := range store.IterVariables() {
+		if !strings.HasPrefix(v.Path(), trainedScope+"/") {
+			own = append(own, v)
+		}
+	}
+	slices.SortFunc(own, func(a, b *model.Variable) int { return cmp.Compare(a.Path(), b.Path()) })
+	return own
+}
