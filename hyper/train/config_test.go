@@ -25,7 +25,7 @@ func TestConfigValidate(t *testing.T) {
 	}{
 		{good, linear, nil},
 		{Config{}, linear, []string{"sgd-steps", "capacity", "batch", "index-samples"}},
-		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, sgd`, `integrate "y"`}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, adamax, rmsprop, sgd`, `integrate "y"`}},
 		{exact(Analytic), linear, nil},
 		{Config{Steps: 1, Capacity: 1, Integrate: FullData}, linear, nil}, // needs no batch
 		{exact(Analytic), ensemble, nil},                                  // all particles
