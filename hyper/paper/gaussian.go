@@ -76,6 +76,15 @@ func (c SGD) Validate() error {
 	return errors.Join(positive("step-size", c.StepSize), notNegative("perturbation", c.Perturbation))
 }
 
+// validateFor returns the errors of a setting's numbers, or if there are none those of the model they make.
+func (c SGD) validateFor(numbers error, model func() hyper.Model) error {
+	if numbers != nil {
+		return numbers
+	}
+	m := model()
+	return errors.Join(m.Validate(), c.config(1).Validate(m))
+}
+
 func (c SGD) config(periods int) train.Config {
 	return train.Config{Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, Integrate: train.Integration(c.Integrate), Optimizer: c.Optimizer, Capacity: periods}
 }
@@ -108,11 +117,8 @@ func (c *GaussianLinear) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *GaussianLinear) Validate() error {
-	err := errors.Join(c.GaussianBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SGD.Validate())
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Model().Validate(), c.config(1).Validate(c.Model()))
+	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SGD.Validate())
+	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
@@ -147,11 +153,8 @@ func (c *GaussianEnsemble) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *GaussianEnsemble) Validate() error {
-	err := errors.Join(c.GaussianBandit.Validate(), atLeast("particles", c.Particles, 1), c.SGD.Validate())
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Model().Validate(), c.config(1).Validate(c.Model()))
+	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("particles", c.Particles, 1), c.SGD.Validate())
+	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
