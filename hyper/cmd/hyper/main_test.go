@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// TestMain makes this binary the command when it is asked to be.
+func TestMain(m *testing.M) {
+	if os.Getenv("HYPER_TEST_COMMAND") != "" {
+		os.Exit(run())
+	}
+	os.Exit(m.Run())
+}
+
+// hyper runs the command in an empty folder, on the Go backend.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(must.M1(os.Executable()), args...)
+	c.Dir = t.TempDir()
+	c.Env = append(os.Environ(), "HYPER_TEST_COMMAND=1", "HYPER_BACKEND="+backend.Go)
+	return c
+}
+
+func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	c := command(t, args...)
+	var out, err bytes.Buffer
+	c.Stdout, c.Stderr = &out, &err
+	var exit *exec.ExitError
+	if e := c.Run(); e != nil && !errors.As(e, &exit) {
+		t.Fatal(e)
+	}
+	return c.ProcessState.ExitCode(), out.String(), err.String()
+}
+
+func TestBadInputIsExitStatus2(t *testing.T) {
+	for args, want := range map[string]string{
+		"frobnicate":                             "unknown command",
+		"run":                                    "EXPERIMENT",
+		"run gaussain":                           "the experiments are gaussian",
+		"run gaussian --agent foo":               "its agents are exact, linear, ensemble",
+		"run gaussian --agent exact,exact":       "named twice",
+		"run gaussian --set foo=1":               `no agent here has a key "foo"; the keys are arms`,
+		"run gaussian --set arms=0":              "arms must be at least 1, got 0",
+		"run gaussian --set arms=2.5":            "want a whole number",
+		"run gaussian --set arms":                "key=value",
+		"run gaussian --set arms=3 --set arms=4": "set twice",
+		"run gaussian --set noise-variance=-1":   "noise-variance must be positive, got -1",
+		"run gaussian --set noise-variance=NaN":  "want a finite number",
+		"run gaussian --set integrate=magic":     "choose sampled, analytic or full-data",
+		"run gaussian --set optimizer=magic":     "choose adam, adamax, rmsprop, sgd",
+		"run gaussian --runs 0":                  "runs must be at least 1",
+		"run gaussian --periods -5":              "periods must be at least 1",
+		"run gaussian --workers -1":              "must not be negative",
+		"run gaussian --quick --full":            "exclude each other",
+		"run gaussian --backend tpu":             "choose one of go, xla:cpu, xla:cuda",
+		"run gaussian --flag":                    "unknown flag",
+		"resume nowhere":                         "nowhere has no results.jsonl",
+		"plot nowhere":                           "nowhere has no results.jsonl",
+		"plot":                                   "at least 1 arg",
+		"check gaussian --claim foo":             "its claims are linear-near-exact",
+		"list foo":                               "the experiments are gaussian",
+		"bench foo":                              "the workloads are",
+	} {
+		status, stdout, stderr := call(t, strings.Fields(args)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
+			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout, stderr, want)
+		}
+	}
+}
+
+// The keys are those that scripts read; see the README.
+func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3", "--set", "index-samples=2", "--set", "step-size=0.1,0.2",
+		"--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want one for each of two step sizes of linear and one of exact:\n%s", len(lines), stdout)
+	}
+	for i, line := range lines {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("line %d: %v", i, err)
+		}
+		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend", "average_regret", "average_regret_se", "cumulative_regret",
+			"cumulative_regret_se", "cumulative_regret_median", "diverged", "computation", "compile_seconds", "run_seconds", "run_periods_per_second"} {
+			if o[key] == nil {
+				t.Errorf("line %d has no %q", i, key)
+			}
+		}
+		if o["runs"] != 3.0 || o["periods"] != 20.0 || o["seed"] != 7.0 || o["backend"] != backend.Go {
+			t.Errorf("line %d tells other runs, periods, seed or backend: %s", i, line)
+		}
+	}
+	if status, _, stderr := call(t, "plot", dir); status != 0 {
+		t.Fatalf("plot: exit status %d: %s", status, stderr)
+	}
+	if _, err := png.Decode(bytes.NewReader(must.M1(os.ReadFile(filepath.Join(dir, "regret.png"))))); err != nil {
+		t.Error(err)
+	}
+	if status, again, stderr := call(t, "resume", dir, "--json"); status != 0 || !strings.Contains(again, `"run_periods_per_second":null`) {
+		t.Errorf("resuming finished results: exit status %d, %s%s", status, again, stderr)
+	}
+}
+
+func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"run", "gaussian", "--agent", "linear", "--set", "arms=5", "--periods", "3000", "--runs", "2"}
+	c := command(t, append(args, "--out", dir)...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	must.M(c.Start())
+	for range 200 { // until it has begun
+		if _, err := os.Stat(filepath.Join(dir, lab.ResultsFile)); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond)
+	must.M(c.Process.Signal(os.Interrupt))
+	_ = c.Wait()
+	if s := c.ProcessState.ExitCode(); s != exitInterrupted || !strings.Contains(stderr.String(), "hyper resume "+dir) {
+		t.Fatalf("exit status %d, error %q; want 130 and how to resume", s, stderr.String())
+	}
+	if status, _, stderr := call(t, "resume", dir); status != 0 {
+		t.Fatalf("resume: exit status %d: %s", status, stderr)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	if status, _, stderr := call(t, append(args, "--out", whole)...); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	if !bytes.Equal(got, want) {
+		t.Error("the interrupted and resumed results differ from the uninterrupted ones")
+	}
+}
+
+func TestListAndDoctor(t *testing.T) {
+	status, stdout, _ := call(t, "list")
+	for _, want := range []string{"gaussian", "agent ensemble", "index-dim", "sigma_p^2", "hyper.Network"} {
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("list: exit status %d, no %q", status, want)
+		}
+	}
+	status, stdout, stderr := call(t, "doctor")
+	if status != 0 || !strings.Contains(stdout, "go        works") || !strings.Contains(stdout, "xla:cuda") {
+		t.Errorf("doctor: exit status %d\n%s%s", status, stdout, stderr)
+	}
+}

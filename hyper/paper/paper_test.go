@@ -1,0 +1,129 @@
+package paper_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// Every agent of every experiment runs with its defaults, and no run diverges.
+func TestEveryAgentRuns(t *testing.T) {
+	for _, name := range paper.Order {
+		x := paper.Known[name]
+		spec, err := x.Spec(nil, nil, lab.Size{Periods: 30, Runs: 2}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(spec.Entries) != len(x.Order) || len(x.Order) != len(x.Agents) {
+			t.Errorf("%s: %d entries, %d agents, %d in order", name, len(spec.Entries), len(x.Agents), len(x.Order))
+		}
+		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range lab.Curves(h, rows) {
+			if c.Diverged > 0 || c.Runs != 2 || c.Mean[len(c.Mean)-1] <= 0 {
+				t.Errorf("%s, %s: %d runs, %d diverged, regret %v", name, c.Agent, c.Runs, c.Diverged, c.Mean)
+			}
+		}
+	}
+}
+
+// A Spec survives JSON, and every key has a help text.
+func TestSpecsRoundTrip(t *testing.T) {
+	for _, name := range paper.Order {
+		x := paper.Known[name]
+		spec, err := x.Spec(nil, []string{"arms=3,4"}, x.Quick, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, _, err := lab.ParseSpec(text, paper.Known)
+		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
+			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
+		}
+		for agent, f := range x.Agents {
+			for _, k := range lab.Keys(f()) {
+				if k.Help == "" || k.Kind == "" {
+					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
+				}
+			}
+		}
+	}
+}
+
+// The paper's measure of computation, by hand: n_sgd n_z n_data n_params, section 4.1.
+func TestComputation(t *testing.T) {
+	for _, c := range []struct {
+		agent string
+		sets  []string
+		want  float64
+	}{
+		{"exact", nil, 0},
+		{"linear", []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=2"}, 2 * 16 * 1024 * 100 * 31},
+		{"linear", []string{"arms=100", "index-dim=30", "batch=1024", "integrate=analytic"}, 1024 * 100 * 31},
+		{"ensemble", []string{"arms=100", "particles=50", "batch=1024", "index-samples=16", "integrate=sampled"}, 16 * 1024 * 100},
+		{"ensemble", []string{"arms=100", "particles=50", "batch=1024"}, 50 * 1024 * 100},
+	} {
+		spec, err := paper.Gaussian.Spec([]string{c.agent}, c.sets, lab.Size{Periods: 1, Runs: 1}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, agent := spec.Entries[0].Setting.Build(1); agent.Computation() != c.want {
+			t.Errorf("%s %v: computation %v, want %v", c.agent, c.sets, agent.Computation(), c.want)
+		}
+	}
+}
+
+// Claims have names of their own, and judge what a simulator gives them: here one whose regrets are made up.
+func TestClaimsJudge(t *testing.T) {
+	var names []string
+	for _, claim := range paper.Gaussian.Claims {
+		names = append(names, claim.Name)
+		good, bad := 0.0, 0.0
+		for _, factor := range []float64{1e-3, 1e3} { // the first agent asked for does far better, then far worse
+			f, err := claim.Test(madeUp(factor), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch f.Verdict {
+			case lab.Reproduced:
+				good = factor
+			case lab.NotReproduced:
+				bad = factor
+			}
+		}
+		if good != 1e-3 || bad != 1e3 {
+			t.Errorf("claim %s: reproduced at factor %v and refuted at %v", claim.Name, good, bad)
+		}
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != len(paper.Gaussian.Claims) {
+		t.Error("two claims share a name")
+	}
+}
+
+// madeUp returns regrets of about 100 at the last period: times factor in the first call, and 100 in later ones.
+func madeUp(factor float64) lab.Simulator {
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		spec, err := paper.Gaussian.Spec(agents, sets, size, 0)
+		if err != nil {
+			return lab.Header{}, nil, fmt.Errorf("the claim's settings: %w", err)
+		}
+		var rows []lab.Row
+		for run := range size.Runs {
+			regret := factor * (100 + float64(run%7))
+			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods, Regret: lab.Float(regret)})
+		}
+		factor = 1
+		return lab.Header{Spec: spec}, rows, nil
+	}
+}
