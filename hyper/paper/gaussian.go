@@ -76,10 +76,10 @@ func (c SGD) Validate() error {
 	return errors.Join(positive("step-size", c.StepSize), notNegative("perturbation", c.Perturbation))
 }
 
-// validateFor returns the errors of a setting's numbers, or if there are none those of the model they make.
+// validateFor returns the errors of a setting: of its numbers and names, and of the model they make.
 func (c SGD) validateFor(numbers error, model func() hyper.Model) error {
-	if numbers != nil {
-		return numbers
+	if numbers != nil { // no model can be made of them
+		return errors.Join(numbers, c.config(1).ValidateNames())
 	}
 	m := model()
 	return errors.Join(m.Validate(), c.config(1).Validate(m))

@@ -8,6 +8,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -60,17 +61,23 @@ func (c Config) Validate(m hyper.Model) error {
 	if c.Integrate != FullData {
 		positive("batch", c.Batch)
 	}
-	if c.Optimizer != "" {
-		if _, ok := Optimizers[c.Optimizer]; !ok {
-			errs = append(errs, fmt.Errorf("unknown optimizer %q; choose %s", c.Optimizer, strings.Join(OptimizerNames(), ", ")))
-		}
-	}
+	errs = append(errs, c.ValidateNames())
 	switch c.Integrate {
 	case "", Sampled:
 		positive("index-samples", c.Indices)
 	case Analytic, FullData:
 		errs = append(errs, c.exact(m))
-	default:
+	}
+	return errors.Join(errs...)
+}
+
+// ValidateNames reports an unknown optimizer or integration.
+func (c Config) ValidateNames() error {
+	var errs []error
+	if _, ok := Optimizers[c.Optimizer]; !ok && c.Optimizer != "" {
+		errs = append(errs, fmt.Errorf("unknown optimizer %q; choose %s", c.Optimizer, strings.Join(OptimizerNames(), ", ")))
+	}
+	if c.Integrate != "" && !slices.Contains(Integrations, c.Integrate) {
 		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic or full-data", c.Integrate))
 	}
 	return errors.Join(errs...)
