@@ -11,18 +11,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// each runs f on every backend of this machine: Go's always.
-func each(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		t.Run(name, func(t *testing.T) {
-			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-			}
-			f(t, name)
-		})
-	}
-}
-
 // eval runs a graph function once, and returns its float32 outputs, flat and row-major.
 func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float64 {
 	t.Helper()

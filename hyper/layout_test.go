@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -35,7 +37,7 @@ func expand(l Layout, entries []float32) []float64 {
 // Every operation within a layout is the dense one on the full matrices.
 func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 	const runs, n = 2, 3
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(1, 1))
 		var args []any
 		for _, l := range layouts {

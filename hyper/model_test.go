@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -75,7 +77,7 @@ func one(z index.Set, i int) index.Set {
 
 // Predictions at several indices are those at each alone, and permuting the inputs permutes the answers.
 func TestPredictions(t *testing.T) {
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		var names []string
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {
@@ -121,7 +123,7 @@ func TestPredictionsOfABatchOfRuns(t *testing.T) {
 // Predictions without a prior are the base model at g_nu(z); with one, the prior's at D B z comes on top, and no gradient
 // flows back into it.
 func TestAdditivePrior(t *testing.T) {
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		var names []string
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for what, m := range modelsFor(name) {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -13,18 +15,6 @@ import (
 )
 
 const runs, indices, inputs = 2, 3, 4
-
-// each runs f on every backend of this machine: Go's always.
-func each(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		t.Run(name, func(t *testing.T) {
-			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-			}
-			f(t, name)
-		})
-	}
-}
 
 // eval runs a graph function and returns its float32 outputs, flat.
 func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float32 {
@@ -132,7 +122,7 @@ func TestMLP(t *testing.T) {
 				}
 			}
 		}
-		each(t, func(t *testing.T, name string) {
+		testbackend.Each(t, func(t *testing.T, name string) {
 			got := eval(t, name, func(in []*Node) []*Node {
 				if outputs == 1 {
 					return []*Node{b.Outputs(in[0], in[1]), b.Apply(in[0], in[1])}
@@ -166,7 +156,7 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 	}
 	theta, v, w := random(r, runs*indices*arms), random(r, runs*inputs*columns), random(r, runs*arms*columns)
 	table, line := Tabular{arms}, Linear{arms}
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			x, phi, theta, v, w := in[0], in[1], in[2], in[3], in[4]
 			return []*Node{
@@ -209,7 +199,7 @@ func TestLinear(t *testing.T) {
 		}
 		project, gramMul = append(project, sum...), append(gramMul, gram...)
 	}
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			return []*Node{b.Apply(in[3], in[0]), b.Project(in[0], in[1]), b.GramMul(b.Gram(in[0]), in[2])}
 		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features), tensors.FromFlatDataAndDimensions(v, runs, inputs, 1),

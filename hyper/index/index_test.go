@@ -6,24 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
-
-// each runs f on every backend of this machine: Go's always.
-func each(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		t.Run(name, func(t *testing.T) {
-			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-			}
-			f(t, name)
-		})
-	}
-}
 
 // eval runs a graph function and returns its float32 outputs, flat.
 func eval(t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, args ...any) [][]float32 {
@@ -50,7 +40,7 @@ var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 
 func TestIndexMoments(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
-		each(t, func(t *testing.T, name string) {
+		testbackend.Each(t, func(t *testing.T, name string) {
 			z := eval(t, name, func(in []*graph.Node) []*graph.Node { return []*graph.Node{law.Sample(rng.New(in[0]), n).Dense()} }, []uint64{3})[0]
 			d := law.Dim()
 			mean, second := law.Moments()
@@ -82,7 +72,7 @@ func TestIndexMoments(t *testing.T) {
 // Indices on the sphere have length 1, one-hot ones a single 1; vectors A of Gaussian indices have length 1.
 func TestLengths(t *testing.T) {
 	const n = 500
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			s := rng.New(in[0])
 			return []*graph.Node{Sphere{5}.Sample(s, n).Dense(), OneHot{5}.Sample(s, n).Dense(), Gaussian{5}.Perturbation(s, n), PerArm{3, 5}.Perturbation(s, n)}
@@ -110,7 +100,7 @@ func TestLengths(t *testing.T) {
 func TestPerturbationsAreStandardNormal(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
-		each(t, func(t *testing.T, name string) {
+		testbackend.Each(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				s := rng.New(in[0])
 				indices, data := n, 1 // given a: many z
@@ -147,7 +137,7 @@ func TestDot(t *testing.T) {
 		arms[i] = int32(r.IntN(2))
 	}
 	for _, law := range laws {
-		each(t, func(t *testing.T, name string) {
+		testbackend.Each(t, func(t *testing.T, name string) {
 			out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 				s := rng.New(in[0])
 				z, a := law.Sample(s.Named("z"), indices), law.Perturbation(s.Named("a"), data)
@@ -174,7 +164,7 @@ func TestDot(t *testing.T) {
 
 // All holds each one-hot vector once, in order, for each run; a sample's share of each particle is 1/N.
 func TestOneHotAll(t *testing.T) {
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			all := OneHot{3}.All(in[0].Graph(), 2)
 			if all.Len() != 3 || !all.Every {

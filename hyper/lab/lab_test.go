@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -28,18 +30,6 @@ func TestMain(m *testing.M) {
 }
 
 func workerProcess() []string { return []string{must.M1(os.Executable()), "worker"} }
-
-// eachBackend runs f on every backend of this machine.
-func eachBackend(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		t.Run(name, func(t *testing.T) {
-			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-			}
-			f(t, name)
-		})
-	}
-}
 
 func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	t.Helper()
@@ -88,7 +78,7 @@ var small = map[string][]string{
 
 // A run's actions and regret depend on its Spec and seed alone: not on the batch it is in, the length of a call, or the workers.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
-	eachBackend(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range small {
 			if name != backend.Go && !slices.Contains([]string{"linear sampled", "linear full-data", "ensemble sampled"}, label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
@@ -177,7 +167,7 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 }
 
 func TestSweepCompilesOnce(t *testing.T) {
-	eachBackend(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		steps := "step-size=0.05"
 		for i := range 19 {
 			steps += fmt.Sprintf(",%.2f", 0.1+0.05*float64(i))
@@ -206,7 +196,7 @@ func TestSweepCompilesOnce(t *testing.T) {
 
 // A step size far too large makes predictions infinite; the run is marked from the period on at which they were.
 func TestDivergenceIsMarked(t *testing.T) {
-	eachBackend(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2}, append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
 		rows, _ := run(t, s, lab.Options{Backend: name})
 		for _, r := range rows {

@@ -83,7 +83,9 @@ func (p *program) buildInit(args []*Node) []*Node {
 	state[stateRegret] = Zeros(g, shapes.Make(dtypes.Float64, runs))
 	state[stateDigest] = Zeros(g, shapes.Make(dtypes.Uint32, runs))
 	state[stateDiverged] = Zeros(g, shapes.Make(dtypes.Int32, runs))
-	p.names = slices.Sorted(maps.Keys(state))
+	if p.names == nil { // a batch of another size builds again while others read
+		p.names = slices.Sorted(maps.Keys(state))
+	}
 	return flatten(state, p.names)
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -25,7 +27,7 @@ func resumable(t *testing.T) lab.Spec {
 
 // Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one.
 func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
-	eachBackend(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		s := resumable(t)
 		o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
 		_, want := run(t, s, o)

@@ -121,7 +121,7 @@ func (s Stream) Bits(dims ...int) *Node {
 
 // Uniform returns numbers uniform on the open interval (0, 1), float32 [runs, dims...], with 24 random bits each.
 func (s Stream) Uniform(dims ...int) *Node {
-	return s.draw(func(words *Node) *Node { return MulScalar(AddScalar(symmetric(words), 1), 0.5) }, dims...)
+	return s.draw(unit, dims...)
 }
 
 // Intn returns integers uniform on 0..bound-1, int32 [runs, dims...]; bound is a positive integer scalar node.
@@ -152,6 +152,11 @@ func symmetric(bits *Node) *Node {
 	cell := ConvertDType(BitwiseShiftRightLogicalScalar(bits, uint32(8)), dtypes.Int32)
 	odd := AddScalar(MulScalar(cell, int32(2)), int32(1-1<<24))
 	return MulScalar(ConvertDType(odd, dtypes.Float32), 1.0/(1<<24))
+}
+
+// unit maps 32-bit words to (0, 1). The sum rounds the topmost cell up to 1, which the interval does not have.
+func unit(bits *Node) *Node {
+	return MinScalar(MulScalar(AddScalar(symmetric(bits), 1), 0.5), 1-1.0/(1<<24))
 }
 
 func size(dims []int) int {

@@ -5,23 +5,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
-
-// each runs f on every backend of this machine.
-func each(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
-		t.Run(name, func(t *testing.T) {
-			if name != backend.Go && (!backend.HasXLA || backend.PluginPath("cpu") == "") {
-				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
-			}
-			f(t, name)
-		})
-	}
-}
 
 func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *tensors.Tensor {
 	t.Helper()
@@ -47,7 +37,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 		{[4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff}, []uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
 		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, []uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
-		each(t, func(t *testing.T, name string) {
+		testbackend.Each(t, func(t *testing.T, name string) {
 			got := call(t, name, func(in *Node) *Node {
 				g := in.Graph()
 				var c [4]*Node
@@ -66,7 +56,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 
 func TestMoments(t *testing.T) {
 	const n = 200_000
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		x := call(t, name, func(s *Node) *Node { return New(s).Named("x").Normal(n) }, 7).Value().([][]float32)[0]
 		var m [5]float64 // raw moments; a standard normal's are 1, 0, 1, 0, 3
 		for _, v := range x {
@@ -96,7 +86,7 @@ func TestStreamsAreIndependentOfTheBatch(t *testing.T) {
 	draw := func(s *Node) *Node {
 		return New(s).Named("a").At(Const(s.Graph(), int32(3))).Step(2).Bits(9)
 	}
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		batch := call(t, name, draw, 5, 1<<40, 6).Value().([][]uint32)
 		for i, seed := range []uint64{5, 1 << 40, 6} {
 			alone := call(t, name, draw, seed).Value().([][]uint32)[0]
@@ -131,7 +121,7 @@ func TestNamesPeriodsAndStepsDiffer(t *testing.T) {
 }
 
 func TestIntnIsUniform(t *testing.T) {
-	each(t, func(t *testing.T, name string) {
+	testbackend.Each(t, func(t *testing.T, name string) {
 		const n, bound = 60_000, 6
 		x := call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), int32(bound)), n) }, 3).Value().([][]int32)[0]
 		var count [bound]float64
@@ -165,4 +155,24 @@ func BenchmarkNormal(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/normal")
 		})
 	}
+}
+
+// The extreme words stay within the open intervals, where the quantile of the normal distribution is finite.
+func TestExtremeWords(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		got := call(t, name, func(in *Node) *Node {
+			words := Const(in.Graph(), []uint32{0, 0xffffffff})
+			return Stack([]*Node{unit(words), symmetric(words), ErfInv(symmetric(words))}, 0)
+		}, 1).Value().([][]float32)
+		if u := got[0]; !(u[0] > 0 && u[1] < 1) {
+			t.Errorf("uniforms %v, want them in (0, 1)", u)
+		}
+		if x := got[1]; !(x[0] > -1 && x[1] < 1 && x[0] == -x[1]) {
+			t.Errorf("symmetric numbers %v, want them in (-1, 1)", x)
+		}
+		// erfinv(1 - 2^-24) = 3.8325 (where erfc is 2^-24, by bisection in double precision): 5.42 standard deviations over sqrt 2
+		if z := got[2]; math.Abs(float64(z[1])-3.8325) > 2e-3 || z[0] != -z[1] {
+			t.Errorf("erfinv %v, want +-3.8325", z)
+		}
+	})
 }

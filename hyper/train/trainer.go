@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"maps"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -50,7 +51,7 @@ func (t Trainer) Params(state State) hyper.Params {
 // (int32 scalar, from 0). It draws A_t from the stream. actions are as in Train.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) State {
 	a := t.Model.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
-	out := copied(state)
+	out := maps.Clone(state)
 	if t.Integrate == FullData {
 		input := InsertAxes(x, -1, -1)
 		if actions != nil {
@@ -67,9 +68,10 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 }
 
 // Train makes the period's SGD steps on the first size data (int32 scalar, at least 1):
-// nu <- nu - alpha grad L~ / |D|, or what another optimizer makes of the gradient of L~ / |D|. actions are the inputs of all actions, [runs, actions, features], or nil for arms.
+// nu <- nu - alpha grad L~ / |D|, or what another optimizer makes of the gradient of L~ / |D|. actions are the inputs of all
+// actions, [runs, actions, features], or nil for arms.
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
-	out := copied(state)
+	out := maps.Clone(state)
 	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	for i := range t.Steps {
 		grads := t.gradient(out, s.Named("sgd").Step(i), size, actions, r)
@@ -149,12 +151,4 @@ func list(state State, name string) []*Node {
 		}
 		out = append(out, v)
 	}
-}
-
-func copied(state State) State {
-	out := make(State, len(state))
-	for k, v := range state {
-		out[k] = v
-	}
-	return out
 }
