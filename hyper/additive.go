@@ -1,7 +1,6 @@
 package hyper
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -22,23 +21,30 @@ const (
 )
 
 // Prior is the additive prior f~_{DBz} of section 2.5: a base model whose parameters D B z are fixed at initialisation
-// and never trained. The rows of B have the given law within the layout; D is diagonal.
+// and never trained. The rows of B have the given law within the layout; D is diagonal. Without a Base the prior adds to the
+// parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
 type Prior struct {
-	Base   BaseModel
+	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout
 	Rows   RowLaw    // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
-	StdDev []float64 // the diagonal of D, one for each parameter of Base; nil is all ones
+	StdDev []float64 // the diagonal of D, one for each parameter; nil is all ones
 }
 
-// Validate reports a layout or standard deviations that do not fit the base model or the index.
-func (p Prior) Validate(p_z index.Distribution) error {
+// Validate reports a layout or standard deviations that do not fit the prior's base model, or that of the Model where it has
+// none, or the index.
+func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	if err := p.Layout.Validate(); err != nil {
 		return fmt.Errorf("prior: %w", err)
 	}
-	if p.Base == nil {
-		return errors.New("prior: the prior needs a base model")
+	if p.Base != nil {
+		b = p.Base
 	}
-	n := NumTheta(p.Base)
+	if v, ok := b.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return fmt.Errorf("prior: %w", err)
+		}
+	}
+	n := NumTheta(b)
 	if p.Layout.Rows() != n {
 		return fmt.Errorf("prior: the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n)
 	}
@@ -87,4 +93,4 @@ func (p Prior) Theta(db *Node, z index.Set) *Node {
 }
 
 // shares tells whether the prior is the same function of its parameters as b.
-func (p Prior) shares(b BaseModel) bool { return reflect.DeepEqual(p.Base, b) }
+func (p Prior) shares(b BaseModel) bool { return p.Base == nil || reflect.DeepEqual(p.Base, b) }

@@ -37,6 +37,14 @@ type BaseModel interface {
 	Apply(theta, x *Node) *Node
 }
 
+// DifferentiableBase is a base model that knows its gradient. Training then differentiates only the hypermodel automatically.
+type DifferentiableBase interface {
+	BaseModel
+	// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta,
+	// [runs, indices, N_theta], for df [runs, indices, inputs].
+	Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
+}
+
 // LinearBase is a base model that is linear in theta, f_theta(x) = phi(x)^T theta. Perturbed SGD then needs the data
 // only through Phi^T Phi and Phi^T v, where the rows of Phi are phi(x) of each datum.
 type LinearBase interface {

@@ -2,9 +2,11 @@ package hyper
 
 import (
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -36,6 +38,26 @@ func InitTruncatedNormal(sd float64) Initializer {
 func InitGlorotUniform(s rng.Stream, fanIn, fanOut int, dims ...int) *Node {
 	limit := math.Sqrt(6 / float64(fanIn+fanOut))
 	return MulScalar(AddScalar(MulScalar(s.Uniform(dims...), 2), -1), limit)
+}
+
+// InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases. The
+// last axis must be the network's parameters.
+func InitLayers(net base.MLP) Initializer {
+	return func(s rng.Stream, _, _ int, dims ...int) *Node {
+		var limits []float32
+		for i := range len(net.Layers) - 1 {
+			in, out := net.Layers[i], net.Layers[i+1]
+			limit := float32(math.Sqrt(6 / float64(in+out)))
+			limits = append(limits, slices.Repeat([]float32{limit}, in*out)...)
+			limits = append(limits, make([]float32, out)...)
+		}
+		u := AddScalar(MulScalar(s.Uniform(dims...), 2), -1)
+		limit := Const(s.Graph(), limits)
+		for limit.Rank() < u.Rank() {
+			limit = InsertAxes(limit, 0)
+		}
+		return Mul(u, limit)
+	}
 }
 
 func zeros(s rng.Stream, dims []int) *Node {

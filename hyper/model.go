@@ -12,7 +12,8 @@ import (
 )
 
 // Model is a distribution over functions: a base model, a hypermodel with its reference distribution, and optionally an
-// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5).
+// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5), or f_{DBz + g_nu(z)} when
+// the prior has no base model of its own.
 type Model struct {
 	Base  BaseModel
 	Hyper Hypermodel
@@ -52,7 +53,7 @@ func (m Model) Validate() error {
 		}
 	}
 	if m.Prior != nil {
-		errs = append(errs, m.Prior.Validate(m.Index()))
+		errs = append(errs, m.Prior.Validate(m.Base, m.Index()))
 	}
 	return errors.Join(errs...)
 }
@@ -76,11 +77,13 @@ func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 
 // Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices, inputs].
 func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
-	f := m.Base.Apply(m.Hyper.Theta(p.Nu, z), x)
-	if m.Prior != nil {
-		f = Add(f, m.Prior.Base.Apply(m.Prior.Theta(p.Prior, z), x))
+	if m.Prior == nil {
+		return m.Base.Apply(m.Hyper.Theta(p.Nu, z), x)
 	}
-	return f
+	if m.Prior.Base == nil {
+		return m.Base.Apply(m.Theta(p, z), x)
+	}
+	return Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(m.Prior.Theta(p.Prior, z), x))
 }
 
 // Sample draws n functions for each run and returns their predictions at x: [runs, n, inputs]. It is Predict at fresh
@@ -122,7 +125,8 @@ func (m Model) LinearInTheta() bool {
 	return ok && (m.Prior == nil || m.Prior.shares(m.Base))
 }
 
-// Theta returns the parameters of the whole function, g_nu(z) + D B z, of a model that is LinearInTheta.
+// Theta returns the parameters of the whole function, g_nu(z) + D B z, of a model that is LinearInTheta or whose prior is in
+// the parameters.
 func (m Model) Theta(p Params, z index.Set) *Node {
 	theta := m.Hyper.Theta(p.Nu, z)
 	if m.Prior != nil {

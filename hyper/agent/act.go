@@ -7,6 +7,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -87,20 +89,30 @@ func (a *Agent) question(x [][]float32) ([]any, error) {
 	return args, nil
 }
 
+// stream is that of a draw, for the arguments of question.
+func (a *Agent) stream(args []*Node) rng.Stream {
+	state, rest := a.unflat(args)
+	return rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")
+}
+
 // functions returns the predictions of n fresh functions, [1, n, inputs], for the arguments of question.
 func (a *Agent) functions(args []*Node, n int) *Node {
 	state, rest := a.unflat(args)
-	s := rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")
 	var x *Node
 	if len(rest) > 1 {
 		x = rest[1]
 	}
-	return a.config.Model.Sample(a.trainer().Params(state), s, n, x)
+	return a.config.Model.Sample(a.trainer().Params(state), a.stream(args), n, x)
 }
 
 // buildAct draws functions, and decides.
 func (a *Agent) buildAct(args []*Node) (probabilities, action *Node) {
-	probabilities, action = a.config.Policy.Decide(a.functions(args, a.config.Policy.Samples()))
+	_, rest := a.unflat(args)
+	now := explore.Moment{
+		Stream: a.stream(args).Named("policy"), Period: ConvertDType(rest[0], dtypes.Int32),
+		Anneal: Const(rest[0].Graph(), []float32{float32(a.config.Anneal)}),
+	}
+	probabilities, action = a.config.Policy.Decide(a.functions(args, a.config.Policy.Samples()), now)
 	return probabilities, Squeeze(action, 0)
 }
 

@@ -37,6 +37,7 @@ type Config struct {
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
 	Policy       explore.Policy // nil is explore.Thompson{}
+	Anneal       float64        // c of annealed policies; 0 is 30
 	Seed         uint64
 	Backend      string // as backend.Open; "" is its default
 }
@@ -107,6 +108,7 @@ func (c Config) withDefaults() Config {
 	number(&c.NoiseVariance, 1)
 	number(&c.PriorVariance, 1)
 	number(&c.Perturbation, 1)
+	number(&c.Anneal, 30)
 	count := func(n *int, otherwise int) {
 		if *n == 0 {
 			*n = otherwise
@@ -126,7 +128,7 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	var errs []error
-	for name, x := range map[string]float64{"StepSize": c.StepSize, "NoiseVariance": c.NoiseVariance, "PriorVariance": c.PriorVariance} {
+	for name, x := range map[string]float64{"Anneal": c.Anneal, "StepSize": c.StepSize, "NoiseVariance": c.NoiseVariance, "PriorVariance": c.PriorVariance} {
 		if !(x > 0) || math.IsInf(x, 0) {
 			errs = append(errs, fmt.Errorf("%s must be positive and finite, got %v", name, x))
 		}

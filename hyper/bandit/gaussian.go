@@ -22,9 +22,14 @@ func (b Gaussian) Init(s rng.Stream, priorVariance *Node) *Node {
 // [runs], for noise variances sigma_w^2 [runs]. The noise W of a period does not depend on the action, so that two agents on
 // one seed meet the same environment.
 func (b Gaussian) Step(s rng.Stream, theta, x, noiseVariance *Node) (reward, regret *Node) {
-	mean := pick(theta, x)
-	noise := Mul(Squeeze(s.Named("noise").Normal(1), 1), Sqrt(noiseVariance))
-	return Add(mean, noise), Sub(ReduceMax(theta, 1), mean)
+	return step(s, theta, x, Sqrt(noiseVariance))
+}
+
+// step is the answer of a bandit with the given mean rewards [runs, actions] and standard deviation of the noise [runs].
+func step(s rng.Stream, means, x, noise *Node) (reward, regret *Node) {
+	mean := pick(means, x)
+	w := Mul(Squeeze(s.Named("noise").Normal(1), 1), noise)
+	return Add(mean, w), Sub(ReduceMax(means, 1), mean)
 }
 
 // pick returns values[run, x[run]] for values [runs, actions] and x int32 [runs].

@@ -2,8 +2,11 @@ package base
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/shapes"
 )
 
 // Activation is the nonlinearity between the layers of an MLP.
@@ -56,22 +59,83 @@ func (b MLP) Apply(theta, x *Node) *Node { return Squeeze(b.Outputs(theta, x), 2
 // Outputs returns all outputs, [runs, indices, outputs, inputs]. The layout is feature-major: the inputs stay last, so
 // that every layer is one batched matrix product.
 func (b MLP) Outputs(theta, x *Node) *Node {
+	h, _ := b.forward(theta, x)
+	return h
+}
+
+// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta, [runs,
+// indices, N_theta], for df [runs, indices, inputs].
+func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
+	h, layers := b.forward(theta, x)
+	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
+}
+
+// layer is an affine map and what it was applied to.
+type layer struct {
+	w  *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
+	in *Node // inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs, inputs, in + 1]
+}
+
+// forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each of its outputs:
+// it fuses everything else into a product's loop.
+func (b MLP) forward(theta, x *Node) (h *Node, layers []layer) {
 	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
-	var h *Node
 	at := 0
 	for i := range len(b.Layers) - 1 {
 		in, out := b.Layers[i], b.Layers[i+1]
 		w := Reshape(Slice(theta, AxisRange(), AxisRange(), AxisRange(at, at+in*out)), runs, n, out, in)
 		bias := Slice(theta, AxisRange(), AxisRange(), AxisRange(at+in*out, at+in*out+out))
 		at += in*out + out
+		l := layer{w: Concatenate([]*Node{w, InsertAxes(bias, -1)}, 3)}
 		if i == 0 {
-			h = Einsum("rnoi,rbi->rnob", w, x)
+			l.in = withOnes(x, 2)
+			h = Einsum("rnoi,rbi->rnob", l.w, l.in)
 		} else {
-			h = Einsum("rnoi,rnib->rnob", w, b.activate(h))
+			l.in = withOnes(b.activate(h), 2)
+			h = product(l.w, l.in)
 		}
-		h = Add(h, InsertAxes(bias, -1))
+		layers = append(layers, l)
 	}
-	return h
+	return h, layers
+}
+
+// backward returns the gradient with respect to theta, for the gradient d with respect to the outputs, [runs, indices, outputs,
+// inputs].
+func (b MLP) backward(layers []layer, d *Node) *Node {
+	runs, n := d.Shape().Dim(0), d.Shape().Dim(1)
+	parts := make([]*Node, 0, 2*len(layers))
+	for i := len(layers) - 1; i >= 0; i-- {
+		in, out, l := b.Layers[i], b.Layers[i+1], layers[i]
+		var dw *Node // [runs, indices, out, in + 1]
+		if i == 0 {
+			dw = Einsum("rnob,rbi->rnoi", d, l.in)
+		} else {
+			dw = Einsum("rnob,rnib->rnoi", d, l.in)
+			rows := func(x *Node) *Node { return Slice(x, AxisRange(), AxisRange(), AxisRange(0, in)) }
+			d = Mul(rows(product(Transpose(l.w, 2, 3), d)), b.slope(rows(l.in)))
+		}
+		biases := Reshape(Slice(dw, AxisRange(), AxisRange(), AxisRange(), AxisElem(in)), runs, n, out)
+		weights := Reshape(Slice(dw, AxisRange(), AxisRange(), AxisRange(), AxisRange(0, in)), runs, n, out*in)
+		parts = append(parts, biases, weights) // from the end
+	}
+	slices.Reverse(parts)
+	return Concatenate(parts, 2)
+}
+
+// withOnes appends a slice of ones along an axis.
+func withOnes(x *Node, axis int) *Node {
+	dims := slices.Clone(x.Shape().Dimensions)
+	dims[axis] = 1
+	return Concatenate([]*Node{x, Ones(x.Graph(), shapes.Make(x.DType(), dims...))}, axis)
+}
+
+// product is w h for each run and index: w [runs, indices, out, in], h [runs, indices, in, inputs]. XLA's matrix products on a CPU
+// cost more than a microsecond each, whatever their size; of small ones a fused loop makes many at once.
+func product(w, h *Node) *Node {
+	if w.Shape().Dim(2)*w.Shape().Dim(3) <= 256 && onXLACPU(w.Graph()) {
+		return ReduceSum(Mul(InsertAxes(w, -1), InsertAxes(h, 2)), 3)
+	}
+	return Einsum("rnoi,rnib->rnob", w, h)
 }
 
 func (b MLP) activate(x *Node) *Node {
@@ -82,4 +146,15 @@ func (b MLP) activate(x *Node) *Node {
 		return x
 	}
 	return MaxScalar(x, 0.0)
+}
+
+// slope is the derivative of the activation where its value is a.
+func (b MLP) slope(a *Node) *Node {
+	switch b.Activation {
+	case ActivationTanh:
+		return OneMinus(Square(a))
+	case ActivationIdentity:
+		return OnesLike(a)
+	}
+	return ConvertDType(GreaterThan(a, ZerosLike(a)), a.DType())
 }

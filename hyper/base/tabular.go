@@ -1,8 +1,6 @@
 package base
 
 import (
-	"strings"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -46,8 +44,6 @@ func (b Tabular) Project(x, v *Node) *Node {
 	sums := Scatter(rows, Reshape(v, runs*inputs, columns), shapes.Make(v.DType(), runs*b.Arms, columns), false, false)
 	return Reshape(sums, runs, b.Arms, columns)
 }
-
-func onGPU(g *Graph) bool { return strings.Contains(g.Backend().Description(), "cuda_plugin") }
 
 // GramMul returns (Phi^T Phi) v for v [runs, K, columns].
 func (b Tabular) GramMul(gram, v *Node) *Node { return Mul(InsertAxes(gram, -1), v) }

@@ -2,7 +2,11 @@
 // functions drawn from the hypermodel give to the actions, a policy makes action probabilities and draws an action.
 package explore
 
-import . "github.com/gomlx/gomlx/core/graph"
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
 
 // Policy is an exploration scheme. Implementations are stateless and safe for concurrent use.
 type Policy interface {
@@ -10,5 +14,12 @@ type Policy interface {
 	Samples() int
 	// Decide returns the probabilities of the actions, [runs, actions], and the actions taken, int32 [runs], from the
 	// values of the sampled functions, [runs, Samples, actions].
-	Decide(values *Node) (probabilities, action *Node)
+	Decide(values *Node, now Moment) (probabilities, action *Node)
+}
+
+// Moment is when a decision is taken, and with what: what a policy may use beside the values.
+type Moment struct {
+	Stream rng.Stream // of random numbers, for this decision alone
+	Period *Node      // decisions taken before, an int32 scalar
+	Anneal *Node      // c of annealed policies, [runs]; nil where a policy does not anneal
 }

@@ -18,7 +18,7 @@ func decide(name string, p Policy, values [][][]float32) (probabilities [][]floa
 		return nil, nil, err
 	}
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		probabilities, action := p.Decide(in[0])
+		probabilities, action := p.Decide(in[0], Moment{})
 		return []*Node{probabilities, action}
 	}, values)
 	if err != nil {

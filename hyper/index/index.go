@@ -58,6 +58,34 @@ func (s Set) Dense() *graph.Node {
 	return s.Vector
 }
 
+// Slice returns the indices from..to-1 of each run.
+func (s Set) Slice(from, to int) Set {
+	cut := func(x *graph.Node) *graph.Node {
+		if x == nil {
+			return nil
+		}
+		return graph.Slice(x, graph.AxisRange(), graph.AxisRange(from, to))
+	}
+	return Set{Vector: cut(s.Vector), ID: cut(s.ID), dim: s.dim}
+}
+
+// Split makes a set of steps * n indices for each run one of n indices for each of runs * steps; a set of every index is repeated.
+func (s Set) Split(steps int) Set {
+	cut := func(x *graph.Node) *graph.Node {
+		if x == nil {
+			return nil
+		}
+		dims := append([]int{}, x.Shape().Dimensions...)
+		if s.Every {
+			dims[0] *= steps
+			return graph.BroadcastToDims(graph.Slice(x, graph.AxisElem(0)), dims...)
+		}
+		dims[0], dims[1] = dims[0]*steps, dims[1]/steps
+		return graph.Reshape(x, dims...)
+	}
+	return Set{Vector: cut(s.Vector), ID: cut(s.ID), Every: s.Every, dim: s.dim}
+}
+
 // Len is the number of indices for each run.
 func (s Set) Len() int {
 	if s.ID != nil {

@@ -26,4 +26,9 @@ func (d OneHot) All(g *graph.Graph, runs int) Set {
 func (d OneHot) Perturbation(s rng.Stream, n int) *graph.Node { return s.Normal(n, d.N) }
 
 // Dot picks the column of a of each index: [runs, indices, inputs].
-func (d OneHot) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node { return dense(a, z) }
+func (d OneHot) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node {
+	if z.Every {
+		return graph.Transpose(a, 1, 2)
+	}
+	return dense(a, z)
+}

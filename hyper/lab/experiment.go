@@ -33,9 +33,9 @@ type Environment interface {
 type Agent interface {
 	Init(s rng.Stream, in Inputs) State
 	// Act returns the action of each run, int32 [runs], and the values it was chosen by, [runs, ...]: a run whose values
-	// are not finite has diverged.
-	Act(state State, in Inputs, s rng.Stream, actions *Node) (action, values *Node)
-	// Learn returns the state after the reward [runs] of an action; period counts from 0 (int32 scalar).
+	// are not finite has diverged. period counts from 0 (int32 scalar).
+	Act(state State, in Inputs, s rng.Stream, period, actions *Node) (action, values *Node)
+	// Learn returns the state after the reward [runs] of an action.
 	Learn(state State, in Inputs, s rng.Stream, period, action, reward, actions *Node) State
 	// Computation is the paper's measure of arithmetic per period (section 4.1): n_sgd n_z n_data n_params.
 	Computation() float64
@@ -56,6 +56,7 @@ type Experiment struct {
 	Name, Title, Section string
 	Agents               map[string]func() Setting // with their defaults
 	Order                []string                  // of the agents
+	Sets                 []string                  // settings that a Spec has unless it is given others for their keys, see [Experiment.Spec]
 	Quick, Full          Size
 	Claims               []Claim
 }

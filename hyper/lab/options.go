@@ -35,7 +35,7 @@ func (o Options) withDefaults() Options {
 	workers, runs := runtime.NumCPU(), 1
 	switch o.Backend {
 	case backend.XLACPU:
-		runs = 5
+		runs = 8
 	case backend.XLACUDA:
 		workers, runs = 1, 512
 	}

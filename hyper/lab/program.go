@@ -131,7 +131,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	root := rng.New(state[stateSeed]).At(t)
 
 	actions := p.env.Actions(envState)
-	action, values := p.agent.Act(agentState, in, root.Named("act"), actions)
+	action, values := p.agent.Act(agentState, in, root.Named("act"), t, actions)
 	reward, regret := p.env.Step(envState, in, root.Named("env"), action)
 	agentState = p.agent.Learn(agentState, in, root.Named("learn"), t, action, reward, actions)
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
-// every combination of the values of the keys it has. A key that none of the agents has is an error, and so is every
+// every combination of the values of the keys it has; the keys of x.Sets that are not given have the values given there. A key that none of the agents has is an error, and so is every
 // other fault; the error joins them.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
@@ -21,6 +21,13 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	unused := map[string]bool{}
 	for _, k := range keys {
 		unused[k] = true
+	}
+	own, defaults, err := parseSets(x.Sets)
+	errs = append(errs, err)
+	for _, k := range slices.Backward(own) {
+		if _, given := values[k]; !given {
+			keys, values[k] = append([]string{k}, keys...), defaults[k]
+		}
 	}
 	for i, name := range agents {
 		if slices.Contains(agents[:i], name) {

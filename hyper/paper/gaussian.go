@@ -4,8 +4,6 @@ package paper
 
 import (
 	"errors"
-	"fmt"
-	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -60,35 +58,6 @@ func (b GaussianBandit) environment() lab.Environment {
 	return gaussianEnvironment{bandit.Gaussian{Arms: b.Arms}}
 }
 
-// SGD is the part of a setting that describes training.
-type SGD struct {
-	StepSize     float64 `key:"step-size" run:"true" help:"constant step size: alpha for a linear hypermodel; for an ensemble the step of a particle each time it is visited, alpha over the particles visited by an SGD step"`
-	Steps        int     `key:"sgd-steps" help:"SGD steps per period"`
-	Batch        int     `key:"batch" help:"data points per SGD step, drawn with replacement"`
-	Indices      int     `key:"index-samples" help:"indices z sampled per SGD step"`
-	Integrate    string  `key:"integrate" help:"sampled (the paper's), analytic (expectation over z in closed form; all particles) or full-data (analytic, on all data by sufficient statistics)"`
-	Optimizer    string  `key:"optimizer" help:"sgd (the paper's), adam, adamax or rmsprop (GoMLX's)"`
-	Perturbation float64 `key:"perturbation" run:"true" help:"scale of the data perturbations, as a multiple of sigma_w"`
-}
-
-// Validate reports what is wrong; the trainer's Config does the rest.
-func (c SGD) Validate() error {
-	return errors.Join(positive("step-size", c.StepSize), notNegative("perturbation", c.Perturbation))
-}
-
-// validateFor returns the errors of a setting: of its numbers and names, and of the model they make.
-func (c SGD) validateFor(numbers error, model func() hyper.Model) error {
-	if numbers != nil { // no model can be made of them
-		return errors.Join(numbers, c.config(1).ValidateNames())
-	}
-	m := model()
-	return errors.Join(m.Validate(), c.config(1).Validate(m))
-}
-
-func (c SGD) config(periods int) train.Config {
-	return train.Config{Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, Integrate: train.Integration(c.Integrate), Optimizer: c.Optimizer, Capacity: periods}
-}
-
 // GaussianLinear is the agent with the diagonal linear hypermodel: mu_x + (sigma_p b_x + c_x)^T z_x.
 type GaussianLinear struct {
 	GaussianBandit
@@ -97,11 +66,9 @@ type GaussianLinear struct {
 }
 
 func newGaussianLinear() *GaussianLinear {
-	return &GaussianLinear{
-		GaussianBandit: newGaussianBandit(),
-		IndexDim:       10,
-		SGD:            SGD{StepSize: 1, Steps: 1, Batch: 1024, Indices: 64, Integrate: string(train.Sampled), Optimizer: "sgd", Perturbation: 1},
-	}
+	c := &GaussianLinear{GaussianBandit: newGaussianBandit(), IndexDim: 10, SGD: newSGD()}
+	c.StepSize, c.Batch, c.Indices = 1, 1024, 64
+	return c
 }
 
 // Model returns the hypermodel of section 4.1.
@@ -123,7 +90,7 @@ func (c *GaussianLinear) Validate() error {
 
 // Build returns environment and agent.
 func (c *GaussianLinear) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods))
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance")
 }
 
 // GaussianEnsemble is the agent with the ensemble hypermodel.
@@ -134,11 +101,9 @@ type GaussianEnsemble struct {
 }
 
 func newGaussianEnsemble() *GaussianEnsemble {
-	return &GaussianEnsemble{
-		GaussianBandit: newGaussianBandit(),
-		Particles:      100,
-		SGD:            SGD{StepSize: 0.5, Steps: 1, Batch: 1024, Indices: 64, Integrate: string(train.Analytic), Optimizer: "sgd", Perturbation: 1},
-	}
+	c := &GaussianEnsemble{GaussianBandit: newGaussianBandit(), Particles: 100, SGD: newSGD()}
+	c.StepSize, c.Batch, c.Indices, c.Integrate = 0.5, 1024, 64, string(train.Analytic)
+	return c
 }
 
 // Model returns the ensemble of section 4.1.
@@ -159,7 +124,7 @@ func (c *GaussianEnsemble) Validate() error {
 
 // Build returns environment and agent.
 func (c *GaussianEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods))
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance")
 }
 
 // GaussianExact is exact Thompson sampling with the independent-Gaussian posterior.
@@ -167,7 +132,9 @@ type GaussianExact struct{ GaussianBandit }
 
 // Build returns environment and agent.
 func (c *GaussianExact) Build(int) (lab.Environment, lab.Agent) {
-	return c.environment(), exactAgent{train.IndependentGaussian{Arms: c.Arms}}
+	return c.environment(), exactAgent{train.IndependentGaussian{Arms: c.Arms}, func(in lab.Inputs) (prior, noise *Node) {
+		return in["prior-variance"], in["noise-variance"]
+	}}
 }
 
 // gaussianEnvironment is bandit.Gaussian as the lab runs it.
@@ -181,70 +148,21 @@ func (e gaussianEnvironment) Step(state lab.State, in lab.Inputs, s rng.Stream, 
 	return e.Gaussian.Step(s, state["theta"], action, in["noise-variance"])
 }
 
-// hypermodelAgent is a hypermodel trained by perturbed SGD, exploring by a policy.
-type hypermodelAgent struct {
-	trainer train.Trainer
-	policy  explore.Policy
-	visited int // what the step-size key is multiplied by to give the paper's alpha, see SGD
-}
-
-func newAgent(m hyper.Model, c train.Config) hypermodelAgent {
-	a := hypermodelAgent{trainer: train.Trainer{Model: m, Config: c}, policy: explore.Thompson{}, visited: 1}
-	if p, finite := m.Index().(index.Enumerable); finite {
-		a.visited = c.Indices
-		if c.Integrate != train.Sampled {
-			a.visited = p.Dim()
-		}
-	}
-	return a
-}
-
-func (a hypermodelAgent) Init(s rng.Stream, in lab.Inputs) lab.State {
-	return lab.State(a.trainer.Init(s, Sqrt(in["prior-variance"])))
-}
-
-func (a hypermodelAgent) Act(state lab.State, _ lab.Inputs, s rng.Stream, actions *Node) (action, values *Node) {
-	values = a.trainer.Model.Sample(a.trainer.Params(train.State(state)), s, a.policy.Samples(), actions)
-	_, action = a.policy.Decide(values)
-	return action, values
-}
-
-func (a hypermodelAgent) Learn(state lab.State, in lab.Inputs, s rng.Stream, period, action, reward, actions *Node) lab.State {
-	rates := train.Rates{
-		Step: MulScalar(in["step-size"], float64(a.visited)), NoiseVar: in["noise-variance"], PriorVar: in["prior-variance"],
-		Perturbation: Mul(in["perturbation"], Sqrt(in["noise-variance"])),
-	}
-	next := a.trainer.Observe(train.State(state), s, period, action, reward, actions)
-	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, rates))
-}
-
-// Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data statistics
-// one datum for each parameter row.
-func (a hypermodelAgent) Computation() float64 {
-	c, indices, data := a.trainer.Config, float64(a.trainer.Indices), float64(a.trainer.Batch)
-	if c.Integrate != train.Sampled {
-		indices = 1
-		if p, ok := a.trainer.Model.Index().(index.Enumerable); ok {
-			indices = float64(p.Dim())
-		}
-	}
-	if c.Integrate == train.FullData {
-		data = 1
-	}
-	return float64(c.Steps) * indices * data * float64(a.trainer.Model.Hyper.NumInvolved())
-}
-
 // exactAgent is Thompson sampling with the exact posterior of independent arms.
-type exactAgent struct{ posterior train.IndependentGaussian }
+type exactAgent struct {
+	posterior train.IndependentGaussian
+	variances func(in lab.Inputs) (prior, noise *Node) // of each arm's mean reward, and of a reward given it; [runs]
+}
 
 func (a exactAgent) Init(s rng.Stream, _ lab.Inputs) lab.State {
 	return lab.State(a.posterior.Init(s.Graph(), s.Runs()))
 }
 
-func (a exactAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, _ *Node) (action, values *Node) {
-	mean, sd := a.posterior.Posterior(train.State(state), in["prior-variance"], in["noise-variance"])
+func (a exactAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, _, _ *Node) (action, values *Node) {
+	prior, noise := a.variances(in)
+	mean, sd := a.posterior.Posterior(train.State(state), prior, noise)
 	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.posterior.Arms))), 1)
-	_, action = explore.Thompson{}.Decide(values)
+	_, action = explore.Thompson{}.Decide(values, explore.Moment{Stream: s})
 	return action, values
 }
 
@@ -254,24 +172,3 @@ func (a exactAgent) Learn(state lab.State, _ lab.Inputs, _ rng.Stream, _, action
 
 // Computation is zero: there is no SGD.
 func (a exactAgent) Computation() float64 { return 0 }
-
-func positive(name string, x float64) error {
-	if !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must be positive, got %v", name, x)
-	}
-	return nil
-}
-
-func notNegative(name string, x float64) error {
-	if !(x >= 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must not be negative, got %v", name, x)
-	}
-	return nil
-}
-
-func atLeast(name string, n, least int) error {
-	if n < least {
-		return fmt.Errorf("%s must be at least %d, got %d", name, least, n)
-	}
-	return nil
-}

@@ -2,8 +2,15 @@ package paper
 
 import "github.com/hypermodels/hypermodels/hyper/lab"
 
-// Known are the experiments by name; the command lists them and the conformance tests run each.
-var Known = map[string]lab.Experiment{Gaussian.Name: Gaussian}
+// Order is the experiments in the order in which the paper presents them.
+var Order, Known = byName(Gaussian, Neural, AdditivePrior, NoiseSensitivity, PriorSensitivity, IndexDimension, PosteriorApproximations)
 
-// Order is the order in which the paper presents them.
-var Order = []string{Gaussian.Name}
+// byName returns the names of experiments, and the experiments by name: the command lists them and the conformance tests run each.
+func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
+	known = map[string]lab.Experiment{}
+	for _, x := range all {
+		order = append(order, x.Name)
+		known[x.Name] = x
+	}
+	return order, known
+}

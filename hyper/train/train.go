@@ -38,14 +38,46 @@ const (
 // Integrations lists the known ones.
 var Integrations = []Integration{Sampled, Analytic, FullData}
 
+// IndexSet says how the indices of an SGD step are drawn.
+type IndexSet string
+
+// The index sets. In all of them an index has the law's mean and second moments, so that all have the same minimiser for a base
+// model linear in theta.
+const (
+	// IID draws indices independently: the paper's.
+	IID IndexSet = "iid"
+	// Antithetic draws half of them independently and adds their opposites: the sample mean is exactly 0. For laws
+	// symmetric about 0.
+	Antithetic IndexSet = "antithetic"
+	// Frame draws opposite orthogonal vectors of one length: see [index.Framed].
+	Frame IndexSet = "frame"
+)
+
+// IndexSets lists the known ones.
+var IndexSets = []IndexSet{IID, Antithetic, Frame}
+
+// Regularizer is the part of the loss that does not see the data.
+type Regularizer string
+
+// The regularizers.
+const (
+	// Anchor is the paper's, 1/(2 sigma_p^2) E_z ||g_nu(z) - g_nu0(z)||^2 (section 2.1).
+	Anchor Regularizer = "anchor"
+	// KL is that of Bayes by Backprop (appendix D): the divergence of a [hyper.MeanField]'s law of theta from N(0, sigma_p^2 I), times
+	// the strength Rates.KL, which is 1 in the variational bound.
+	KL Regularizer = "kl"
+)
+
 // Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do not.
 type Config struct {
-	Steps     int         // SGD steps per period, n_sgd
-	Batch     int         // minibatch size |D~|, drawn with replacement
-	Indices   int         // index samples per step |Z~|
-	Integrate Integration // "" is Sampled
-	Optimizer string      // a key of Optimizers; "" is "sgd"
-	Capacity  int         // the most data points a run can hold
+	Steps      int         // SGD steps per period, n_sgd
+	Batch      int         // minibatch size |D~|, drawn with replacement
+	Indices    int         // index samples per step |Z~|
+	IndexSet   IndexSet    // how they are drawn; "" is IID
+	Integrate  Integration // "" is Sampled
+	Regularize Regularizer // "" is Anchor
+	Optimizer  string      // a key of Optimizers; "" is "sgd"
+	Capacity   int         // the most data points a run can hold
 }
 
 // Validate reports everything that is wrong with the configuration for the model.
@@ -65,13 +97,42 @@ func (c Config) Validate(m hyper.Model) error {
 	switch c.Integrate {
 	case "", Sampled:
 		positive("index-samples", c.Indices)
+		errs = append(errs, c.indexSet(m))
 	case Analytic, FullData:
 		errs = append(errs, c.exact(m))
+	}
+	if _, ok := m.Hyper.(hyper.MeanField); c.Regularize == KL && !ok {
+		errs = append(errs, errors.New("the regularizer kl needs a mean-field hypermodel; use anchor"))
 	}
 	return errors.Join(errs...)
 }
 
-// ValidateNames reports an unknown optimizer or integration.
+// indexSet reports why the indices of m cannot be drawn as asked for.
+func (c Config) indexSet(m hyper.Model) error {
+	d := m.Index()
+	framed, ok := d.(index.Framed)
+	switch c.IndexSet {
+	case "", IID:
+		return nil
+	case Frame:
+		if !ok {
+			return fmt.Errorf("index-set frame needs Gaussian indices or indices on a sphere, not %T; use iid", d)
+		}
+		if framed.FrameSize() > 1024 {
+			return fmt.Errorf("index-set frame is for indices (of an arm) of at most 512 dimensions, got %d; use antithetic", framed.FrameSize()/2)
+		}
+	case Antithetic:
+		if mean, _ := d.Moments(); mean != 0 {
+			return fmt.Errorf("index-set antithetic needs a law symmetric about 0, not %T; use iid", d)
+		}
+	}
+	if c.Indices%2 != 0 {
+		return fmt.Errorf("index-set %s needs an even number of index-samples, got %d", c.IndexSet, c.Indices)
+	}
+	return nil
+}
+
+// ValidateNames reports an unknown optimizer, integration, index set or regularizer.
 func (c Config) ValidateNames() error {
 	var errs []error
 	if _, ok := Optimizers[c.Optimizer]; !ok && c.Optimizer != "" {
@@ -79,6 +140,12 @@ func (c Config) ValidateNames() error {
 	}
 	if c.Integrate != "" && !slices.Contains(Integrations, c.Integrate) {
 		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic or full-data", c.Integrate))
+	}
+	if c.IndexSet != "" && !slices.Contains(IndexSets, c.IndexSet) {
+		errs = append(errs, fmt.Errorf("unknown index-set %q; choose iid, antithetic or frame", c.IndexSet))
+	}
+	if c.Regularize != "" && c.Regularize != Anchor && c.Regularize != KL {
+		errs = append(errs, fmt.Errorf("unknown regularizer %q; choose anchor or kl", c.Regularize))
 	}
 	return errors.Join(errs...)
 }
@@ -111,6 +178,13 @@ type Rates struct {
 	NoiseVar     *Node // sigma_w^2, the weight of the data in the loss
 	PriorVar     *Node // sigma_p^2, of the regulariser
 	Perturbation *Node // the standard deviation of the perturbations a^T z: sigma_w in the paper; 0 is none
+
+	// MapStep multiplies the step of the part of a linear hypermodel that sees the index, C, against that of mu. nil is 1.
+	MapStep *Node
+	// Clip bounds the norm of the gradient of L~ / |D|, over all parameters of a run: a longer one is shortened to it. nil or 0 is no bound.
+	Clip *Node
+	// KL is the strength of the regularizer KL. nil is 1.
+	KL *Node
 }
 
 // Batch is data points of each run.

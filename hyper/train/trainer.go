@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -73,44 +72,73 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
 	out := maps.Clone(state)
 	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
+	steps := t.draw(state, s.Named("sgd").Step(0), size, actions, r)
 	for i := range t.Steps {
-		grads := t.gradient(out, s.Named("sgd").Step(i), size, actions, r)
+		grads := t.gradient(out, steps, i, size, r)
 		for j := range grads {
 			grads[j] = Mul(grads[j], scale)
 		}
-		opt, nu := t.optimizer().Update(list(out, "optimizer"), list(out, "nu"), grads, r.Step)
-		for j := range nu {
-			out[key("nu", j)] = nu[j]
-		}
-		for j := range opt {
-			out[key("optimizer", j)] = opt[j]
-		}
+		t.update(out, clipped(grads, r.Clip), r)
 	}
 	return out
 }
 
-// gradient is grad L~ of one step.
-func (t Trainer) gradient(state State, s rng.Stream, size, actions *Node, r Rates) []*Node {
+// update makes a step of the optimizer.
+func (t Trainer) update(state State, grads []*Node, r Rates) {
+	before := list(state, "nu")
+	opt, nu := t.optimizer().Update(list(state, "optimizer"), before, grads, r.Step)
+	for j := range nu {
+		if _, ok := t.Model.Hyper.(hyper.Linear); ok && j > 0 && r.MapStep != nil {
+			nu[j] = Add(before[j], Mul(perRun(r.MapStep, nu[j]), Sub(nu[j], before[j])))
+		}
+		state[key("nu", j)] = nu[j]
+	}
+	for j := range opt {
+		state[key("optimizer", j)] = opt[j]
+	}
+}
+
+// gradient is grad L~ of the i-th step.
+func (t Trainer) gradient(state State, steps draws, i int, size *Node, r Rates) []*Node {
 	p := t.Params(state)
 	weight := OnesLike(r.Step)
 	if t.Integrate == FullData {
 		return t.statistics(state).ExactGradient(t.Model, p, weight, r)
 	}
 	count := ConvertDType(size, dtypes.Float32)
-	data := minibatch(state, s.Named("batch"), size, t.Batch, actions)
 	weight = Mul(weight, MulScalar(count, 1/float64(t.Batch)))
-	if t.Integrate == Analytic {
-		if t.Model.LinearInTheta() {
-			return Collapse(t.Model.Base.(hyper.LinearBase), data).ExactGradient(t.Model, p, weight, r)
-		}
-		all := t.Model.Index().(index.Enumerable).All(size.Graph(), s.Runs())
-		return SampledGradient(t.Model, p, data, all, count, r)
-	}
-	z := t.Model.Index().Sample(s.Named("z"), t.Indices)
-	if t.Model.LinearInTheta() {
+	data, z := steps.data.step(i, t.Steps), steps.indices(i)
+	_, known := t.Model.Base.(hyper.DifferentiableBase)
+	switch {
+	case t.Model.LinearInTheta() && t.Integrate == Analytic:
+		return Collapse(t.Model.Base.(hyper.LinearBase), data).ExactGradient(t.Model, p, weight, r)
+	case t.Model.LinearInTheta():
 		return Collapse(t.Model.Base.(hyper.LinearBase), data).GradientAt(t.Model, p, z, weight, r)
+	case known:
+		return networkGradient(t.Model, t.Regularize, p, data.X, part(steps.targets, i), z, count, r)
+	case t.Regularize == KL:
+		return Gradient(ReduceAllSum(VariationalLoss(t.Model, p, data, z, count, r)), p.Nu...)
 	}
 	return SampledGradient(t.Model, p, data, z, count, r)
+}
+
+// clipped shortens gradients whose norm over all parameters of a run exceeds a bound, [runs].
+func clipped(grads []*Node, bound *Node) []*Node {
+	if bound == nil {
+		return grads
+	}
+	norm2 := ScalarZero(bound.Graph(), bound.DType())
+	for _, g := range grads {
+		runs := g.Shape().Dim(0)
+		norm2 = Add(norm2, ReduceSum(Square(Reshape(g, runs, g.Shape().Size()/runs)), 1))
+	}
+	shorter := MinScalar(Div(bound, Sqrt(MaxScalar(norm2, 1e-30))), 1)
+	factor := Where(GreaterThan(bound, ZerosLike(bound)), shorter, OnesLike(bound))
+	out := make([]*Node, len(grads))
+	for i, g := range grads {
+		out[i] = Mul(g, perRun(factor, g))
+	}
+	return out
 }
 
 func (t Trainer) optimizer() Optimizer {

@@ -1,0 +1,11 @@
+package base
+
+import (
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+func onGPU(g *Graph) bool { return strings.Contains(g.Backend().Description(), "cuda_plugin") }
+
+func onXLACPU(g *Graph) bool { return strings.Contains(g.Backend().Description(), "cpu_plugin") }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// tuningSeeds is where the seeds of searches begin, far from those of runs and checks.
+const tuningSeeds = 2_000_000
+
+func tuneCommand() *cobra.Command {
+	var t lab.Tuning
+	var engine engineFlags
+	var space []string
+	var out string
+	c := &cobra.Command{
+		Use:   "tune EXPERIMENT",
+		Short: "Search for an agent's settings by successive halving",
+		Long: `tune runs all candidates on a few seeds, the best third of them on twice as many and for half as long again, and so on. Agents that are
+tuned with the same --candidates, --periods, --runs and --seed have the same budget and meet the same environments. Evaluate the winner on other
+seeds: hyper run and hyper check use none of the search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.`,
+		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --set sgd-steps=4 --out tune-linear`,
+		Args:    argument("EXPERIMENT"),
+	}
+	flags := c.Flags()
+	flags.StringVar(&t.Agent, "agent", "", "the agent")
+	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
+	flags.StringArrayVar(&space, "space", []string{"step-size=0.001:1"}, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
+	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
+	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
+	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
+	flags.StringVar(&out, "out", "", "folder for the results (needed)")
+	engine.add(c, false)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		x, err := experiment(args[0])
+		if err != nil {
+			return err
+		}
+		t.Experiment = x.Name
+		if t.Agent == "" || out == "" {
+			return errors.New("--agent and --out must be given")
+		}
+		for _, text := range space {
+			d, err := lab.ParseDimension(text)
+			if err != nil {
+				return err
+			}
+			t.Space = append(t.Space, d)
+		}
+		bar := newProgressBar(os.Stderr)
+		o, err := engine.options(out, bar)
+		if err != nil {
+			return err
+		}
+		done, err := lab.Tune(c.Context(), t, paper.Known, o)
+		bar.finish()
+		if err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(done, "", " ")
+		if err != nil {
+			return err
+		}
+		if err := lab.WriteFile(filepath.Join(out, "tune.json"), append(text, '\n')); err != nil {
+			return err
+		}
+		if engine.json {
+			fmt.Println(strings.Join(done.Best(), " "))
+			return nil
+		}
+		return printTuning(done)
+	}
+	return c
+}
+
+func printTuning(t lab.Tuning) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, r := range t.Rungs {
+		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
+		for _, o := range r.Results[:min(len(r.Results), 9)] {
+			var settings []string
+			for _, d := range t.Space {
+				settings = append(settings, d.Key+"="+o.Settings[d.Key])
+			}
+			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean), float64(o.SE), float64(o.Median), o.Diverged)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println("best:", strings.Join(t.Best(), " "))
+	return nil
+}

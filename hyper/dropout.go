@@ -1,0 +1,82 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016): the index is a mask over the hidden units of a network,
+// and g_nu(z) is nu with the weights that leave each unit multiplied by its entry, 1/Keep or 0. To mask the weights is to
+// mask the activations: one index is one network, the same for all inputs. nu is one node, [runs, N_theta].
+type Dropout struct {
+	Net    base.MLP
+	Keep   float64     // probability of keeping a unit
+	InitNu Initializer // nil is InitLayers(Net)
+}
+
+var _ Hypermodel = Dropout{}
+
+// Validate reports a network without hidden units or a probability out of range.
+func (h Dropout) Validate() error {
+	var errs []error
+	if len(h.Net.Layers) < 3 {
+		errs = append(errs, fmt.Errorf("dropout needs hidden layers, got widths %v", h.Net.Layers))
+	}
+	if !(h.Keep > 0 && h.Keep <= 1) {
+		errs = append(errs, fmt.Errorf("the probability of keeping a unit must be in (0, 1], got %v", h.Keep))
+	}
+	return errors.Join(errs...)
+}
+
+// Index is the law of the masks.
+func (h Dropout) Index() index.Distribution {
+	units := 0
+	for _, width := range h.Net.Layers[1:max(len(h.Net.Layers)-1, 1)] {
+		units += width
+	}
+	return index.Bernoulli{N: units, Keep: h.Keep}
+}
+
+// NumTheta is the number of parameters of the network.
+func (h Dropout) NumTheta() int { return NumTheta(h.Net) }
+
+// NumInvolved counts the parameters of the network.
+func (h Dropout) NumInvolved() int { return h.NumTheta() }
+
+// Init draws the network.
+func (h Dropout) Init(s rng.Stream) []*Node {
+	init := h.InitNu
+	if init == nil {
+		init = InitLayers(h.Net)
+	}
+	return []*Node{init(s.Named("nu"), 1, h.NumTheta(), h.NumTheta())}
+}
+
+// Theta masks the weights.
+func (h Dropout) Theta(nu []*Node, z index.Set) *Node {
+	mask, runs, n := z.Dense(), nu[0].Shape().Dim(0), z.Len()
+	var parts []*Node
+	at, unit := 0, 0
+	take := func(size int) *Node {
+		at += size
+		return Slice(nu[0], AxisRange(), AxisRange(at-size, at))
+	}
+	for i := range len(h.Net.Layers) - 1 {
+		in, out := h.Net.Layers[i], h.Net.Layers[i+1]
+		w, b := InsertAxes(take(in*out), 1), InsertAxes(take(out), 1)
+		w = BroadcastToDims(w, runs, n, in*out)
+		if i > 0 {
+			layer := Slice(mask, AxisRange(), AxisRange(), AxisRange(unit, unit+in)) // [runs, n, in]
+			w = Reshape(Mul(Reshape(w, runs, n, out, in), InsertAxes(layer, 2)), runs, n, in*out)
+			unit += in
+		}
+		parts = append(parts, w, BroadcastToDims(b, runs, n, out))
+	}
+	return Concatenate(parts, 2)
+}

@@ -1,0 +1,36 @@
+package index
+
+import (
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Bernoulli is the law of dropout's masks: N independent entries, 1/Keep with probability Keep and else 0, so that each has
+// mean 1 (appendix E). It has no law of A_t for which a^T z would be Gaussian: train without perturbations.
+type Bernoulli struct {
+	N    int
+	Keep float64
+}
+
+var _ Distribution = Bernoulli{}
+
+func (d Bernoulli) Dim() int                        { return d.N }
+func (d Bernoulli) Width() int                      { return 1 }
+func (d Bernoulli) Moments() (mean, second float64) { return 1, 1 / d.Keep }
+func (d Bernoulli) Sample(s rng.Stream, n int) Set {
+	kept := graph.LessThan(s.Uniform(n, d.N), graph.Const(s.Graph(), float32(d.Keep)))
+	return Vectors(graph.MulScalar(graph.ConvertDType(kept, dtypes.Float32), 1/d.Keep))
+}
+
+// Perturbation is none.
+func (d Bernoulli) Perturbation(s rng.Stream, n int) *graph.Node {
+	return graph.BroadcastToDims(graph.Const(s.Graph(), float32(0)), s.Runs(), n, 1)
+}
+
+// Dot is zero.
+func (d Bernoulli) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node {
+	runs, inputs := a.Shape().Dim(0), a.Shape().Dim(1)
+	return graph.BroadcastToDims(graph.Reshape(graph.Const(a.Graph(), float32(0)), 1, 1, 1), runs, z.Len(), inputs)
+}

@@ -1,0 +1,216 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates are run
+// on a few seeds, the best third on twice as many and for half as long again, and so on to the last one. Agents tuned with equal
+// Candidates, Size and Seed have equal budgets, and meet the same environments.
+type Tuning struct {
+	Experiment string      `json:"experiment"`
+	Agent      string      `json:"agent"`
+	Sets       []string    `json:"sets,omitempty"` // what all candidates share
+	Space      []Dimension `json:"space"`
+	Candidates int         `json:"candidates"`
+	Size       Size        `json:"size"` // of the last rung
+	Seed       uint64      `json:"seed"` // the first; evaluate on others
+	Rungs      []Rung      `json:"rungs"`
+}
+
+// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values.
+type Dimension struct {
+	Key    string   `json:"key"`
+	Low    float64  `json:"low,omitempty"`
+	High   float64  `json:"high,omitempty"`
+	Values []string `json:"values,omitempty"`
+}
+
+// Rung is a round of the search.
+type Rung struct {
+	Size    Size      `json:"size"`
+	Results []Outcome `json:"results"` // from best to worst
+}
+
+// Outcome is what a candidate did.
+type Outcome struct {
+	Settings map[string]string `json:"settings"`
+	Mean     Float             `json:"mean"` // cumulative regret over the runs that did not diverge
+	SE       Float             `json:"se"`
+	Median   Float             `json:"median"`
+	Diverged int               `json:"diverged"`
+}
+
+// Best is the winner's settings, as "key=value" texts in the order of the keys.
+func (t Tuning) Best() []string {
+	if len(t.Rungs) == 0 {
+		return nil
+	}
+	var out []string
+	for key, value := range t.Rungs[len(t.Rungs)-1].Results[0].Settings {
+		out = append(out, key+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,...
+func ParseDimension(text string) (Dimension, error) {
+	key, rest, ok := strings.Cut(text, "=")
+	if !ok || key == "" || rest == "" {
+		return Dimension{}, fmt.Errorf("%q is not of the form KEY=LOW:HIGH or KEY=V,V", text)
+	}
+	low, high, isRange := strings.Cut(rest, ":")
+	if !isRange {
+		return Dimension{Key: key, Values: strings.Split(rest, ",")}, nil
+	}
+	d := Dimension{Key: key}
+	var err1, err2 error
+	d.Low, err1 = strconv.ParseFloat(low, 64)
+	d.High, err2 = strconv.ParseFloat(high, 64)
+	if err1 != nil || err2 != nil || !(d.Low > 0 && d.Low < d.High) || math.IsInf(d.High, 0) {
+		return d, fmt.Errorf("%q: a range LOW:HIGH needs 0 < LOW < HIGH", text)
+	}
+	return d, nil
+}
+
+// Tune runs the search and returns it with its Rungs. The results of a rung lie in opts.Dir: called again, Tune goes on where it ended.
+func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
+	candidates, err := t.candidates(known)
+	if err != nil {
+		return t, err
+	}
+	sizes := t.sizes()
+	for i, size := range sizes {
+		spec := Spec{Experiment: t.Experiment, Periods: size.Periods, Runs: size.Runs, Seed: t.Seed}
+		for _, c := range candidates {
+			spec.Entries = append(spec.Entries, c.entry)
+		}
+		o := opts
+		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", i+1))
+		h, rows, err := Simulate(ctx, spec, known, o)
+		if err != nil {
+			return t, err
+		}
+		outcomes, err := judge(h, rows, candidates)
+		if err != nil {
+			return t, err
+		}
+		kept := outcomes[:(len(outcomes)+2)/3]
+		next := make([]candidate, len(kept))
+		for j, o := range kept {
+			next[j] = candidates[o.of]
+		}
+		rung := Rung{Size: size}
+		for _, o := range outcomes {
+			rung.Results = append(rung.Results, o.Outcome)
+		}
+		t.Rungs = append(t.Rungs, rung)
+		candidates = next
+	}
+	return t, nil
+}
+
+// sizes are those of the rungs.
+func (t Tuning) sizes() []Size {
+	var out []Size
+	size := t.Size
+	for n := t.Candidates; ; n = (n + 2) / 3 {
+		out = append(out, size)
+		if n <= 3 {
+			break
+		}
+		size = Size{Periods: max(1, size.Periods*2/3), Runs: max(1, size.Runs/2)}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// candidate is a setting to try.
+type candidate struct {
+	values map[string]string
+	entry  Entry
+}
+
+// candidates draws the settings: in each range one from each of as many equal parts, in random order, so that every key is
+// covered evenly; listed values in turn.
+func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
+	x, ok := known[t.Experiment]
+	if !ok {
+		return nil, fmt.Errorf("unknown experiment %q", t.Experiment)
+	}
+	if t.Candidates < 1 || len(t.Space) == 0 {
+		return nil, errors.New("a search needs at least one candidate and one key")
+	}
+	random := rand.New(rand.NewPCG(t.Seed, 1))
+	out := make([]candidate, t.Candidates)
+	for i := range out {
+		out[i].values = map[string]string{}
+	}
+	for _, d := range t.Space {
+		for i, at := range random.Perm(t.Candidates) {
+			if len(d.Values) > 0 {
+				out[i].values[d.Key] = d.Values[at%len(d.Values)]
+				continue
+			}
+			u := (float64(at) + random.Float64()) / float64(t.Candidates)
+			out[i].values[d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
+		}
+	}
+	for i := range out {
+		spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed)
+		if err != nil {
+			return nil, err
+		}
+		if len(spec.Entries) != 1 {
+			return nil, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each", t.Sets, len(spec.Entries))
+		}
+		out[i].entry = spec.Entries[0]
+		for key, value := range out[i].values {
+			if err := Set(out[i].entry.Setting, key, value); err != nil {
+				return nil, err
+			}
+		}
+		if err := out[i].entry.Setting.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ranked is an Outcome with its place among the candidates.
+type ranked struct {
+	Outcome
+	of int
+}
+
+// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's statistic.
+func judge(h Header, rows []Row, candidates []candidate) ([]ranked, error) {
+	summaries, err := Summarize(h, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ranked, len(candidates))
+	number := func(x *float64) Float {
+		if x == nil {
+			return Float(math.Inf(1))
+		}
+		return Float(*x)
+	}
+	for i, s := range summaries {
+		out[i] = ranked{Outcome{candidates[i].values, number(s.Cumulative), number(s.CumulativeSE), number(s.CumulativeMedian), s.Diverged}, i}
+	}
+	slices.SortStableFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(float64(a.Mean), float64(b.Mean)))
+	})
+	return out, nil
+}

@@ -1,0 +1,54 @@
+package hyper
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// MeanField is the diagonal linear hypermodel of Bayes by Backprop (appendix D; Blundell et al. 2015): theta_i = mu_i +
+// softplus(rho_i) z_i with z ~ N(0, I), so that theta is N(mu, diag softplus(rho)^2). nu is (mu, rho), each [runs, N_theta].
+type MeanField struct {
+	Params    int         // N_theta
+	InitM     Initializer // of mu; nil is InitNormal(0.05)
+	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05
+}
+
+var _ Hypermodel = MeanField{}
+
+// Index is N(0, I), a number for each parameter.
+func (h MeanField) Index() index.Distribution { return index.Gaussian{N: h.Params} }
+
+// NumTheta is N_theta.
+func (h MeanField) NumTheta() int { return h.Params }
+
+// NumInvolved counts mu and rho.
+func (h MeanField) NumInvolved() int { return 2 * h.Params }
+
+// Init draws mu, and sets rho to give the initial deviation.
+func (h MeanField) Init(s rng.Stream) []*Node {
+	init, deviation := h.InitM, h.Deviation
+	if init == nil {
+		init = InitNormal(0.05)
+	}
+	if deviation == 0 {
+		deviation = 0.05
+	}
+	rho := math.Log(math.Expm1(deviation)) // softplus(rho) = deviation
+	return []*Node{init(s.Named("mu"), 1, h.Params, h.Params), AddScalar(zeros(s, []int{h.Params}), rho)}
+}
+
+// Theta returns mu + softplus(rho) z.
+func (h MeanField) Theta(nu []*Node, z index.Set) *Node {
+	mu, sd := h.Gaussian(nu)
+	return Add(InsertAxes(mu, 1), Mul(InsertAxes(sd, 1), z.Dense()))
+}
+
+// Gaussian returns mean and standard deviation of theta's independent components, each [runs, N_theta].
+func (h MeanField) Gaussian(nu []*Node) (mu, sd *Node) {
+	rho := nu[1]
+	return nu[0], Add(MaxScalar(rho, 0.0), Log1P(Exp(Neg(Abs(rho))))) // log(1 + e^rho), without overflow
+}

@@ -1,0 +1,66 @@
+package paper
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// hypermodelAgent is a hypermodel trained by SGD, exploring by a policy.
+type hypermodelAgent struct {
+	trainer  train.Trainer
+	policy   explore.Policy
+	visited  int    // what the step-size key is multiplied by to give the paper's alpha, see SGD
+	variance string // the key whose square root multiplies D of the prior; "" is none
+}
+
+func newAgent(m hyper.Model, c train.Config, variance string) hypermodelAgent {
+	a := hypermodelAgent{trainer: train.Trainer{Model: m, Config: c}, policy: explore.Thompson{}, visited: 1, variance: variance}
+	if p, finite := m.Index().(index.Enumerable); finite {
+		a.visited = c.Indices
+		if c.Integrate != train.Sampled {
+			a.visited = p.Dim()
+		}
+	}
+	return a
+}
+
+func (a hypermodelAgent) Init(s rng.Stream, in lab.Inputs) lab.State {
+	var scale *Node
+	if a.variance != "" {
+		scale = Sqrt(in[a.variance])
+	}
+	return lab.State(a.trainer.Init(s, scale))
+}
+
+func (a hypermodelAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, period, actions *Node) (action, values *Node) {
+	values = a.trainer.Model.Sample(a.trainer.Params(train.State(state)), s, a.policy.Samples(), actions)
+	_, action = a.policy.Decide(values, explore.Moment{Stream: s.Named("policy"), Period: period, Anneal: in["anneal"]})
+	return action, values
+}
+
+func (a hypermodelAgent) Learn(state lab.State, in lab.Inputs, s rng.Stream, period, action, reward, actions *Node) lab.State {
+	next := a.trainer.Observe(train.State(state), s, period, action, reward, actions)
+	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, rates(in, a.visited)))
+}
+
+// Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data statistics
+// one datum for each parameter row.
+func (a hypermodelAgent) Computation() float64 {
+	c, indices, data := a.trainer.Config, float64(a.trainer.Indices), float64(a.trainer.Batch)
+	if c.Integrate != train.Sampled {
+		indices = 1
+		if p, ok := a.trainer.Model.Index().(index.Enumerable); ok {
+			indices = float64(p.Dim())
+		}
+	}
+	if c.Integrate == train.FullData {
+		data = 1
+	}
+	return float64(c.Steps) * indices * data * float64(a.trainer.Model.Hyper.NumInvolved())
+}

@@ -1,0 +1,90 @@
+package paper
+
+import "github.com/hypermodels/hypermodels/hyper/lab"
+
+// neuralFull is the paper's size: its curves go to 100,000 periods. It gives the number of seeds, 500, for one figure alone.
+var neuralFull = lab.Size{Periods: 100_000, Runs: 100}
+
+// Neural is section 4.2: every agent on the neural network bandit.
+var Neural = lab.Experiment{
+	Name:    "neural",
+	Title:   "Neural network bandit",
+	Section: "4.2, figure 4",
+	Agents: map[string]func() lab.Setting{
+		"linear":      func() lab.Setting { return newNeuralLinear() },
+		"ensemble":    func() lab.Setting { return newNeuralEnsemble() },
+		"egreedy":     func() lab.Setting { return newNeuralGreedy() },
+		"independent": func() lab.Setting { return &NeuralIndependent{newNeuralBandit()} },
+	},
+	Order: []string{"linear", "ensemble", "egreedy", "independent"},
+	Sets:  []string{"particles=10,30,100,300"},
+	Quick: lab.Size{Periods: 300, Runs: 8},
+	Full:  neuralFull,
+}
+
+// AdditivePrior is appendix B: ensembles with and without an additive prior.
+var AdditivePrior = lab.Experiment{
+	Name:    "additive-prior",
+	Title:   "Ensembles with and without additive priors",
+	Section: "appendix B",
+	Agents:  map[string]func() lab.Setting{"ensemble": func() lab.Setting { return newNeuralEnsemble() }},
+	Order:   []string{"ensemble"},
+	Sets:    []string{"particles=10,30,100,300", "additive-prior=yes,no"},
+	Quick:   lab.Size{Periods: 200, Runs: 8},
+	Full:    neuralFull,
+}
+
+// linearAlone are the agents of the sensitivity analyses.
+var linearAlone = map[string]func() lab.Setting{"linear": func() lab.Setting { return newNeuralLinear() }}
+
+// NoiseSensitivity is appendix C: the scale of the perturbations against the noise of the rewards.
+var NoiseSensitivity = lab.Experiment{
+	Name:    "noise-sensitivity",
+	Title:   "Scale of the perturbations against the noise",
+	Section: "appendix C",
+	Agents:  linearAlone,
+	Order:   []string{"linear"},
+	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
+	Quick:   lab.Size{Periods: 300, Runs: 8},
+	Full:    neuralFull,
+}
+
+// PriorSensitivity is appendix C: a prior network with parameters of a wrong variance.
+var PriorSensitivity = lab.Experiment{
+	Name:    "prior-sensitivity",
+	Title:   "Misspecified priors",
+	Section: "appendix C",
+	Agents:  linearAlone,
+	Order:   []string{"linear"},
+	Sets:    []string{"prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30"},
+	Quick:   lab.Size{Periods: 300, Runs: 8},
+	Full:    neuralFull,
+}
+
+// IndexDimension is appendix C: the index dimension of each layer. The paper averages 500 seeds.
+var IndexDimension = lab.Experiment{
+	Name:    "index-dimension",
+	Title:   "Index dimension of each layer",
+	Section: "appendix C",
+	Agents:  linearAlone,
+	Order:   []string{"linear"},
+	Sets:    []string{"index-dim=1,2,3,5,10"},
+	Quick:   lab.Size{Periods: 300, Runs: 8},
+	Full:    lab.Size{Periods: 100_000, Runs: 500},
+}
+
+// PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters.
+var PosteriorApproximations = lab.Experiment{
+	Name:    "posterior-approximations",
+	Title:   "Bayes by Backprop and dropout",
+	Section: "appendices D and E",
+	Agents: map[string]func() lab.Setting{
+		"linear":   func() lab.Setting { return newNeuralLinear() },
+		"diagonal": func() lab.Setting { return newNeuralDiagonal() },
+		"bbb":      func() lab.Setting { return newNeuralBBB() },
+		"dropout":  func() lab.Setting { return newNeuralDropout() },
+	},
+	Order: []string{"linear", "diagonal", "bbb", "dropout"},
+	Quick: lab.Size{Periods: 200, Runs: 8},
+	Full:  neuralFull,
+}

@@ -1,0 +1,110 @@
+package train
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// draws is what the SGD steps of a period need and that does not depend on nu. It is made for all steps at once: fewer and
+// larger operations run faster and compile faster.
+type draws struct {
+	data    Batch     // [runs, steps * Batch, ...]
+	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
+	count   int       // indices of a step
+	targets *Node     // of base models that know their gradient: see targets; [runs, steps, indices, Batch]
+}
+
+// draw draws the minibatches and indices of all steps.
+func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) draws {
+	if t.Integrate == FullData {
+		return draws{}
+	}
+	d := draws{data: minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions)}
+	if d.sets, d.count = t.indexSets(s.Named("z")); d.count == 0 {
+		return d
+	}
+	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
+		d.targets = t.targets(d, state["prior"], r)
+	}
+	return d
+}
+
+// indexSets draws the indices of all steps; none are needed where the expectation is in closed form.
+func (t Trainer) indexSets(s rng.Stream) (index.Set, int) {
+	if t.Integrate == Analytic {
+		if t.Model.LinearInTheta() {
+			return index.Set{}, 0
+		}
+		all := t.Model.Index().(index.Enumerable).All(s.Graph(), s.Runs())
+		return all, all.Len()
+	}
+	n, d := t.Indices, t.Model.Index()
+	switch t.IndexSet {
+	case Frame:
+		return d.(index.Framed).Frame(s, t.Steps, n), n
+	case Antithetic:
+		half := Reshape(d.Sample(s, t.Steps*n/2).Dense(), s.Runs(), t.Steps, n/2, d.Dim())
+		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), t.Steps*n, d.Dim())), n
+	}
+	return d.Sample(s, t.Steps*n), n
+}
+
+// indices are those of step i.
+func (d draws) indices(i int) index.Set {
+	if d.count == 0 || d.sets.Every {
+		return d.sets
+	}
+	return d.sets.Slice(i*d.count, (i+1)*d.count)
+}
+
+// targets are what the differential model of each index is fitted to: y + sigma_w a^T z less the prediction of the prior's
+// network, [runs, steps, indices, Batch].
+func (t Trainer) targets(d draws, prior *Node, r Rates) *Node {
+	// A step is a run of its own to a model: [runs * steps, ...].
+	runs := d.data.Y.Shape().Dim(0)
+	data := Batch{X: split(d.data.X, t.Steps), Y: split(d.data.Y, t.Steps), A: split(d.data.A, t.Steps)}
+	z := d.sets.Split(t.Steps)
+	noise := Reshape(BroadcastToDims(InsertAxes(r.Perturbation, -1), runs, t.Steps), runs*t.Steps)
+	y := perturbed(t.Model, data, z, noise)
+	if p := t.Model.Prior; p != nil && p.Base != nil {
+		theta := p.Theta(prior, d.sets)
+		if d.sets.Every {
+			theta = repeat(theta, t.Steps)
+		}
+		y = Sub(y, p.Base.Apply(split(theta, t.Steps), data.X))
+	}
+	return Reshape(y, runs, t.Steps, d.count, t.Batch)
+}
+
+// step is the minibatch of step i.
+func (b Batch) step(i, steps int) Batch {
+	of := func(x *Node) *Node {
+		n := x.Shape().Dim(1) / steps
+		return Slice(x, AxisRange(), AxisRange(i*n, (i+1)*n))
+	}
+	return Batch{X: of(b.X), Y: of(b.Y), A: of(b.A)}
+}
+
+// part is element i of the second axis.
+func part(x *Node, i int) *Node {
+	return Squeeze(Slice(x, AxisRange(), AxisElem(i)), 1)
+}
+
+// split makes x [runs, steps * n, ...] into [runs * steps, n, ...].
+func split(x *Node, steps int) *Node {
+	dims := append([]int{}, x.Shape().Dimensions...)
+	dims[0], dims[1] = dims[0]*steps, dims[1]/steps
+	return Reshape(x, dims...)
+}
+
+// repeat makes x [runs, n, ...] into [runs, steps * n, ...].
+func repeat(x *Node, steps int) *Node {
+	copies := make([]*Node, steps)
+	for i := range copies {
+		copies[i] = x
+	}
+	return Concatenate(copies, 1)
+}
