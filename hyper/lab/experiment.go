@@ -58,6 +58,7 @@ type Experiment struct {
 	Order                []string                  // of the agents
 	Sets                 []string                  // settings that a Spec has unless it is given others for their keys, see [Experiment.Spec]
 	Quick, Full          Size
+	Failure              float64 // regret per period, late in a run, above which it counts as failed
 	Claims               []Claim
 }
 

@@ -5,6 +5,9 @@ import "github.com/hypermodels/hypermodels/hyper/lab"
 // neuralFull is the paper's size: its curves go to 100,000 periods. It gives the number of seeds, 500, for one figure alone.
 var neuralFull = lab.Size{Periods: 100_000, Runs: 100}
 
+// neuralFailure is a tenth of the standard deviation of the mean rewards.
+const neuralFailure = 0.25
+
 // Neural is section 4.2: every agent on the neural network bandit.
 var Neural = lab.Experiment{
 	Name:    "neural",
@@ -16,10 +19,11 @@ var Neural = lab.Experiment{
 		"egreedy":     func() lab.Setting { return newNeuralGreedy() },
 		"independent": func() lab.Setting { return &NeuralIndependent{newNeuralBandit()} },
 	},
-	Order: []string{"linear", "ensemble", "egreedy", "independent"},
-	Sets:  []string{"particles=10,30,100,300"},
-	Quick: lab.Size{Periods: 300, Runs: 8},
-	Full:  neuralFull,
+	Order:   []string{"linear", "ensemble", "egreedy", "independent"},
+	Sets:    []string{"particles=10,30,100,300"},
+	Quick:   lab.Size{Periods: 300, Runs: 8},
+	Full:    neuralFull,
+	Failure: neuralFailure,
 }
 
 // AdditivePrior is appendix B: ensembles with and without an additive prior.
@@ -32,6 +36,7 @@ var AdditivePrior = lab.Experiment{
 	Sets:    []string{"particles=10,30,100,300", "additive-prior=yes,no"},
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
+	Failure: neuralFailure,
 }
 
 // linearAlone are the agents of the sensitivity analyses.
@@ -47,6 +52,7 @@ var NoiseSensitivity = lab.Experiment{
 	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
+	Failure: neuralFailure,
 }
 
 // PriorSensitivity is appendix C: a prior network with parameters of a wrong variance.
@@ -59,6 +65,7 @@ var PriorSensitivity = lab.Experiment{
 	Sets:    []string{"prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30"},
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
+	Failure: neuralFailure,
 }
 
 // IndexDimension is appendix C: the index dimension of each layer. The paper averages 500 seeds.
@@ -71,6 +78,7 @@ var IndexDimension = lab.Experiment{
 	Sets:    []string{"index-dim=1,2,3,5,10"},
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    lab.Size{Periods: 100_000, Runs: 500},
+	Failure: neuralFailure,
 }
 
 // PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters.
@@ -84,7 +92,8 @@ var PosteriorApproximations = lab.Experiment{
 		"bbb":      func() lab.Setting { return newNeuralBBB() },
 		"dropout":  func() lab.Setting { return newNeuralDropout() },
 	},
-	Order: []string{"linear", "diagonal", "bbb", "dropout"},
-	Quick: lab.Size{Periods: 200, Runs: 8},
-	Full:  neuralFull,
+	Order:   []string{"linear", "diagonal", "bbb", "dropout"},
+	Quick:   lab.Size{Periods: 200, Runs: 8},
+	Full:    neuralFull,
+	Failure: neuralFailure,
 }

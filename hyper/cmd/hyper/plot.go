@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,40 +19,39 @@ func plotCommand() *cobra.Command {
 	var options plot.Options
 	var target float64
 	c := &cobra.Command{
-		Use:   "plot DIR...",
-		Short: "Draw regret curves with 95% intervals from results, as PNG and SVG",
+		Use:   "plot DIR|FILE...",
+		Short: "Draw regret curves with 95% intervals from results or pieces of a study, as PNG and SVG",
 		Args:  cobra.MinimumNArgs(1),
 	}
 	flags := c.Flags()
-	flags.StringVar(&out, "out", "", "path of the figures without extension (default: regret in the first DIR)")
+	flags.StringVar(&out, "out", "", "path of the figures without extension (default: regret in the first DIR, or the first FILE)")
 	flags.StringVar(&title, "title", "", "title of the figure")
 	flags.BoolVar(&options.Average, "average", false, "average regret per period on log axes, not cumulative regret")
 	flags.BoolVar(&options.Quartiles, "quartiles", false, "median and quartiles over runs, not mean and 95% interval")
 	flags.Float64Var(&target, "target", 0, "a horizontal line at this regret")
-	c.RunE = func(_ *cobra.Command, dirs []string) error {
+	c.RunE = func(_ *cobra.Command, paths []string) error {
 		if math.IsNaN(target) || math.IsInf(target, 0) {
 			return fmt.Errorf("--target must be finite, got %v", target)
 		}
 		options.Title, options.Target = title, target
 		if out == "" {
-			out = filepath.Join(dirs[0], "regret")
+			out = strings.TrimSuffix(paths[0], ".jsonl.gz")
+			if out == paths[0] {
+				out = filepath.Join(out, "regret")
+			}
 		}
-		return drawRegret(dirs, out, options)
+		return drawRegret(paths, out, options)
 	}
 	return c
 }
 
-// drawRegret draws the curves of all folders in one figure.
-func drawRegret(dirs []string, out string, options plot.Options) error {
-	var curves []lab.Curve
-	for _, dir := range dirs {
-		h, rows, err := lab.ReadResults(dir, paper.Known)
-		if err != nil {
-			return err
-		}
-		curves = append(curves, lab.Curves(h, rows)...)
+// drawRegret draws the curves of all results in one figure.
+func drawRegret(paths []string, out string, options plot.Options) error {
+	h, rows, err := lab.ReadStudy(paper.Known, paths...)
+	if err != nil {
+		return err
 	}
-	p, err := plot.Regret(curves, options)
+	p, err := plot.Regret(lab.Curves(h, rows), options)
 	if err != nil {
 		return err
 	}

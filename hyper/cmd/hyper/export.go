@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func exportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export DIR FILE.jsonl.gz",
+		Short: "Write complete results as a small file, a piece of a study that hyper plot and hyper compare read",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("hyper export takes two arguments, DIR and FILE, and got %d", len(args))
+			}
+			return lab.Export(args[0], args[1], paper.Known)
+		},
+	}
+}
