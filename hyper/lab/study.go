@@ -148,3 +148,36 @@ func readPiece(path string, known map[string]Experiment) (Header, []Row, error) 
 	}
 	return h, rows, nil
 }
+
+// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study, with all their runs and periods.
+func FromStudy(x Experiment, h Header, rows []Row) Simulator {
+	return func(agents, sets []string, size Size) (Header, []Row, error) {
+		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
+		if err != nil {
+			return Header{}, nil, err
+		}
+		found := h
+		found.Spec = spec
+		var out []Row
+		for i, e := range spec.Entries {
+			want, err := json.Marshal(e)
+			if err != nil {
+				return Header{}, nil, err
+			}
+			at := slices.IndexFunc(h.Spec.Entries, func(e Entry) bool {
+				text, err := json.Marshal(e)
+				return err == nil && bytes.Equal(text, want)
+			})
+			if at < 0 {
+				return Header{}, nil, fmt.Errorf("the study has no agent %s with settings %s", e.Agent, want)
+			}
+			for _, r := range rows {
+				if r.Entry == at {
+					r.Entry = i
+					out = append(out, r)
+				}
+			}
+		}
+		return found, out, nil
+	}
+}

@@ -128,6 +128,34 @@ func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	return d, nil
 }
 
+// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: Mean, Lower and Upper of a Difference.
+func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
+	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
+	both, pairs := of[0].seeds(), of[0].sound()
+	for _, h := range of[1:] {
+		both, pairs = intersect(both, h.seeds()), intersect(pairs, h.sound())
+	}
+	out := Difference{Pairs: len(pairs), Diverged: len(both) - len(pairs)}
+	periods := of[0].periods(pairs)
+	for _, h := range of[1:] {
+		periods = intersect(periods, h.periods(pairs))
+	}
+	if len(periods) == 0 {
+		return out, fmt.Errorf("entries %d, %d, %d and %d: %w: no runs with the same seed and a common period", a, b, c, d, ErrNoRows)
+	}
+	out.Period = periods[len(periods)-1]
+	gaps := make([]float64, len(pairs))
+	for i, h := range of {
+		for j, x := range h.at(out.Period, pairs) {
+			gaps[j] += []float64{1, -1, -1, 1}[i] * x
+		}
+	}
+	mean, se := meanSE(gaps)
+	half := halfWidth(se, len(gaps))
+	out.Mean, out.Lower, out.Upper = Float(mean), Float(mean-half), Float(mean+half)
+	return out, nil
+}
+
 func (d *Difference) compare(a, b []float64) {
 	diff := make([]float64, len(a))
 	for i := range a {

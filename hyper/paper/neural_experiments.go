@@ -24,6 +24,7 @@ var Neural = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
+	Claims:  neuralClaims(),
 }
 
 // AdditivePrior is appendix B: ensembles with and without an additive prior.
@@ -37,6 +38,7 @@ var AdditivePrior = lab.Experiment{
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
+	Claims:  additivePriorClaims(),
 }
 
 // linearAlone are the agents of the sensitivity analyses.
@@ -53,6 +55,7 @@ var NoiseSensitivity = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
+	Claims:  noiseClaims(),
 }
 
 // PriorSensitivity is appendix C: a prior network with parameters of a wrong variance.
@@ -66,6 +69,7 @@ var PriorSensitivity = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
+	Claims:  priorClaims(),
 }
 
 // IndexDimension is appendix C: the index dimension of each layer. The paper averages 500 seeds.
@@ -79,6 +83,7 @@ var IndexDimension = lab.Experiment{
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    lab.Size{Periods: 100_000, Runs: 500},
 	Failure: neuralFailure,
+	Claims:  dimensionClaims(),
 }
 
 // PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters.
@@ -96,4 +101,5 @@ var PosteriorApproximations = lab.Experiment{
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
+	Claims:  approximationClaims(),
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func checkCommand() *cobra.Command {
 	var quick, asJSON bool
 	var engine engineFlags
 	var seed uint64
-	var only []string
+	var only, study []string
 	c := &cobra.Command{
 		Use:   "check EXPERIMENT",
 		Short: "Test the paper's claims on fresh seeds; exit status 1 unless all are reproduced",
@@ -31,6 +32,7 @@ func checkCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&quick, "quick", false, "fewer runs: a minute or two")
 	flags.StringSliceVar(&only, "claim", nil, "claims to test, separated by commas (default: all)")
+	flags.StringArrayVar(&study, "study", nil, "DIR|FILE: judge by these results instead of simulating; repeatable, or a pattern such as 'results/neural*.gz'")
 	flags.Uint64Var(&seed, "seed", freshSeeds, "first seed")
 	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
 	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
@@ -44,9 +46,15 @@ func checkCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		simulate := simulator(c.Context(), x, seed, engine)
+		if len(study) > 0 {
+			if simulate, err = studySimulator(x, study); err != nil {
+				return err
+			}
+		}
 		failed := 0
 		for _, claim := range claims {
-			f, err := claim.Test(simulator(c.Context(), x, seed, engine), quick)
+			f, err := claim.Test(simulate, quick)
 			if err != nil {
 				return err
 			}
@@ -100,6 +108,26 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		}
 		return h, rows, err
 	}
+}
+
+// studySimulator looks results up in files that the patterns match.
+func studySimulator(x lab.Experiment, patterns []string) (lab.Simulator, error) {
+	var paths []string
+	for _, p := range patterns {
+		found, err := filepath.Glob(p)
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("--study %s: no such file or folder", p)
+		}
+		paths = append(paths, found...)
+	}
+	h, rows, err := lab.ReadStudy(paper.Known, paths...)
+	if err != nil {
+		return nil, err
+	}
+	if h.Spec.Experiment != x.Name {
+		return nil, fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
+	}
+	return lab.FromStudy(x, h, rows), nil
 }
 
 func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
