@@ -45,6 +45,14 @@ type DifferentiableBase interface {
 	Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
 }
 
+// LayeredBase is a base model whose predictions are linear in its last parameters, given the others: a network with a linear output.
+type LayeredBase interface {
+	DifferentiableBase
+	// Features returns what the last parameters multiply, [runs, indices, last, inputs]: there are as many as its third axis is long, the
+	// weights and then the bias of the output.
+	Features(theta, x *Node) *Node
+}
+
 // LinearBase is a base model that is linear in theta, f_theta(x) = phi(x)^T theta. Perturbed SGD then needs the data
 // only through Phi^T Phi and Phi^T v, where the rows of Phi are phi(x) of each datum.
 type LinearBase interface {

@@ -40,6 +40,13 @@ func InitGlorotUniform(s rng.Stream, fanIn, fanOut int, dims ...int) *Node {
 	return MulScalar(AddScalar(MulScalar(s.Uniform(dims...), 2), -1), limit)
 }
 
+// InitScaled multiplies what another initializer draws.
+func InitScaled(scale float64, init Initializer) Initializer {
+	return func(s rng.Stream, fanIn, fanOut int, dims ...int) *Node {
+		return MulScalar(init(s, fanIn, fanOut, dims...), scale)
+	}
+}
+
 // InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases. The
 // last axis must be the network's parameters.
 func InitLayers(net base.MLP) Initializer {

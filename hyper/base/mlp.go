@@ -70,6 +70,19 @@ func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
 }
 
+// Features returns the inputs of the last layer of an MLP whose last width is 1, and a one for its bias: [runs, indices, last, inputs].
+func (b MLP) Features(theta, x *Node) *Node {
+	_, layers := b.forward(theta, x)
+	in := layers[len(layers)-1].in
+	if len(layers) > 1 {
+		return in
+	}
+	x = InsertAxes(Transpose(in, 1, 2), 1)
+	dims := slices.Clone(x.Shape().Dimensions)
+	dims[1] = theta.Shape().Dim(1)
+	return BroadcastToDims(x, dims...)
+}
+
 // layer is an affine map and what it was applied to.
 type layer struct {
 	w  *Node // weights and, as last column, biases: [runs, indices, out, in + 1]

@@ -27,8 +27,9 @@ type Options struct {
 var ErrInterrupted = errors.New("interrupted")
 
 // withDefaults fills in what was left to choose. `hyper bench batches` measures the choice: on a CPU a worker a core with
-// small batches was fastest; on a GPU the larger the batch the better.
-func (o Options) withDefaults() Options {
+// small batches was fastest; on a GPU the larger the batch the better. A single program's runs are shared out to all workers; with
+// several, a worker that has one to itself compiles less.
+func (o Options) withDefaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
@@ -45,6 +46,9 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.Workers, workers)
+	if p := newPlan(spec, 1); len(p.shapes) < o.Workers {
+		runs = min(runs, (len(p.batches)+o.Workers-1)/o.Workers)
+	}
 	set(&o.BatchRuns, runs)
 	set(&o.Chunk, 1000)
 	if o.Every <= 0 {

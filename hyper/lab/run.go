@@ -21,7 +21,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
 	}
-	opts = opts.withDefaults()
+	opts = opts.withDefaults(spec)
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known}
 	return e.run(ctx)
 }

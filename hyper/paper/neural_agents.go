@@ -28,13 +28,14 @@ func (n Net) Validate() error {
 type NeuralLinear struct {
 	NeuralBandit
 	Net
-	IndexDim int `key:"index-dim" help:"index dimension of each layer of the prior network; the index has as many such parts as it has layers"`
+	IndexDim   int     `key:"index-dim" help:"index dimension of each layer of the prior network; the index has as many such parts as it has layers"`
+	InitialMap float64 `key:"initial-map" help:"scale of the initial C, as a multiple of Glorot uniform. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
 	Belief
 	SGD
 }
 
 func newNeuralLinear() *NeuralLinear {
-	c := &NeuralLinear{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, Belief: newBelief(), SGD: neuralSGD()}
+	c := &NeuralLinear{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, InitialMap: 1, Belief: newBelief(), SGD: neuralSGD()}
 	c.StepSize, c.Indices = 0.003, 16
 	return c
 }
@@ -53,14 +54,14 @@ func (c *NeuralLinear) Model() hyper.Model {
 	z := index.Gaussian{N: prior.IndexDim()}
 	return hyper.Model{
 		Base:  net,
-		Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z},
+		Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z, InitC: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform)},
 		Prior: c.prior(prior, hyper.RowsSphere),
 	}
 }
 
 // Validate reports everything that is wrong.
 func (c *NeuralLinear) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), c.Belief.Validate(), c.SGD.Validate())
+	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), notNegative("initial-map", c.InitialMap), c.Belief.Validate(), c.SGD.Validate())
 	return c.SGD.validateFor(numbers, c.Model)
 }
 

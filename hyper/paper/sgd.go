@@ -31,11 +31,12 @@ type Descent struct {
 	Integrate string  `key:"integrate" help:"sampled (the paper's), analytic (expectation over z in closed form; all particles) or full-data (analytic, on all data by sufficient statistics)"`
 	Optimizer string  `key:"optimizer" help:"sgd (the paper's), adam, adamax or rmsprop (GoMLX's)"`
 	MapStep   float64 `key:"map-step" run:"true" help:"step size of the part of a linear hypermodel that sees the index, as a multiple of step-size"`
+	LastLayer string  `key:"last-layer" help:"gradient (the paper's) or implicit: a proximal step, stable for every step size, on the last layer of the network"`
 	Clip      float64 `key:"clip" run:"true" help:"bound on the norm of a gradient of the loss over |D|; 0 is none"`
 }
 
 func newSGD() SGD {
-	return SGD{Descent: Descent{Steps: 1, IndexSet: string(train.IID), Integrate: string(train.Sampled), Optimizer: "sgd", MapStep: 1}, Perturbation: 1}
+	return SGD{Descent: Descent{Steps: 1, IndexSet: string(train.IID), Integrate: string(train.Sampled), Optimizer: "sgd", LastLayer: string(train.GradientStep), MapStep: 1}, Perturbation: 1}
 }
 
 // Validate reports what is wrong; the trainer's Config does the rest.
@@ -58,7 +59,7 @@ func (c Descent) validateFor(numbers error, model func() hyper.Model) error {
 func (c Descent) config(periods int) train.Config {
 	return train.Config{
 		Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, IndexSet: train.IndexSet(c.IndexSet),
-		Integrate: train.Integration(c.Integrate), Optimizer: c.Optimizer, Capacity: periods,
+		Integrate: train.Integration(c.Integrate), Optimizer: c.Optimizer, LastLayer: train.LastLayer(c.LastLayer), Capacity: periods,
 	}
 }
 

@@ -77,6 +77,7 @@ type Config struct {
 	Integrate  Integration // "" is Sampled
 	Regularize Regularizer // "" is Anchor
 	Optimizer  string      // a key of Optimizers; "" is "sgd"
+	LastLayer  LastLayer   // "" is GradientStep
 	Capacity   int         // the most data points a run can hold
 }
 
@@ -100,6 +101,9 @@ func (c Config) Validate(m hyper.Model) error {
 		errs = append(errs, c.indexSet(m))
 	case Analytic, FullData:
 		errs = append(errs, c.exact(m))
+	}
+	if c.LastLayer == ImplicitStep {
+		errs = append(errs, c.implicitFor(m))
 	}
 	if _, ok := m.Hyper.(hyper.MeanField); c.Regularize == KL && !ok {
 		errs = append(errs, errors.New("the regularizer kl needs a mean-field hypermodel; use anchor"))
@@ -143,6 +147,9 @@ func (c Config) ValidateNames() error {
 	}
 	if c.IndexSet != "" && !slices.Contains(IndexSets, c.IndexSet) {
 		errs = append(errs, fmt.Errorf("unknown index-set %q; choose iid, antithetic or frame", c.IndexSet))
+	}
+	if c.LastLayer != "" && c.LastLayer != GradientStep && c.LastLayer != ImplicitStep {
+		errs = append(errs, fmt.Errorf("unknown last-layer %q; choose gradient or implicit", c.LastLayer))
 	}
 	if c.Regularize != "" && c.Regularize != Anchor && c.Regularize != KL {
 		errs = append(errs, fmt.Errorf("unknown regularizer %q; choose anchor or kl", c.Regularize))

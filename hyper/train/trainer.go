@@ -78,7 +78,14 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 		for j := range grads {
 			grads[j] = Mul(grads[j], scale)
 		}
-		t.update(out, clipped(grads, r.Clip), r)
+		before, grads := list(out, "nu"), clipped(grads, r.Clip)
+		t.update(out, grads, r)
+		if t.LastLayer == ImplicitStep {
+			nu := t.implicit(before, list(out, "nu"), grads, steps.data.step(i, t.Steps).X, steps.indices(i), size, r)
+			for j := range nu {
+				out[key("nu", j)] = nu[j]
+			}
+		}
 	}
 	return out
 }

@@ -24,6 +24,7 @@ import (
 // workload is something to time: an agent of an experiment.
 type workload struct {
 	name, agent string
+	experiment  lab.Experiment
 	sets        []string
 	periods     int
 	runs        []int
@@ -33,11 +34,15 @@ type workload struct {
 // figure3 is the work of the paper's figure 3 at K = 100 arms: index dimension 30 an arm, batch 1024, 16 indices, one step.
 var figure3 = []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3"}
 
+// figure4 is the work of the paper's figure 4 as the tests of speed take it: index dimension 30, 200 actions.
+var figure4 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid", "optimizer=sgd", "step-size=0.003", "clip=0"}
+
 var workloads = []workload{
-	{name: "gaussian-sampled", agent: "linear", sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
-	{name: "gaussian-analytic", agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
-	{name: "gaussian-full-data", agent: "linear", sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
-	{name: "batches", agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
+	{name: "gaussian-sampled", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
+	{name: "gaussian-analytic", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
+	{name: "gaussian-full-data", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
+	{name: "neural", experiment: paper.Neural, agent: "linear", sets: figure4, periods: 500, runs: []int{8, 64}},
+	{name: "batches", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
 }
 
 // measurement is a line of the bench.
@@ -128,7 +133,7 @@ func batchesOf(w workload, engine engineFlags) []int {
 
 // measure runs a workload, and counts the time after compilation.
 func measure(c *cobra.Command, w workload, runs, batch int, engine engineFlags) (measurement, error) {
-	spec, err := paper.Gaussian.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
+	spec, err := w.experiment.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
 	if err != nil {
 		return measurement{}, err
 	}
