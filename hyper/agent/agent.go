@@ -36,10 +36,13 @@ type Config struct {
 	NoiseVariance, PriorVariance float64
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
-	Policy       explore.Policy // nil is explore.Thompson{}
-	Anneal       float64        // c of annealed policies; 0 is 30
-	Seed         uint64
-	Backend      string // as backend.Open; "" is its default
+	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the bound on a
+	// gradient's norm, 0 is none; the strength of the regularizer train.KL, 0 is 1.
+	MapStep, Clip, KL float64
+	Policy            explore.Policy // nil is explore.Thompson{}
+	Anneal            float64        // c of annealed policies; 0 is 30
+	Seed              uint64
+	Backend           string // as backend.Open; "" is its default
 }
 
 // Agent is a hypermodel that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
@@ -109,6 +112,8 @@ func (c Config) withDefaults() Config {
 	number(&c.PriorVariance, 1)
 	number(&c.Perturbation, 1)
 	number(&c.Anneal, 30)
+	number(&c.MapStep, 1)
+	number(&c.KL, 1)
 	count := func(n *int, otherwise int) {
 		if *n == 0 {
 			*n = otherwise
@@ -128,10 +133,13 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	var errs []error
-	for name, x := range map[string]float64{"Anneal": c.Anneal, "StepSize": c.StepSize, "NoiseVariance": c.NoiseVariance, "PriorVariance": c.PriorVariance} {
+	for name, x := range map[string]float64{"Anneal": c.Anneal, "MapStep": c.MapStep, "KL": c.KL, "StepSize": c.StepSize, "NoiseVariance": c.NoiseVariance, "PriorVariance": c.PriorVariance} {
 		if !(x > 0) || math.IsInf(x, 0) {
 			errs = append(errs, fmt.Errorf("%s must be positive and finite, got %v", name, x))
 		}
+	}
+	if !(c.Clip >= 0) || math.IsInf(c.Clip, 0) {
+		errs = append(errs, fmt.Errorf("the Clip must not be negative, and finite, got %v", c.Clip))
 	}
 	if math.IsNaN(c.Perturbation) || math.IsInf(c.Perturbation, 0) {
 		errs = append(errs, fmt.Errorf("the Perturbation must be finite, got %v", c.Perturbation))
@@ -190,6 +198,7 @@ func (a *Agent) rates(g *Graph) train.Rates {
 	return train.Rates{
 		Step: number(c.StepSize), NoiseVar: number(c.NoiseVariance), PriorVar: number(c.PriorVariance),
 		Perturbation: number(math.Max(c.Perturbation, 0) * math.Sqrt(c.NoiseVariance)),
+		MapStep:      number(c.MapStep), Clip: number(c.Clip), KL: number(c.KL),
 	}
 }
 

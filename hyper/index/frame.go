@@ -67,7 +67,7 @@ func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 		q = graph.Mul(graph.Einsum("rgij,jk->rgik", q, h), sign(i))
 	}
 	q = graph.Reshape(q, runs, groups, parts, dim, dim)
-	q = graph.Reshape(graph.TransposeAllDims(q, 0, 1, 3, 2, 4), runs, sets, groups/sets*dim, parts*dim)
+	q = graph.Reshape(graph.Transpose(q, 2, 3), runs, sets, groups/sets*dim, parts*dim)
 	q = graph.Slice(q, graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, n/2))
 	return graph.Reshape(graph.Concatenate([]*graph.Node{q, graph.Neg(q)}, 2), runs, sets*n, parts*dim)
 }
