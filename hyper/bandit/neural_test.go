@@ -1,0 +1,219 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// drawNeural draws the truth of a neural bandit for runs with seeds 0, 1, ...: actions [runs, Actions, features] and mean
+// rewards [runs, Actions], flat.
+func drawNeural(t testing.TB, name string, b Neural, runs int) (actions, mean []float32) {
+	t.Helper()
+	if err := b.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := make([]uint64, runs)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	out, err := CallOnceN(e, func(in []*Node) []*Node {
+		actions, mean := b.Init(rng.New(in[0]).Named("init"))
+		return []*Node{actions, mean}
+	}, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions), fmt.Sprint([]int{runs, b.Actions, b.Layers[0]}, []int{runs, b.Actions}); got != want {
+		t.Fatalf("shapes %s, want %s", got, want)
+	}
+	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+}
+
+// Actions have length 1, to some ten roundings of single precision, and all are different.
+func TestNeuralActionsAreOnTheSphere(t *testing.T) {
+	const actions, features, runs = 7, 5, 300
+	testbackend.Each(t, func(t *testing.T, name string) {
+		x, _ := drawNeural(t, name, Neural{Actions: actions, Layers: []int{features, 2, 1}}, runs)
+		seen := map[float32]bool{}
+		for at := 0; at < len(x); at += features {
+			norm := 0.0
+			for _, v := range x[at : at+features] {
+				norm += float64(v) * float64(v)
+			}
+			if math.Abs(norm-1) > 2e-6 || seen[x[at]] {
+				t.Fatalf("action %d is %v; seen before: %v", at/features, x[at:at+features], seen[x[at]])
+			}
+			seen[x[at]] = true
+		}
+	})
+}
+
+// Section 4.2's generator 20-3-3-1: 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of later ones, and 1 for the
+// biases of 3, 3 and 1 units.
+func TestNeuralVariances(t *testing.T) {
+	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9), []float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
+	if got := (Neural{Actions: 2, Layers: []int{20, 3, 3, 1}}).Variances(); !slices.Equal(got, want) {
+		t.Errorf("variances %v, want %v", got, want)
+	}
+}
+
+// A mean reward has mean 0 and RewardVariance: by hand 3.25 without hidden layers, then 2.25/2 of it plus 1 for each. The mean
+// and the mean square over runs are within 5 of their standard errors, as the sample gives them.
+func TestNeuralRewardVariance(t *testing.T) {
+	const runs = 20_000
+	for _, c := range []struct {
+		layers []int
+		want   float64
+	}{{[]int{4, 1}, 3.25}, {[]int{4, 6, 1}, 4.65625}, {[]int{20, 3, 3, 1}, 6.23828125}} {
+		b := Neural{Actions: 1, Layers: c.layers}
+		if got := b.RewardVariance(); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: RewardVariance %v, want %v", c.layers, got, c.want)
+		}
+		_, mean := drawNeural(t, backend.Go, b, runs)
+		f, square := make([]float64, runs), make([]float64, runs)
+		for i, v := range mean {
+			f[i], square[i] = float64(v), float64(v)*float64(v)
+		}
+		within(t, fmt.Sprint(c.layers, " f"), f, 0)
+		within(t, fmt.Sprint(c.layers, " f^2"), square, c.want)
+	}
+}
+
+// The laws of each layer's weights and biases show in the covariance of the mean rewards of two actions. Units have covariance c =
+// 2.25 x^T x' + 1 before their ReLU; given it, the ReLUs of a unit have E = 3.25 (sin a + (pi - a) cos a) / (2 pi) with cos a = c/3.25
+// (Cho and Saul 2009), and the mean rewards 2.25 E + 1; without a hidden layer they have c. The products are compared in the
+// mean, and where x and x' are alike: times x^T x', and times its square.
+func TestNeuralCovariance(t *testing.T) {
+	const runs, features = 20_000, 3
+	for _, layers := range [][]int{{features, 1}, {features, 4, 1}} {
+		x, mean := drawNeural(t, backend.Go, Neural{Actions: 2, Layers: layers}, runs)
+		excess := [3][]float64{}
+		for i := range runs {
+			alike := 0.0
+			for j := range features {
+				alike += float64(x[2*i*features+j]) * float64(x[(2*i+1)*features+j])
+			}
+			want := 2.25*alike + 1
+			if len(layers) == 3 {
+				a := math.Acos(want / 3.25)
+				want = 2.25*3.25*(math.Sin(a)+(math.Pi-a)*math.Cos(a))/(2*math.Pi) + 1
+			}
+			d := float64(mean[2*i])*float64(mean[2*i+1]) - want
+			for k := range excess {
+				excess[k] = append(excess[k], d*math.Pow(alike, float64(k)))
+			}
+		}
+		for k := range excess {
+			within(t, fmt.Sprintf("%v: f(x) f(x') less its expectation, times (x^T x')^%d", layers, k), excess[k], 0)
+		}
+	}
+}
+
+// within reports a sample mean more than 5 standard errors off.
+func within(t *testing.T, what string, v []float64, want float64) {
+	t.Helper()
+	mean, variance := meanAndVariance(v)
+	if se := math.Sqrt(variance / float64(len(v))); math.Abs(mean-want) > 5*se {
+		t.Errorf("%s: mean %.4f +- %.4f, want %.4f", what, mean, se, want)
+	}
+}
+
+// The regret is the distance from the best action's mean reward; the noise does not depend on the action, is another one in the
+// next period, and has the standard deviation asked for: 0.5 here, and 0 in the last run. 400 squares are good to sqrt(2/400).
+func TestNeuralStep(t *testing.T) {
+	const actions, runs = 4, 401
+	b := Neural{Actions: actions, Layers: []int{3, 2, 1}}
+	_, mean := drawNeural(t, backend.Go, b, runs)
+	sd := slices.Repeat([]float32{0.5}, runs)
+	sd[runs-1] = 0
+	e, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := make([]uint64, runs)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	step, err := NewExec(e, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		_, mean := b.Init(s.Named("init"))
+		reward, regret := b.Step(s.At(in[1]), mean, in[2], in[3])
+		return []*Node{reward, regret}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(period, action int) (reward, regret []float32) {
+		out, err := step.Call(seeds, int32(period), slices.Repeat([]int32{int32(action)}, runs), sd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+	}
+	var noise, next []float64
+	for x := range actions {
+		reward, regret := play(3, x)
+		later, _ := play(4, x)
+		for run := range runs {
+			truth := mean[run*actions:][:actions]
+			if want := slices.Max(truth) - truth[x]; regret[run] != want {
+				t.Errorf("run %d: the regret of action %d is %g, want %g", run, x, regret[run], want)
+			}
+			w := float64(reward[run] - truth[x])
+			if x == 0 {
+				noise, next = append(noise, w), append(next, float64(later[run]-truth[x]))
+			} else if math.Abs(w-noise[run]) > 1e-5 { // roundings of rewards of 10 or so
+				t.Errorf("run %d: noise %g for action %d and %g for action 0", run, w, x, noise[run])
+			}
+		}
+	}
+	if noise[runs-1] != 0 {
+		t.Errorf("noise %g without noise", noise[runs-1])
+	}
+	both, product := 0.0, 0.0
+	for i := range runs - 1 {
+		both, product = both+noise[i]*noise[i]/0.25/(runs-1), product+noise[i]*next[i]/0.25/(runs-1)
+	}
+	if math.Abs(both-1) > 5*math.Sqrt(2.0/(runs-1)) || math.Abs(product) > 5/math.Sqrt(runs-1) {
+		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f", both, product)
+	}
+}
+
+func TestNeuralValidate(t *testing.T) {
+	for want, b := range map[string]Neural{
+		"at least 1 action, got 0":            {Layers: []int{3, 1}},
+		"generator: an MLP needs at least":    {Actions: 2, Layers: []int{3}},
+		"generator: an MLP's widths":          {Actions: 2, Layers: []int{3, 0, 1}},
+		"must have one output, got 2":         {Actions: 2, Layers: []int{3, 2}},
+		"generator: an MLP needs at least an": {}, // beside the missing actions
+	} {
+		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", b, err, want)
+		}
+	}
+	err := Neural{}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "at least 1 action") {
+		t.Errorf("%v, want also the missing actions", err)
+	}
+}
+
+// The law of section 4.2's mean rewards has a standard deviation of about 2.5.
+func ExampleNeural_RewardVariance() {
+	fmt.Printf("%.3f\n", Neural{Actions: 200, Layers: []int{20, 3, 3, 1}}.RewardVariance())
+	// Output: 6.238
+}

@@ -1,0 +1,121 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// anneal runs a policy in a period on values [runs, samples, actions], with an annealing rate for each run.
+func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32, action []int32, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	seeds := make([]uint64, len(values))
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		now := Moment{Stream: rng.New(in[0]).At(in[2]), Period: in[2], Anneal: in[3]}
+		probabilities, action := p.Decide(in[1], now)
+		return []*Node{probabilities, action}
+	}, seeds, values, period, rates)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+}
+
+// In period t a run takes an action at random with probability c/(c+t), each of three alike, and otherwise the one with the best
+// mean of two functions: 1 here, with means 2, 3, 3 (a tie) where the first function alone prefers 0 and the second alone 2. The runs'
+// rates alternate between 30 and 5. Frequencies over 4,000 runs each are within 5 binomial standard errors.
+func TestEpsilonGreedy(t *testing.T) {
+	const runs = 8000
+	values, rates := make([][][]float32, runs), make([]float32, runs)
+	for i := range values {
+		values[i], rates[i] = [][]float32{{4, 3, 0}, {0, 3, 6}}, []float32{30, 5}[i%2]
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, period := range []int32{0, 10, 90} {
+			probabilities, action, err := anneal(name, EpsilonGreedy{N: 2}, values, period, rates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for half, c := range []float64{30, 5} {
+				epsilon := c / (c + float64(period))
+				want := [3]float64{epsilon / 3, 1 - epsilon + epsilon/3, epsilon / 3}
+				var count [3]float64
+				for i := half; i < runs; i += 2 {
+					count[action[i]]++
+					for a, p := range probabilities[i] {
+						if math.Abs(float64(p)-want[a]) > 1e-6 { // some roundings of single precision
+							t.Fatalf("period %d, c = %v: probabilities %v, want %v", period, c, probabilities[i], want)
+						}
+					}
+				}
+				for a, n := range count {
+					if share := n / (runs / 2); math.Abs(share-want[a]) > 5*math.Sqrt(want[a]*(1-want[a])/(runs/2)) {
+						t.Errorf("period %d, c = %v: action %d in %.4f of the runs, want %.4f", period, c, a, share, want[a])
+					}
+				}
+			}
+		}
+	})
+}
+
+// Whether a run explores is drawn anew in each period: c = 1 explores with probability 1/101 in period 100 and 1/102 in the next. The
+// runs that do so in both are then too few to be more than 3 of 2,000 (the expectation is 0.2).
+func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
+	const runs, actions = 2000, 50
+	values, rates := make([][][]float32, runs), make([]float32, runs)
+	for i := range values {
+		values[i], rates[i] = [][]float32{make([]float32, actions)}, 1
+		values[i][0][7] = 1
+	}
+	explored := map[int]int{}
+	for _, period := range []int32{100, 101} {
+		_, action, err := anneal(backend.Go, EpsilonGreedy{}, values, period, rates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range action {
+			if a != 7 {
+				explored[i]++
+			}
+		}
+	}
+	twice := 0
+	for _, n := range explored {
+		twice += n / 2
+	}
+	if len(explored) < 10 || twice > 3 { // 39 are expected in all; below 10 has probability 1e-8
+		t.Errorf("%d runs explored, %d of them twice", len(explored), twice)
+	}
+}
+
+func TestEpsilonGreedySamples(t *testing.T) {
+	if a, b := (EpsilonGreedy{}).Samples(), (EpsilonGreedy{N: 7}).Samples(); a != 1 || b != 7 {
+		t.Errorf("%d and %d samples, want 1 and 7", a, b)
+	}
+}
+
+// With c = 30 the first period explores for sure; after 90 periods a quarter of the decisions do, and 3/4 + 1/8 of the probability
+// is with the better of two actions.
+func ExampleEpsilonGreedy() {
+	for _, period := range []int32{0, 90} {
+		probabilities, _, err := anneal(backend.Go, EpsilonGreedy{}, [][][]float32{{{1, 2}}}, period, []float32{30})
+		fmt.Printf("%.3f %v\n", probabilities, err)
+	}
+	// Output:
+	// [[0.500 0.500]] <nil>
+	// [[0.125 0.875]] <nil>
+}
