@@ -35,14 +35,10 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestNotebooks executes every notebook of the checkout with its small experiments.
-func TestNotebooks(t *testing.T) {
+// TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes them all.
+func TestNotebook(t *testing.T) {
 	run := program(t)
-	list, err := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
-	if err != nil || len(list) == 0 {
-		t.Skip("no notebooks")
-	}
-	out, code := result(t, run, append([]string{"run", "--quick"}, list...)...)
+	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "01-hypermodels.ipynb"))
 	t.Log(out)
 	if code != 0 {
 		t.Errorf("exit status %d", code)
