@@ -243,7 +243,8 @@ func TestValidateReportsAll(t *testing.T) {
 		"needs a reference":          {line, Linear{Layout: Dense(2, 3)}, nil},
 		"needs a tabular base model": {line, Linear{Layout: PerParameter(2, 3), P: index.PerArm{Arms: 2, M: 3}}, nil},
 		"here of 2 arms":             {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
-		"prior needs a base model":   {line, Ensemble{Particles: 2, Params: 2}, &Prior{Layout: Dense(2, 2)}},
+		// A prior without a base model is in the parameters of the model's.
+		"prior: the layout has 3 rows, but the base model has 2": {line, Ensemble{Particles: 2, Params: 2}, &Prior{Layout: Dense(3, 2)}},
 	} {
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)

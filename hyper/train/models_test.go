@@ -70,6 +70,9 @@ func otherModels() []namedModel {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh} // groups of 9 and 4 parameters
 	relu := base.MLP{Layers: []int{2, 3, 2, 1}}
 	line := base.Linear{Features: 2}
+	inParameters := linearIn(net, hyper.PerParameter(13, 1), index.Gaussian{N: 13}, none)
+	inParameters.Prior = &hyper.Prior{Layout: hyper.PerParameter(13, 1)}
+	deep := base.MLP{Layers: []int{2, 3, 2, 1}, Activation: base.ActivationTanh}
 	perGroup, perWeight := hyper.PerGroup(net, 3), hyper.PerParameter(13, 1)
 	return []namedModel{
 		{"MLP, dense", linearIn(net, hyper.Dense(13, 4), index.Gaussian{N: 4}, hyper.Dense(13, 4))},
@@ -78,6 +81,10 @@ func otherModels() []namedModel {
 		{"MLP, per parameter, no prior", linearIn(net, perWeight, index.Gaussian{N: 13}, none)},
 		{"MLP, ensemble", ensembleOf(net, 3, hyper.Dense(13, 3))},
 		{"MLP, network", networkOf(net, index.Gaussian{N: 3}, hyper.Dense(13, 3))},
+		{"MLP, prior in the parameters", inParameters},
+		{"MLP, mean field", hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}},
+		{"MLP, mean field, MLP prior", withPrior(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, net, hyper.Dense(13, 13))},
+		{"MLP, dropout", hyper.Model{Base: deep, Hyper: hyper.Dropout{Net: deep, Keep: 0.6}}},
 		{"ReLU MLP, dense, prior of another shape", withPrior(linearIn(relu, hyper.Dense(20, 4), index.Gaussian{N: 4}, none), net, hyper.Dense(13, 4))},
 		{"line with an MLP prior", withPrior(linearIn(line, hyper.Dense(2, 3), index.Gaussian{N: 3}, none), net, hyper.Dense(13, 3))},
 	}

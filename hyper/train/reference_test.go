@@ -24,7 +24,7 @@ func referenceLoss(p problem, r int, nu []array, z array) float64 {
 		theta, theta0 := referenceTheta(p.model.Hyper, nu, zi), referenceTheta(p.model.Hyper, nu0, zi)
 		misfit := 0.0
 		for t := range y.v {
-			f := referenceApply(p.model.Base, theta, x.sub(t).v) + referencePrior(p, r, zi, x.sub(t).v)
+			f := referencePredict(p, r, theta, zi, x.sub(t).v)
 			e := y.v[t] + p.perturbation[r]*referenceDot(p.model.Index(), a.sub(t).v, zi, x.sub(t).v) - f
 			misfit += e * e
 		}
@@ -59,10 +59,13 @@ func referenceGradient(p problem, r int, z array) []float64 {
 	return out
 }
 
-// referenceDot is a^T z, with z_x for the index of section 4.1.
+// referenceDot is a^T z, with z_x for the index of section 4.1, and 0 for masks.
 func referenceDot(p index.Distribution, a, z, x []float64) float64 {
-	if _, ok := p.(index.PerArm); ok {
+	switch p.(type) {
+	case index.PerArm:
 		z = z[int(x[0])*len(a):]
+	case index.Bernoulli:
+		return 0
 	}
 	sum := 0.0
 	for i := range a {
@@ -84,6 +87,22 @@ func referenceTheta(h hyper.Hypermodel, nu []array, z []float64) []float64 {
 			for k := range z {
 				theta[i] += nu[0].at(k, i) * z[k]
 			}
+		}
+	case hyper.MeanField:
+		for i := range theta {
+			theta[i] = nu[0].v[i] + math.Log(1+math.Exp(nu[1].v[i]))*z[i]
+		}
+	case hyper.Dropout: // a unit's mask multiplies the weights that leave it
+		copy(theta, nu[0].v)
+		at, unit := h.Net.Groups()[0], 0
+		for layer := 1; layer < len(h.Net.Layers)-1; layer++ {
+			in, out := h.Net.Layers[layer], h.Net.Layers[layer+1]
+			for o := range out {
+				for i := range in {
+					theta[at+o*in+i] *= z[unit+i]
+				}
+			}
+			at, unit = at+h.Net.Groups()[layer], unit+in
 		}
 	case hyper.Network:
 		var weights []float64
@@ -111,12 +130,19 @@ func referenceMul(l hyper.Layout, b array, z []float64) []float64 {
 	return out
 }
 
-// referencePrior is f~_{DBz}(x).
-func referencePrior(p problem, r int, z, x []float64) float64 {
+// referencePredict is f_theta(x) + f~_{DBz}(x), or f_{theta + DBz}(x) for a prior without a base model.
+func referencePredict(p problem, r int, theta, z, x []float64) float64 {
 	if p.model.Prior == nil {
-		return 0
+		return referenceApply(p.model.Base, theta, x)
 	}
-	return referenceApply(p.model.Prior.Base, referenceMul(p.model.Prior.Layout, p.prior.sub(r), z), x)
+	db := referenceMul(p.model.Prior.Layout, p.prior.sub(r), z)
+	if p.model.Prior.Base != nil {
+		return referenceApply(p.model.Base, theta, x) + referenceApply(p.model.Prior.Base, db, x)
+	}
+	for i := range db {
+		db[i] += theta[i]
+	}
+	return referenceApply(p.model.Base, db, x)
 }
 
 // referenceApply is f_theta(x).
