@@ -17,7 +17,7 @@ type Distribution interface {
 	Dim() int
 	// Sample draws n indices i.i.d. for each run.
 	Sample(s rng.Stream, n int) Set
-	// Moments returns E z_i and E z_i^2. Every distribution here has E z_i z_j = 0 for i != j.
+	// Moments returns E z_i and E z_i^2. Distributions here have E z_i z_j = 0 for i != j, but for Bernoulli's 1.
 	Moments() (mean, second float64)
 
 	// Width is the length of A_t.

@@ -162,6 +162,9 @@ func (c Config) exact(m hyper.Model) error {
 	if _, finite := m.Index().(index.Enumerable); finite && c.Integrate == Analytic {
 		return nil
 	}
+	if _, masks := m.Index().(index.Bernoulli); masks {
+		return fmt.Errorf("integrate %s has no closed form for masks; use sampled", c.Integrate)
+	}
 	if !m.LinearInTheta() {
 		return fmt.Errorf("integrate %s needs a base model that is linear in its parameters; use sampled", c.Integrate)
 	}
