@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -11,16 +12,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Every agent of every experiment runs with its defaults, and no run diverges.
+// tiny makes a spec of an experiment whose networks are small: its other settings are the defaults.
+func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
+	t.Helper()
+	sets := more
+	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "particles=3", "index-dim=2", "batch=8", "index-samples=2"} {
+		key, _, _ := strings.Cut(set, "=")
+		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
+		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
+		if among := agents; x.Name != "gaussian" && !slices.ContainsFunc(more, given) {
+			if among == nil {
+				among = x.Order
+			}
+			if slices.ContainsFunc(among, used) {
+				sets = append(sets, set)
+			}
+		}
+	}
+	spec, err := x.Spec(agents, sets, size, 1)
+	if err != nil {
+		t.Fatalf("%s: %v", x.Name, err)
+	}
+	return spec
+}
+
+// Every agent of every experiment runs, with small networks and else its defaults, and no run diverges.
 func TestEveryAgentRuns(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		spec, err := x.Spec(nil, nil, lab.Size{Periods: 30, Runs: 2}, 1)
-		if err != nil {
-			t.Fatal(err)
+		spec := tiny(t, x, nil, lab.Size{Periods: 12, Runs: 2})
+		agents := map[string]bool{}
+		for _, e := range spec.Entries {
+			agents[e.Agent] = true
 		}
-		if len(spec.Entries) != len(x.Order) || len(x.Order) != len(x.Agents) {
-			t.Errorf("%s: %d entries, %d agents, %d in order", name, len(spec.Entries), len(x.Agents), len(x.Order))
+		if len(agents) != len(x.Order) || len(x.Order) != len(x.Agents) {
+			t.Errorf("%s: entries of %d agents, %d agents, %d in order", name, len(agents), len(x.Agents), len(x.Order))
 		}
 		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
 		if err != nil {
@@ -34,11 +60,32 @@ func TestEveryAgentRuns(t *testing.T) {
 	}
 }
 
+// The defaults of every agent are valid, and so are the sets of values that its experiment goes through.
+func TestDefaultsAreValid(t *testing.T) {
+	for _, name := range paper.Order {
+		x := paper.Known[name]
+		for _, size := range []lab.Size{x.Quick, x.Full} {
+			if _, err := x.Spec(nil, nil, size, 1); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for agent, f := range x.Agents {
+			if err := f().Validate(); err != nil {
+				t.Errorf("%s, %s: %v", name, agent, err)
+			}
+		}
+	}
+}
+
 // A Spec survives JSON, and every key has a help text.
 func TestSpecsRoundTrip(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		spec, err := x.Spec(nil, []string{"arms=3,4"}, x.Quick, 5)
+		sets := []string{"actions=3,4"}
+		if name == "gaussian" {
+			sets = []string{"arms=3,4"}
+		}
+		spec, err := x.Spec(nil, sets, x.Quick, 5)
 		if err != nil {
 			t.Fatal(err)
 		}

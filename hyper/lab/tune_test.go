@@ -1,0 +1,177 @@
+package lab_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func smallTuning() lab.Tuning {
+	return lab.Tuning{
+		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
+		Space: []lab.Dimension{{Key: "step-size", Low: 0.01, High: 1}, {Key: "sgd-steps", Values: []string{"1", "2"}}},
+		// 10 candidates, a third of them and a third of those: 10, 4, 2
+		Candidates: 10, Size: lab.Size{Periods: 18, Runs: 8}, Seed: 5,
+	}
+}
+
+// Each rung runs the best third of the one before, rounded up, for half as long again on twice as many seeds; ranges are covered evenly on a
+// logarithmic scale, lists in turn. The same arguments give the same search, and called again on the same folder it runs nothing.
+func TestTune(t *testing.T) {
+	dir := t.TempDir()
+	o := lab.Options{Backend: backend.Go, Dir: dir}
+	tuned, err := lab.Tune(t.Context(), smallTuning(), paper.Known, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range tuned.Rungs {
+		got = append(got, fmt.Sprint(len(r.Results), r.Size))
+	}
+	if want := []string{"10 {8 2}", "4 {12 4}", "2 {18 8}"}; !slices.Equal(got, want) {
+		// 18 * 2/3 = 12, 12 * 2/3 = 8; a last rung of up to 3
+		t.Errorf("rungs %v, want %v", got, want)
+	}
+	parts, steps := map[int]int{}, map[string]int{}
+	for _, o := range tuned.Rungs[0].Results {
+		var step float64
+		must.M1(fmt.Sscan(o.Settings["step-size"], &step))
+		parts[int(math.Log10(step/0.01)/2*10+1e-9)]++
+		steps[o.Settings["sgd-steps"]]++
+	}
+	if len(parts) != 10 || steps["1"] != 5 || steps["2"] != 5 {
+		t.Errorf("of ten parts of the range %v have a candidate, of the list %v", parts, steps)
+	}
+	for i, rung := range tuned.Rungs {
+		for j, o := range rung.Results {
+			if j > 0 && o.Mean < rung.Results[j-1].Mean {
+				t.Errorf("rung %d: a mean of %v after one of %v", i, o.Mean, rung.Results[j-1].Mean)
+			}
+			if i > 0 && !slices.ContainsFunc(tuned.Rungs[i-1].Results[:len(rung.Results)], func(b lab.Outcome) bool { return reflect.DeepEqual(b.Settings, o.Settings) }) {
+				t.Errorf("rung %d has %v, which was not among the best of the one before", i, o.Settings)
+			}
+		}
+	}
+	winner := tuned.Rungs[2].Results[0].Settings
+	if want := []string{"sgd-steps=" + winner["sgd-steps"], "step-size=" + winner["step-size"]}; !slices.Equal(tuned.Best(), want) {
+		t.Errorf("best %v, want %v", tuned.Best(), want)
+	}
+
+	before := lab.Compilations()
+	again, err := lab.Tune(t.Context(), smallTuning(), paper.Known, o)
+	if n := lab.Compilations() - before; err != nil || n != 0 || !reflect.DeepEqual(again, tuned) {
+		t.Errorf("called again, Tune compiled %d programs, and found %v (error %v)", n, again.Best(), err)
+	}
+	// A rung whose file is gone is run again, to the same end.
+	must.M(os.RemoveAll(filepath.Join(dir, "rung-2")))
+	again, err = lab.Tune(t.Context(), smallTuning(), paper.Known, o)
+	if n := lab.Compilations() - before; err != nil || n == 0 || !reflect.DeepEqual(again, tuned) {
+		t.Errorf("without its second rung, Tune compiled %d programs, and found %v (error %v)", n, again.Best(), err)
+	}
+}
+
+// A candidate that diverged is behind all that did not, and a run beyond every number has no mean.
+func TestTunePutsDivergedCandidatesLast(t *testing.T) {
+	x := smallTuning()
+	x.Space, x.Candidates, x.Size = []lab.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3, lab.Size{Periods: 100, Runs: 2}
+	tuned, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tuned.Rungs) != 1 {
+		t.Fatalf("%d rungs, want 1 for 3 candidates", len(tuned.Rungs))
+	}
+	results := tuned.Rungs[0].Results
+	if last := results[2]; last.Settings["step-size"] != "1000" || last.Diverged != 2 || !math.IsInf(float64(last.Mean), 1) {
+		t.Errorf("last is %+v, want the step size of 1000, diverged in both runs", last)
+	}
+	if results[0].Diverged != 0 || tuned.Best()[0] == "step-size=1000" {
+		t.Errorf("the best diverged: %+v", results[0])
+	}
+	if (lab.Tuning{}).Best() != nil {
+		t.Error("a search that was not run has a best")
+	}
+}
+
+func TestTuneRefuses(t *testing.T) {
+	before := lab.Compilations()
+	for want, change := range map[string]func(*lab.Tuning){
+		"unknown experiment":         func(x *lab.Tuning) { x.Experiment = "gaussain" },
+		"has no agent":               func(x *lab.Tuning) { x.Agent = "foo" },
+		"at least one candidate":     func(x *lab.Tuning) { x.Candidates = 0 },
+		"and one key":                func(x *lab.Tuning) { x.Space = nil },
+		"leave 2 agents":             func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
+		`key "foo"`:                  func(x *lab.Tuning) { x.Space[0].Key = "foo" },
+		"want a whole number":        func(x *lab.Tuning) { x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5, High: 1.7} },
+		"sgd-steps must be at least": func(x *lab.Tuning) { x.Space[1].Values = []string{"0"} },
+		"runs must be at least 1":    func(x *lab.Tuning) { x.Size.Runs = 0 },
+	} {
+		x := smallTuning()
+		change(&x)
+		_, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if n := lab.Compilations() - before; n != 0 {
+		t.Errorf("%d programs were compiled", n)
+	}
+}
+
+func TestParseDimension(t *testing.T) {
+	for text, want := range map[string]lab.Dimension{
+		"step-size=0.001:1": {Key: "step-size", Low: 0.001, High: 1},
+		"clip=0,1,5":        {Key: "clip", Values: []string{"0", "1", "5"}},
+		"index-set=frame":   {Key: "index-set", Values: []string{"frame"}},
+	} {
+		if got, err := lab.ParseDimension(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, error %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "step-size", "=1:2", "step-size=", "x=0:1", "x=-1:1", "x=2:1", "x=1:1", "x=1:Inf", "x=NaN:1", "x=1:NaN", "x=a:b", "x=1:2:3", "x=1:"} {
+		if d, err := lab.ParseDimension(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q: %+v, error %v", text, d, err)
+		}
+	}
+}
+
+// An experiment's own settings hold where none are given for their keys; the first key of them runs slowest, those given after it. An agent that has
+// not the key is not touched.
+func TestExperimentSets(t *testing.T) {
+	x := paper.Gaussian
+	x.Sets = []string{"particles=2,3", "arms=4"}
+	show := func(agents []string, sets ...string) string {
+		s, err := x.Spec(agents, sets, lab.Size{Periods: 1, Runs: 1}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, e := range s.Entries {
+			v := lab.Values(e.Setting)
+			out = append(out, fmt.Sprint(e.Agent, " ", v["arms"], " ", v["particles"], " ", v["batch"]))
+		}
+		return strings.Join(out, "; ")
+	}
+	for _, c := range []struct{ got, want string }{
+		{show([]string{"ensemble"}), "ensemble 4 2 1024; ensemble 4 3 1024"},
+		{show([]string{"ensemble"}, "particles=7"), "ensemble 4 7 1024"},
+		{show([]string{"ensemble"}, "batch=8,16"), "ensemble 4 2 8; ensemble 4 2 16; ensemble 4 3 8; ensemble 4 3 16"},
+		{show([]string{"ensemble", "exact"}, "arms=5,6", "particles=7"), "ensemble 5 7 1024; ensemble 6 7 1024; exact 5 <nil> <nil>; exact 6 <nil> <nil>"},
+		{show([]string{"exact"}), "exact 4 <nil> <nil>"}, // has no particles: no error for a key that was not given
+	} {
+		if c.got != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+}

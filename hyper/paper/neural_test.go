@@ -1,0 +1,173 @@
+package paper_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// A setting that makes no sense is refused with the reason before anything is compiled.
+func TestNeuralSettingsAreRefused(t *testing.T) {
+	before := lab.Compilations()
+	for _, c := range []struct{ experiment, agent, set, want string }{
+		{"neural", "linear", "hidden=0x10", `hidden must be widths of hidden layers joined by x, as 10x10, got "0x10"`},
+		{"neural", "linear", "hidden=ax3", `got "ax3"`},
+		{"neural", "linear", "hidden=10x", `got "10x"`},
+		{"neural", "linear", "hidden=-3", `got "-3"`},
+		{"neural", "egreedy", "generator=3x0", `generator must be widths`},
+		{"neural", "independent", "generator=3.5", `generator must be widths`},
+		{"neural", "linear", "index-dim=0", "index-dim must be at least 1, got 0"},
+		{"neural", "linear", "actions=0", "actions must be at least 1, got 0"},
+		{"neural", "linear", "features=0", "features must be at least 1, got 0"},
+		{"neural", "linear", "noise=-1", "noise must not be negative, got -1"},
+		{"neural", "linear", "perturbation=-1", "perturbation must not be negative"},
+		{"neural", "linear", "map-step=0", "map-step must be positive, got 0"},
+		{"neural", "linear", "clip=-1", "clip must not be negative"},
+		{"neural", "linear", "index-set=frame;index-samples=15", "index-set frame needs an even number of index-samples, got 15"},
+		{"neural", "linear", "index-set=antithetic;index-samples=15", "index-set antithetic needs an even number"},
+		{"neural", "linear", "index-set=magic", "choose iid, antithetic or frame"},
+		{"neural", "linear", "index-set=frame;index-dim=200", "at most 512 dimensions, got 600"}, // three layers
+		{"neural", "linear", "integrate=analytic", "linear in its parameters"},
+		{"neural", "ensemble", "integrate=full-data", "linear in its parameters"},
+		{"neural", "ensemble", "integrate=sampled;index-set=frame", "needs Gaussian indices"},
+		{"neural", "ensemble", "integrate=sampled;index-set=antithetic", "symmetric about 0"},
+		{"neural", "ensemble", "particles=0", "particles must be at least 1, got 0"},
+		{"neural", "ensemble", "additive-prior=perhaps", "additive-prior"},
+		{"neural", "egreedy", "anneal=0", "anneal must be positive, got 0"},
+		{"posterior-approximations", "dropout", "keep=0", "keeping a unit must be in (0, 1], got 0"},
+		{"posterior-approximations", "dropout", "keep=2", "keeping a unit must be in (0, 1], got 2"},
+		{"posterior-approximations", "dropout", "index-set=antithetic", "symmetric about 0"},
+		{"posterior-approximations", "bbb", "kl-strength=-1", "kl-strength must not be negative"},
+		{"posterior-approximations", "bbb", "prior-deviation=0", "prior-deviation must be positive"},
+		{"posterior-approximations", "bbb", "initial-deviation=0", "initial-deviation must be positive"},
+		{"posterior-approximations", "bbb", "index-set=frame", "at most 512 dimensions"},
+		{"posterior-approximations", "bbb", "last-layer=implicit", "needs an ensemble or a dense linear hypermodel"},
+		{"posterior-approximations", "diagonal", "integrate=analytic", "linear in its parameters"},
+	} {
+		_, err := paper.Known[c.experiment].Spec([]string{c.agent}, strings.Split(c.set, ";"), lab.Size{Periods: 5, Runs: 1}, 1)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s: error %v, want %q", c.agent, c.set, err, c.want)
+		}
+	}
+	// A comma separates values of a sweep: 10,10 is twice one hidden layer, no network of two.
+	spec, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=10,10"}, lab.Size{Periods: 5, Runs: 1}, 1)
+	if err != nil || len(spec.Entries) != 2 {
+		t.Errorf("hidden=10,10: %d entries, error %v", len(spec.Entries), err)
+	}
+	if n := lab.Compilations() - before; n != 0 {
+		t.Errorf("%d programs were compiled", n)
+	}
+}
+
+// All faults of a setting come at once.
+func TestNeuralFaultsComeTogether(t *testing.T) {
+	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=a", "actions=0", "index-dim=0", "step-size=-1", "optimizer=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
+	for _, want := range []string{"hidden", "actions", "index-dim", "step-size", "choose adam"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want also %q", err, want)
+		}
+	}
+}
+
+func simulate(t *testing.T, s lab.Spec) []lab.Row {
+	t.Helper()
+	_, rows, err := lab.Simulate(t.Context(), s, paper.Known, lab.Options{Backend: backend.Go})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// On one seed all agents meet the same actions and mean rewards: with two actions, the runs of two agents with the same first action have the
+// same regret, and with other actions one of the two regrets is 0.
+func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
+	one := lab.Size{Periods: 1, Runs: 40}
+	a := simulate(t, tiny(t, paper.Neural, []string{"independent"}, one, "actions=2"))
+	for _, agent := range []string{"linear", "ensemble", "egreedy"} {
+		b := simulate(t, tiny(t, paper.Neural, []string{agent}, one, "actions=2"))
+		same := 0
+		for i := range a {
+			switch {
+			case a[i].Seed != b[i].Seed:
+				t.Fatal("other seeds")
+			case a[i].Digest == b[i].Digest:
+				same++
+				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // two programs, fused in other ways
+					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms", agent, a[i].Seed, b[i].Regret, a[i].Regret)
+				}
+			case a[i].Regret != 0 && b[i].Regret != 0:
+				t.Errorf("%s, seed %d: two actions of two have regret", agent, a[i].Seed)
+			}
+		}
+		if same == 0 || same == len(a) {
+			t.Errorf("%s: %d of %d first actions agree: the test says nothing", agent, same, len(a))
+		}
+	}
+}
+
+// With a huge annealing rate epsilon-greedy acts at random: its regret grows linearly, in its second half of 60 periods as in its first. With a tiny
+// one it exploits. Over 60 runs the first has more regret by far more than 3 of the sum's standard errors.
+func TestEpsilonGreedyAnneals(t *testing.T) {
+	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: 60}, "anneal=1000000,1", "noise=0.1"))
+	var sum, square [2]float64
+	for _, r := range rows {
+		if r.Period == 60 {
+			sum[r.Entry] += float64(r.Regret) / 60
+			square[r.Entry] += float64(r.Regret) * float64(r.Regret) / 60
+		}
+	}
+	se := math.Sqrt((square[0] - sum[0]*sum[0] + square[1] - sum[1]*sum[1]) / 60)
+	if sum[0]-sum[1] < 3*se {
+		t.Errorf("regret %.2f at random and %.2f annealed, standard error %.2f", sum[0], sum[1], se)
+	}
+}
+
+// Interrupted after any number of calls, a run of each kind of agent resumes to the bytes of an uninterrupted one.
+func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
+	for _, c := range []struct{ experiment, agent, set string }{
+		{"neural", "linear", "clip=1,0"}, {"neural", "egreedy", "anneal=3"}, {"neural", "independent", "noise=1"},
+		{"posterior-approximations", "bbb", "optimizer=adam"}, {"posterior-approximations", "dropout", "noise=1"},
+	} {
+		s := tiny(t, paper.Known[c.experiment], []string{c.agent}, lab.Size{Periods: 30, Runs: 3}, c.set)
+		o := lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 7, Every: time.Nanosecond, Dir: t.TempDir()}
+		text := func() string { return string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))) }
+		if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
+			t.Fatal(err)
+		}
+		want := text()
+		o.Dir = t.TempDir()
+		stops := 0
+		for err := error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			calls := atomic.Int64{}
+			o.Progress = func(lab.Progress) {
+				if calls.Add(1) == int64(3+4*stops) {
+					cancel()
+				}
+			}
+			_, err = lab.Run(ctx, s, paper.Known, o)
+			cancel()
+			if err != nil && !errors.Is(err, lab.ErrInterrupted) || stops > 50 {
+				t.Fatal(err)
+			}
+		}
+		if stops < 2 {
+			t.Errorf("%s was never interrupted: the test says nothing", c.agent)
+		}
+		if text() != want {
+			t.Errorf("%s: the resumed results differ from the uninterrupted ones", c.agent)
+		}
+	}
+}
