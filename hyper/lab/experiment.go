@@ -63,4 +63,7 @@ type Experiment struct {
 }
 
 // Size is how much of an experiment is run.
-type Size struct{ Periods, Runs int }
+type Size struct {
+	Periods int `json:"periods"`
+	Runs    int `json:"runs"`
+}
