@@ -12,11 +12,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// tiny makes a spec of an experiment whose networks are small: its other settings are the defaults.
+// tiny makes a spec of an experiment whose networks are small and steps few: its other settings are the defaults.
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
-	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "particles=3", "index-dim=2", "batch=8", "index-samples=2"} {
+	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
 		key, _, _ := strings.Cut(set, "=")
 		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
 		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
@@ -48,7 +48,7 @@ func TestEveryAgentRuns(t *testing.T) {
 		if len(agents) != len(x.Order) || len(x.Order) != len(x.Agents) {
 			t.Errorf("%s: entries of %d agents, %d agents, %d in order", name, len(agents), len(x.Agents), len(x.Order))
 		}
-		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
 		if err != nil {
 			t.Fatal(err)
 		}
