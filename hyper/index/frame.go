@@ -52,7 +52,8 @@ func (d PerArm) FrameSize() int { return 2 * d.M }
 
 // frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a frame for each part. An orthogonal matrix is
 // (H S)^3, with H the orthonormal cosine transform and S random signs: close to the uniform law over rotations and far cheaper
-// to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use the Hadamard transform, which not every dimension has).
+// to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use the Hadamard transform, which not every dimension has). In two dimensions only
+// the four directions (+-1, +-1) occur.
 func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	g, runs := s.Graph(), s.Runs()
 	groups := sets * ((n/2 + dim - 1) / dim)

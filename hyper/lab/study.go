@@ -130,7 +130,9 @@ func readPiece(path string, known map[string]Experiment) (Header, []Row, error) 
 		return ReadResults(path, known)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		return Header{}, nil, fmt.Errorf("%w: there is no folder or file %s", ErrResults, path)
+	} else if err != nil {
 		return Header{}, nil, fmt.Errorf("%w: %v", ErrResults, err)
 	}
 	if filepath.Ext(path) == ".gz" {

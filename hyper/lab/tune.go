@@ -85,6 +85,7 @@ func ParseDimension(text string) (Dimension, error) {
 
 // Tune runs the search and returns it with its Rungs. The results of a rung lie in opts.Dir: called again, Tune goes on where it ended.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
+	t.Rungs = nil
 	candidates, err := t.candidates(known)
 	if err != nil {
 		return t, err
@@ -150,6 +151,11 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	}
 	if t.Candidates < 1 || len(t.Space) == 0 {
 		return nil, errors.New("a search needs at least one candidate and one key")
+	}
+	for _, d := range t.Space {
+		if slices.ContainsFunc(t.Sets, func(set string) bool { return strings.HasPrefix(set, d.Key+"=") }) {
+			return nil, fmt.Errorf("key %q is both fixed and searched over", d.Key)
+		}
 	}
 	random := rand.New(rand.NewPCG(t.Seed, 1))
 	out := make([]candidate, t.Candidates)

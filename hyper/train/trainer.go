@@ -117,14 +117,14 @@ func (t Trainer) gradient(state State, steps draws, i int, size *Node, r Rates) 
 	data, z := steps.data.step(i, t.Steps), steps.indices(i)
 	_, known := t.Model.Base.(hyper.DifferentiableBase)
 	switch {
+	case t.Regularize == KL && !known:
+		return Gradient(ReduceAllSum(VariationalLoss(t.Model, p, data, z, count, r)), p.Nu...)
 	case t.Model.LinearInTheta() && t.Integrate == Analytic:
 		return Collapse(t.Model.Base.(hyper.LinearBase), data).ExactGradient(t.Model, p, weight, r)
 	case t.Model.LinearInTheta():
 		return Collapse(t.Model.Base.(hyper.LinearBase), data).GradientAt(t.Model, p, z, weight, r)
 	case known:
 		return networkGradient(t.Model, t.Regularize, p, data.X, part(steps.targets, i), z, count, r)
-	case t.Regularize == KL:
-		return Gradient(ReduceAllSum(VariationalLoss(t.Model, p, data, z, count, r)), p.Nu...)
 	}
 	return SampledGradient(t.Model, p, data, z, count, r)
 }
