@@ -70,7 +70,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --backend tpu":             "choose one of go, xla:cpu, xla:cuda",
 		"run gaussian --flag":                    "unknown flag",
 		"resume nowhere":                         "nowhere has no results.jsonl",
-		"plot nowhere":                           "not a usable result file: open nowhere: no such file",
+		"plot nowhere":                           "there is no folder or file nowhere",
 		"plot":                                   "at least 1 arg",
 		"check gaussian --claim foo":             "its claims are linear-near-exact",
 		"list foo":                               "the experiments are gaussian",
