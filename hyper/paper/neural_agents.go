@@ -124,7 +124,7 @@ type NeuralDiagonal struct {
 
 func newNeuralDiagonal() *NeuralDiagonal {
 	c := &NeuralDiagonal{NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, Belief: newBelief(), SGD: neuralSGD()}
-	c.StepSize, c.Steps, c.Indices = 0.003, 4, 4
+	c.StepSize, c.IndexSet, c.Indices = 0.003, string(train.Antithetic), 4
 	return c
 }
 
@@ -164,10 +164,10 @@ type NeuralBBB struct {
 
 func newNeuralBBB() *NeuralBBB {
 	c := &NeuralBBB{
-		NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, InitialDeviation: 0.1, PriorDeviation: 0.2, KLStrength: 0.1, NoiseVariance: 1,
+		NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, InitialDeviation: 0.1, PriorDeviation: 0.2, KLStrength: 0.17, NoiseVariance: 1,
 		Descent: neuralSGD().Descent,
 	}
-	c.StepSize, c.Steps, c.Indices = 0.003, 4, 4
+	c.StepSize, c.Indices = 0.002, 4
 	return c
 }
 
@@ -206,7 +206,7 @@ type NeuralDropout struct {
 
 func newNeuralDropout() *NeuralDropout {
 	c := &NeuralDropout{NeuralBandit: newNeuralBandit(), Net: Net{"100x100"}, Keep: 0.5, NoiseVariance: 1, PriorVariance: 2.25, Descent: neuralSGD().Descent}
-	c.StepSize, c.Steps, c.Indices = 0.01, 4, 4
+	c.StepSize, c.Indices = 0.003, 4
 	return c
 }
 

@@ -132,36 +132,39 @@ func TestComputation(t *testing.T) {
 
 // Claims have names of their own, and judge what a simulator gives them: here one whose regrets are made up.
 func TestClaimsJudge(t *testing.T) {
-	var names []string
-	for _, claim := range paper.Gaussian.Claims {
-		names = append(names, claim.Name)
-		good, bad := 0.0, 0.0
-		for _, factor := range []float64{1e-3, 1e3} { // the first agent asked for does far better, then far worse
-			f, err := claim.Test(madeUp(factor), true)
-			if err != nil {
-				t.Fatal(err)
+	for _, name := range paper.Order {
+		x := paper.Known[name]
+		var names []string
+		for _, claim := range x.Claims {
+			names = append(names, claim.Name)
+			good, bad := 0.0, 0.0
+			for _, factor := range []float64{1e-3, 1e3} { // the first agent asked for does far better, then far worse
+				f, err := claim.Test(madeUp(x, factor), true)
+				if err != nil {
+					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
+				}
+				switch f.Verdict {
+				case lab.Reproduced:
+					good = factor
+				case lab.NotReproduced:
+					bad = factor
+				}
 			}
-			switch f.Verdict {
-			case lab.Reproduced:
-				good = factor
-			case lab.NotReproduced:
-				bad = factor
+			if good != 1e-3 || bad != 1e3 {
+				t.Errorf("%s, claim %s: reproduced at factor %v and refuted at %v", name, claim.Name, good, bad)
 			}
 		}
-		if good != 1e-3 || bad != 1e3 {
-			t.Errorf("claim %s: reproduced at factor %v and refuted at %v", claim.Name, good, bad)
+		slices.Sort(names)
+		if len(slices.Compact(names)) != len(x.Claims) || len(names) == 0 {
+			t.Errorf("%s: two claims share a name, or there is none", name)
 		}
-	}
-	slices.Sort(names)
-	if len(slices.Compact(names)) != len(paper.Gaussian.Claims) {
-		t.Error("two claims share a name")
 	}
 }
 
 // madeUp returns regrets of about 100 at the last period: times factor in the first call, and 100 in later ones.
-func madeUp(factor float64) lab.Simulator {
+func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-		spec, err := paper.Gaussian.Spec(agents, sets, size, 0)
+		spec, err := x.Spec(agents, sets, size, 0)
 		if err != nil {
 			return lab.Header{}, nil, fmt.Errorf("the claim's settings: %w", err)
 		}
