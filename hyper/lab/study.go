@@ -151,7 +151,11 @@ func readPiece(path string, known map[string]Experiment) (Header, []Row, error) 
 	return h, rows, nil
 }
 
-// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study, with all their runs and periods.
+// ErrNotInStudy says that a study lacks an entry.
+var ErrNotInStudy = errors.New("not in the study")
+
+// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study, with all their runs and periods. The error is
+// ErrNotInStudy when one is missing.
 func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	return func(agents, sets []string, size Size) (Header, []Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
@@ -171,7 +175,7 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 				return err == nil && bytes.Equal(text, want)
 			})
 			if at < 0 {
-				return Header{}, nil, fmt.Errorf("the study has no agent %s with settings %s", e.Agent, want)
+				return Header{}, nil, fmt.Errorf("%w: agent %s with %v at the defaults of its other settings", ErrNotInStudy, e.Agent, sets)
 			}
 			for _, r := range rows {
 				if r.Entry == at {
