@@ -42,12 +42,18 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		sound := runs.sound()
-		periods := runs.periods(sound)
+		periods := runs.periods(runs.seeds())
 		if len(periods) == 0 {
 			return nil, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", i, e.Agent, ErrNoRows)
 		}
 		last := periods[len(periods)-1]
 		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(sound), Diverged: len(runs) - len(sound)}
+		if len(sound) == 0 { // all diverged: there is nothing to estimate
+			nan := Estimate{Float(math.NaN()), Float(math.NaN()), Float(math.NaN())}
+			s.Mean, s.Median, s.Failed, s.Difference = nan, nan, nan, nan
+			out = append(out, s)
+			continue
+		}
 		regret := runs.at(last, sound)
 		s.Mean = bootstrap(regret, func(x []float64) float64 { return stat.Mean(x, nil) })
 		s.Median = bootstrap(regret, func(x []float64) float64 { return quantile(x, 0.5) })

@@ -167,3 +167,21 @@ func TestPairedContrast(t *testing.T) {
 		t.Errorf("with a diverged run: %d pairs, %d diverged, %v", d.Pairs, d.Diverged, err)
 	}
 }
+
+// An entry whose runs all diverged has a Standing without estimates, and does not keep the others from theirs.
+func TestCompareDivergedEntry(t *testing.T) {
+	rows := append(rowsOf(0, []float64{1, 10}, []float64{1, 12}), rowsOf(1, []float64{1, 5}, []float64{1, 6})...)
+	for i := range rows {
+		if rows[i].Entry == 1 {
+			rows[i].Diverged = 3
+		}
+	}
+	all, err := Compare(toyHeader(2), rows, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "mean", float64(all[0].Mean.Value), 11) // of 10 and 12
+	if all[1].Runs != 0 || all[1].Diverged != 2 || !math.IsNaN(float64(all[1].Mean.Value)) {
+		t.Errorf("the diverged entry: %+v", all[1])
+	}
+}
