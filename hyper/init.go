@@ -19,6 +19,11 @@ func InitZeros(s rng.Stream, _, _ int, dims ...int) *Node {
 	return zeros(s, dims)
 }
 
+// InitConstant starts at x.
+func InitConstant(x float64) Initializer {
+	return func(s rng.Stream, _, _ int, dims ...int) *Node { return AddScalar(zeros(s, dims), x) }
+}
+
 // InitNormal draws from N(0, sd^2); the paper's section 4.1 has sd 0.05.
 func InitNormal(sd float64) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node { return MulScalar(s.Normal(dims...), sd) }

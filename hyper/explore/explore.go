@@ -3,6 +3,9 @@
 package explore
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -22,4 +25,26 @@ type Moment struct {
 	Stream rng.Stream // of random numbers, for this decision alone
 	Period *Node      // decisions taken before, an int32 scalar
 	Anneal *Node      // c of annealed policies, [runs]; nil where a policy does not anneal
+}
+
+// Names lists the policies that [Named] knows.
+var Names = []string{"thompson", "ids", "greedy", "egreedy", "ucb", "top-two"}
+
+// Named returns the policy of that name, which draws n functions for each decision; n = 0 is the policy's own number.
+func Named(name string, n int) (Policy, error) {
+	switch name {
+	case "thompson":
+		return Thompson{N: n}, nil
+	case "ids":
+		return IDS{N: n}, nil
+	case "greedy":
+		return Greedy{N: n}, nil
+	case "egreedy":
+		return EpsilonGreedy{N: n}, nil
+	case "ucb":
+		return UCB{N: n}, nil
+	case "top-two":
+		return TopTwo{N: n}, nil
+	}
+	return nil, fmt.Errorf("unknown policy %q; choose %s", name, strings.Join(Names, ", "))
 }

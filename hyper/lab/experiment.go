@@ -66,4 +66,6 @@ type Experiment struct {
 type Size struct {
 	Periods int `json:"periods"`
 	Runs    int `json:"runs"`
+	// Sets are settings of this size that go before the experiment's own Sets.
+	Sets []string `json:"-"`
 }

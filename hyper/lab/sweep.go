@@ -9,8 +9,8 @@ import (
 )
 
 // Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
-// every combination of the values of the keys it has; the keys of x.Sets that are not given have the values given there. A key that none of the agents has is an error, and so is every
-// other fault; the error joins them.
+// every combination of the values of the keys it has. Keys of size.Sets, and then of x.Sets, that are not given have the values given there.
+// A key that none of the agents has is an error, and so is every other fault; the error joins them.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
 		agents = x.Order
@@ -22,11 +22,13 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	for _, k := range keys {
 		unused[k] = true
 	}
-	own, defaults, err := parseSets(x.Sets)
-	errs = append(errs, err)
-	for _, k := range slices.Backward(own) {
-		if _, given := values[k]; !given {
-			keys, values[k] = append([]string{k}, keys...), defaults[k]
+	for _, sets := range [][]string{size.Sets, x.Sets} {
+		own, defaults, err := parseSets(sets)
+		errs = append(errs, err)
+		for _, k := range slices.Backward(own) {
+			if _, given := values[k]; !given {
+				keys, values[k] = append([]string{k}, keys...), defaults[k]
+			}
 		}
 	}
 	for i, name := range agents {

@@ -17,10 +17,12 @@ type hypermodelAgent struct {
 	policy   explore.Policy
 	visited  int    // what the step-size key is multiplied by to give the paper's alpha, see SGD
 	variance string // the key whose square root multiplies D of the prior; "" is none
+
+	priorVariance func(in lab.Inputs) *Node // sigma_p^2 of the loss, where it is not a key; nil where it is
 }
 
-func newAgent(m hyper.Model, c train.Config, variance string) hypermodelAgent {
-	a := hypermodelAgent{trainer: train.Trainer{Model: m, Config: c}, policy: explore.Thompson{}, visited: 1, variance: variance}
+func newAgent(m hyper.Model, c train.Config, variance string, e Exploration) hypermodelAgent {
+	a := hypermodelAgent{trainer: train.Trainer{Model: m, Config: c}, policy: e.policy(), visited: 1, variance: variance}
 	if p, finite := m.Index().(index.Enumerable); finite {
 		a.visited = c.Indices
 		if c.Integrate != train.Sampled {
@@ -46,7 +48,11 @@ func (a hypermodelAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, perio
 
 func (a hypermodelAgent) Learn(state lab.State, in lab.Inputs, s rng.Stream, period, action, reward, actions *Node) lab.State {
 	next := a.trainer.Observe(train.State(state), s, period, action, reward, actions)
-	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, rates(in, a.visited)))
+	r := rates(in, a.visited)
+	if a.priorVariance != nil {
+		r.PriorVar = a.priorVariance(in)
+	}
+	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, r))
 }
 
 // Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data statistics

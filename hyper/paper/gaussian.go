@@ -65,10 +65,11 @@ type GaussianLinear struct {
 	GaussianBandit
 	IndexDim int `key:"index-dim" help:"m: index dimension of each arm"`
 	SGD
+	Exploration
 }
 
 func newGaussianLinear() *GaussianLinear {
-	c := &GaussianLinear{GaussianBandit: newGaussianBandit(), IndexDim: 10, SGD: newSGD()}
+	c := &GaussianLinear{GaussianBandit: newGaussianBandit(), IndexDim: 10, SGD: newSGD(), Exploration: thompson()}
 	c.StepSize, c.Batch, c.Indices = 1, 1024, 64
 	return c
 }
@@ -86,13 +87,13 @@ func (c *GaussianLinear) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *GaussianLinear) Validate() error {
-	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SGD.Validate())
+	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SGD.Validate(), c.Exploration.Validate())
 	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *GaussianLinear) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance", c.Exploration)
 }
 
 // GaussianEnsemble is the agent with the ensemble hypermodel.
@@ -100,10 +101,11 @@ type GaussianEnsemble struct {
 	GaussianBandit
 	Particles int `key:"particles" help:"number of particles in the ensemble"`
 	SGD
+	Exploration
 }
 
 func newGaussianEnsemble() *GaussianEnsemble {
-	c := &GaussianEnsemble{GaussianBandit: newGaussianBandit(), Particles: 100, SGD: newSGD()}
+	c := &GaussianEnsemble{GaussianBandit: newGaussianBandit(), Particles: 100, SGD: newSGD(), Exploration: thompson()}
 	c.StepSize, c.Batch, c.Indices, c.Integrate = 0.5, 1024, 64, string(train.Analytic)
 	return c
 }
@@ -120,13 +122,13 @@ func (c *GaussianEnsemble) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *GaussianEnsemble) Validate() error {
-	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("particles", c.Particles, 1), c.SGD.Validate())
+	numbers := errors.Join(c.GaussianBandit.Validate(), atLeast("particles", c.Particles, 1), c.SGD.Validate(), c.Exploration.Validate())
 	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *GaussianEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-variance", c.Exploration)
 }
 
 // GaussianExact is exact Thompson sampling with the independent-Gaussian posterior.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/train"
@@ -32,10 +31,11 @@ type NeuralLinear struct {
 	InitialMap float64 `key:"initial-map" help:"scale of the initial C, as a multiple of Glorot uniform. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
 	Belief
 	SGD
+	Exploration
 }
 
 func newNeuralLinear() *NeuralLinear {
-	c := &NeuralLinear{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, InitialMap: 0.3, Belief: newBelief(), SGD: neuralSGD()}
+	c := &NeuralLinear{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, InitialMap: 0.3, Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
 	c.StepSize, c.IndexSet, c.Indices = 0.004, string(train.Frame), 60
 	return c
 }
@@ -63,13 +63,13 @@ func (c *NeuralLinear) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralLinear) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), notNegative("initial-map", c.InitialMap), c.Belief.Validate(), c.SGD.Validate())
+	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), notNegative("initial-map", c.InitialMap), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
 	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralLinear) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
 }
 
 // NeuralEnsemble is the agent with the ensemble hypermodel.
@@ -80,10 +80,11 @@ type NeuralEnsemble struct {
 	AdditivePrior string `key:"additive-prior" help:"yes, or no for the ensembles of appendix B"`
 	Belief
 	SGD
+	Exploration
 }
 
 func newNeuralEnsemble() *NeuralEnsemble {
-	c := &NeuralEnsemble{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, Particles: 10, AdditivePrior: "yes", Belief: newBelief(), SGD: neuralSGD()}
+	c := &NeuralEnsemble{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, Particles: 10, AdditivePrior: "yes", Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
 	c.StepSize, c.Integrate = 0.002, string(train.Analytic)
 	return c
 }
@@ -104,13 +105,13 @@ func (c *NeuralEnsemble) Model() hyper.Model {
 // Validate reports everything that is wrong.
 func (c *NeuralEnsemble) Validate() error {
 	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("particles", c.Particles, 1), oneOf("additive-prior", c.AdditivePrior, "yes", "no"),
-		c.Belief.Validate(), c.SGD.Validate())
+		c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
 	return c.SGD.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
 }
 
 // NeuralDiagonal is the agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz, C
@@ -120,11 +121,12 @@ type NeuralDiagonal struct {
 	Net
 	Belief
 	SGD
+	Exploration
 }
 
 func newNeuralDiagonal() *NeuralDiagonal {
-	c := &NeuralDiagonal{NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, Belief: newBelief(), SGD: neuralSGD()}
-	c.StepSize, c.IndexSet, c.Indices = 0.003, string(train.Antithetic), 4
+	c := &NeuralDiagonal{NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
+	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, string(train.Antithetic), 4, 0.1
 	return c
 }
 
@@ -143,12 +145,12 @@ func (c *NeuralDiagonal) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralDiagonal) Validate() error {
-	return c.SGD.validateFor(errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), c.Belief.Validate(), c.SGD.Validate()), c.Model)
+	return c.SGD.validateFor(errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate()), c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralDiagonal) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
 }
 
 // NeuralBBB is the agent with Bayes by Backprop (appendix D).
@@ -160,12 +162,13 @@ type NeuralBBB struct {
 	KLStrength       float64 `key:"kl-strength" run:"true" help:"weight of the divergence from the prior; 1 is the variational bound's"`
 	NoiseVariance    float64 `key:"noise-variance" run:"true" help:"sigma_w^2 of the loss: the weight of the data"`
 	Descent
+	Exploration
 }
 
 func newNeuralBBB() *NeuralBBB {
 	c := &NeuralBBB{
 		NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, InitialDeviation: 0.1, PriorDeviation: 0.2, KLStrength: 0.17, NoiseVariance: 1,
-		Descent: neuralSGD().Descent,
+		Descent: neuralSGD().Descent, Exploration: thompson(),
 	}
 	c.StepSize, c.Indices = 0.002, 4
 	return c
@@ -183,7 +186,7 @@ func (c *NeuralBBB) Model() hyper.Model {
 // Validate reports everything that is wrong.
 func (c *NeuralBBB) Validate() error {
 	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("initial-deviation", c.InitialDeviation),
-		positive("prior-deviation", c.PriorDeviation), notNegative("kl-strength", c.KLStrength), positive("noise-variance", c.NoiseVariance), c.Descent.Validate())
+		positive("prior-deviation", c.PriorDeviation), notNegative("kl-strength", c.KLStrength), positive("noise-variance", c.NoiseVariance), c.Descent.Validate(), c.Exploration.Validate())
 	return c.Descent.validateFor(numbers, c.Model)
 }
 
@@ -191,7 +194,7 @@ func (c *NeuralBBB) Validate() error {
 func (c *NeuralBBB) Build(periods int) (lab.Environment, lab.Agent) {
 	config := c.config(periods)
 	config.Regularize = train.KL
-	return c.environment(), newAgent(c.Model(), config, "")
+	return c.environment(), newAgent(c.Model(), config, "", c.Exploration)
 }
 
 // NeuralDropout is the agent with dropout (appendix E): Thompson sampling where a function is a mask.
@@ -202,11 +205,12 @@ type NeuralDropout struct {
 	NoiseVariance float64 `key:"noise-variance" run:"true" help:"sigma_w^2 of the loss: the weight of the data"`
 	PriorVariance float64 `key:"prior-variance" run:"true" help:"sigma_p^2 of the loss's regularizer"`
 	Descent
+	Exploration
 }
 
 func newNeuralDropout() *NeuralDropout {
-	c := &NeuralDropout{NeuralBandit: newNeuralBandit(), Net: Net{"100x100"}, Keep: 0.5, NoiseVariance: 1, PriorVariance: 2.25, Descent: neuralSGD().Descent}
-	c.StepSize, c.Indices = 0.003, 4
+	c := &NeuralDropout{NeuralBandit: newNeuralBandit(), Net: Net{"100x100"}, Keep: 0.5, NoiseVariance: 1, PriorVariance: 2.25, Descent: neuralSGD().Descent, Exploration: thompson()}
+	c.StepSize, c.Indices, c.PriorVariance = 0.009, 4, 20
 	return c
 }
 
@@ -219,27 +223,27 @@ func (c *NeuralDropout) Model() hyper.Model {
 // Validate reports everything that is wrong.
 func (c *NeuralDropout) Validate() error {
 	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("noise-variance", c.NoiseVariance),
-		positive("prior-variance", c.PriorVariance), c.Descent.Validate())
+		positive("prior-variance", c.PriorVariance), c.Descent.Validate(), c.Exploration.Validate())
 	return c.Descent.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralDropout) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "")
+	return c.environment(), newAgent(c.Model(), c.config(periods), "", c.Exploration)
 }
 
 // NeuralGreedy is annealed epsilon-greedy with one network.
 type NeuralGreedy struct {
 	NeuralBandit
 	Net
-	Anneal        float64 `key:"anneal" run:"true" help:"c: explores in period t with probability c / (c + t)"`
 	NoiseVariance float64 `key:"noise-variance" run:"true" help:"sigma_w^2 of the loss: the weight of the data"`
 	PriorVariance float64 `key:"prior-variance" run:"true" help:"sigma_p^2 of the loss's regularizer"`
 	Descent
+	Exploration
 }
 
 func newNeuralGreedy() *NeuralGreedy {
-	c := &NeuralGreedy{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, Anneal: 12, NoiseVariance: 1, PriorVariance: 2.25, Descent: neuralSGD().Descent}
+	c := &NeuralGreedy{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, NoiseVariance: 1, PriorVariance: 2.25, Descent: neuralSGD().Descent, Exploration: Exploration{Policy: "egreedy", Anneal: 12}}
 	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, string(train.Analytic)
 	return c
 }
@@ -252,16 +256,14 @@ func (c *NeuralGreedy) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralGreedy) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("anneal", c.Anneal), positive("noise-variance", c.NoiseVariance),
-		positive("prior-variance", c.PriorVariance), c.Descent.Validate())
+	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("noise-variance", c.NoiseVariance),
+		positive("prior-variance", c.PriorVariance), c.Descent.Validate(), c.Exploration.Validate())
 	return c.Descent.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralGreedy) Build(periods int) (lab.Environment, lab.Agent) {
-	a := newAgent(c.Model(), c.config(periods), "")
-	a.policy = explore.EpsilonGreedy{}
-	return c.environment(), a
+	return c.environment(), newAgent(c.Model(), c.config(periods), "", c.Exploration)
 }
 
 // NeuralIndependent is Thompson sampling that takes the actions for independent arms, under the Gaussian law that has the mean

@@ -16,7 +16,7 @@ import (
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
-	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
+	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "size=5", "policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
 		key, _, _ := strings.Cut(set, "=")
 		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
 		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
@@ -82,8 +82,8 @@ func TestSpecsRoundTrip(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
 		sets := []string{"actions=3,4"}
-		if name == "gaussian" {
-			sets = []string{"arms=3,4"}
+		if other, ok := map[string]string{"gaussian": "arms=3,4", "ids": "size=3,4"}[name]; ok {
+			sets = []string{other}
 		}
 		spec, err := x.Spec(nil, sets, x.Quick, 5)
 		if err != nil {

@@ -1,0 +1,323 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	streams "github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// minimise runs MinimumRatio on r and v, [runs][actions].
+func minimise(name string, r, v [][]float32) (probabilities [][]float32, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		m := MinimumRatio(in[0], in[1])
+		return []*Node{m.Probabilities(in[0].Shape().Dim(1))}
+	}, r, v)
+	if err != nil {
+		return nil, err
+	}
+	return out[0].Value().([][]float32), nil
+}
+
+// ratio is (pi.r)^2 / (pi.v), with 0 where there is no regret, and +Inf where there is regret and no variance.
+func ratio[T float32 | float64](pi []T, r, v []float32) float64 {
+	var regret, variance float64
+	for x := range pi {
+		regret += float64(pi[x]) * float64(r[x])
+		variance += float64(pi[x]) * float64(v[x])
+	}
+	if regret == 0 {
+		return 0
+	}
+	return regret * regret / variance
+}
+
+// leastOfPairs is the least ratio by brute force: for all pairs of actions, the stationary point of their mixtures and both ends.
+func leastOfPairs(r, v []float32) float64 {
+	least := math.Inf(1)
+	for x := range r {
+		for y := range r {
+			rx, ry, vx, vy := float64(r[x]), float64(r[y]), float64(v[x]), float64(v[y])
+			// d/dq of (rx + q dr)^2 / (vx + q dv) is 0 where 2 dr (vx + q dv) = dv (rx + q dr).
+			for _, q := range []float64{0, 1, rx/(rx-ry) - 2*vx/(vy-vx)} {
+				if q >= 0 && q <= 1 { // not NaN
+					pair := []float64{1 - q, q}
+					least = min(least, ratio(pair, []float32{r[x], r[y]}, []float32{v[x], v[y]}))
+				}
+			}
+		}
+	}
+	return least
+}
+
+// instances makes pairs r, v of n actions in many manners: independent, correlated, tied, discrete, spread over many magnitudes,
+// on a curve that makes every action a vertex of the hull, and degenerate.
+func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
+	for i := range count {
+		a, b := make([]float32, n), make([]float32, n)
+		for x := range n {
+			u, w := rng.Float64(), rng.Float64()
+			switch i % 10 {
+			case 0:
+				a[x], b[x] = float32(u), float32(w)
+			case 1: // regret grows with what is to learn
+				a[x], b[x] = float32(u), float32(u*u*(1+0.1*w))
+			case 2: // discrete, with many ties
+				a[x], b[x] = float32(1+rng.IntN(3)), float32(rng.IntN(4))
+			case 3: // many magnitudes
+				a[x], b[x] = float32(math.Exp(-12*u)), float32(math.Exp(-12*w))
+			case 4: // every action on the hull, a parabola away from the origin
+				a[x], b[x] = float32(0.2+u), float32(math.Sqrt(u))
+			case 5: // a hull that doubles
+				a[x], b[x] = float32(math.Pow(2, float64(x%24)-20)+1e-7), float32(math.Pow(1.9, float64(x%24)-20))
+			case 6: // some tell nothing
+				a[x], b[x] = float32(0.1+u), float32(max(w-0.7, 0))
+			case 7: // all alike
+				a[x], b[x] = 0.3, 0.2
+			case 8: // nothing to learn, or one without regret
+				a[x], b[x] = float32(u), 0
+				if i%20 == 8 {
+					b[x] = float32(w)
+					if x == i%n {
+						a[x] = 0
+					}
+				}
+			case 9: // tiny units
+				a[x], b[x] = float32(u*1e-12), float32(w*1e-20)
+			}
+		}
+		r, v = append(r, a), append(v, b)
+	}
+	return r, v
+}
+
+// checkMinimum reports what is wrong with pi as the minimiser.
+func checkMinimum(pi, r, v []float32) error {
+	sum, support, biggest := 0.0, 0, float32(0)
+	for _, p := range pi {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("probabilities %v", pi)
+		}
+		sum += float64(p)
+		if p > 0 {
+			support++
+		}
+	}
+	if math.Abs(sum-1) > 1e-6 || support > 2 {
+		return fmt.Errorf("%d actions with probabilities of sum %v", support, sum)
+	}
+	for _, x := range v {
+		biggest = max(biggest, x)
+	}
+	got := ratio(pi, r, v)
+	if biggest == 0 { // the action of least regret
+		for x, p := range pi {
+			for y := range r {
+				if p > 0 && r[y] < r[x] {
+					return fmt.Errorf("nothing to learn, and action %d of regret %v, above %v of %d", x, r[x], r[y], y)
+				}
+			}
+		}
+		return nil
+	}
+	if want := leastOfPairs(r, v); !(got <= want*(1+2e-5)) { // some roundings of single precision
+		return fmt.Errorf("ratio %v, and %v for a pair", got, want)
+	}
+	return nil
+}
+
+// The minimiser's ratio is never above that of all pairs by brute force, for thousands of r and v of up to 300 actions.
+func TestMinimumRatioAgainstAllPairs(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, c := range [][2]int{{1, 40}, {2, 1000}, {3, 1000}, {4, 1000}, {7, 1000}, {30, 1000}, {100, 300}, {300, 60}} {
+			r, v := instances(rng, c[0], c[1])
+			probabilities, err := minimise(name, r, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, pi := range probabilities {
+				if err := checkMinimum(pi, r[i], v[i]); err != nil {
+					t.Errorf("%d actions, instance %d (kind %d): %v", c[0], i, i%10, err)
+				}
+			}
+		}
+	})
+}
+
+// The minimiser's ratio is never above that on a fine grid over the simplex of up to 4 actions.
+func TestMinimumRatioAgainstGrid(t *testing.T) {
+	const steps = 40
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 2; n <= 4; n++ {
+		r, v := instances(rng, n, 300)
+		probabilities, err := minimise(backend.Go, r, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var grid [][]float64
+		var fill func(pi []float64, left int)
+		fill = func(pi []float64, left int) {
+			if len(pi) == n-1 {
+				grid = append(grid, append(append([]float64{}, pi...), float64(left)/steps))
+				return
+			}
+			for k := 0; k <= left; k++ {
+				fill(append(pi, float64(k)/steps), left-k)
+			}
+		}
+		fill(nil, steps)
+		for i, pi := range probabilities {
+			got := ratio(pi, r[i], v[i])
+			for _, other := range grid {
+				if want := ratio(other, r[i], v[i]); got > want*(1+2e-5) {
+					t.Fatalf("%d actions, instance %d: ratio %v of %v, but %v of %v", n, i, got, pi, want, other)
+				}
+			}
+		}
+	}
+}
+
+// FuzzMinimumRatio checks arbitrary regrets and variances: bytes are pairs of mantissa and exponent.
+func FuzzMinimumRatio(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
+	f.Add([]byte{0, 0, 0, 0, 9, 1, 9, 1})
+	f.Add([]byte{255, 40, 255, 0, 1, 0, 1, 40, 128, 20, 128, 20})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		const actions = 12 // one shape, one compilation
+		var r, v [actions]float32
+		number := func(i int) float32 {
+			if 2*i+1 >= len(raw) {
+				return 0.5
+			}
+			return float32(math.Ldexp(float64(raw[2*i]), int(raw[2*i+1]%41)-30))
+		}
+		for x := range actions {
+			r[x], v[x] = number(2*x), number(2*x+1)
+		}
+		pi, err := minimise(backend.Go, [][]float32{r[:]}, [][]float32{v[:]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkMinimum(pi[0], r[:], v[:]); err != nil {
+			t.Errorf("r %v, v %v: %v", r, v, err)
+		}
+	})
+}
+
+// information by the formulas of section 3.2.
+func information(values [][]float32) (regret, variance []float64) {
+	n, actions := float64(len(values)), len(values[0])
+	regret, variance = make([]float64, actions), make([]float64, actions)
+	mean, sums, counts := make([]float64, actions), map[int][]float64{}, map[int]float64{}
+	for _, f := range values {
+		best := 0
+		for x := range f {
+			if f[x] > f[best] {
+				best = x
+			}
+		}
+		if sums[best] == nil {
+			sums[best] = make([]float64, actions)
+		}
+		counts[best]++
+		for x := range f {
+			regret[x] += float64(f[best]-f[x]) / n
+			mean[x] += float64(f[x]) / n
+			sums[best][x] += float64(f[x])
+		}
+	}
+	for best, sum := range sums {
+		for x := range sum {
+			variance[x] += counts[best] / n * math.Pow(sum[x]/counts[best]-mean[x], 2)
+		}
+	}
+	return regret, variance
+}
+
+// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter.
+func TestInformation(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		b, err := backend.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		for _, c := range []struct{ runs, functions, actions int }{{3, 40, 5}, {3, 6, 50}, {2, 1, 4}, {2, 5, 1}, {2, 300, 1500}} {
+			values := make([][][]float32, c.runs)
+			for i := range values {
+				for range c.functions {
+					f := make([]float32, c.actions)
+					for x := range f {
+						f[x] = float32(3 + rng.NormFloat64())
+						if i == 1 {
+							f[x] = float32(rng.IntN(3))
+						}
+					}
+					values[i] = append(values[i], f)
+				}
+			}
+			out, err := CallOnceN(b, func(in []*Node) []*Node {
+				r, v := Information(in[0])
+				return []*Node{r, v}
+			}, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, v := out[0].Value().([][]float32), out[1].Value().([][]float32)
+			for i := range values {
+				wantR, wantV := information(values[i])
+				for x := range wantR {
+					if math.Abs(float64(r[i][x])-wantR[x]) > 1e-5 || math.Abs(float64(v[i][x])-wantV[x]) > 1e-5 {
+						t.Fatalf("%+v, run %d, action %d: r, v = %v, %v, want %v, %v", c, i, x, r[i][x], v[i][x], wantR[x], wantV[x])
+					}
+				}
+			}
+		}
+	})
+}
+
+// Which of two machines pays 2, where both pay 0 else, is known for 1 by asking an oracle that itself pays 1/2: action 2 tells all, with
+// regret 3/2, and so does either machine, with regret 1. Restricted to candidates IDS cannot ask.
+func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
+	values := [][][]float32{{{2, 1.9, -1}, {1.9, 2, 1}}}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, only := range []bool{false, true} {
+			probabilities, _, err := decideAt(name, IDS{N: 2, OnlyCandidates: only}, values, []uint64{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if oracle := probabilities[0][2]; only != (oracle == 0) {
+				t.Errorf("%s, only candidates %v: probabilities %v", name, only, probabilities)
+			}
+		}
+	})
+}
+
+// decideAt runs a policy on values [runs, samples, actions] for runs with the given seeds.
+func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (probabilities [][]float32, action []int32, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		probabilities, action := p.Decide(in[1], Moment{Stream: streams.New(in[0])})
+		return []*Node{probabilities, action}
+	}, seeds, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+}

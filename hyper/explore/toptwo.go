@@ -1,0 +1,49 @@
+package explore
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// TopTwo is top-two Thompson sampling (Russo 2016): the best action of the first sampled function with probability Beta, and otherwise
+// that of the first function that has another best action. Where all functions agree it takes their action. The probabilities are those
+// of the sampled functions in an order drawn at random, so that they are right on average over decisions, as [Thompson]'s are.
+type TopTwo struct {
+	N    int     // functions drawn for each decision; 0 is 30
+	Beta float64 // in (0, 1]; 0 is 1/2
+}
+
+var _ Policy = TopTwo{}
+
+// Samples is the number of functions drawn for each decision.
+func (p TopTwo) Samples() int {
+	if p.N == 0 {
+		return 30
+	}
+	return p.N
+}
+
+// Decide takes the first function's action or a challenger.
+func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
+	beta := p.Beta
+	if beta == 0 {
+		beta = 0.5
+	}
+	best := ArgMax(values, 2, dtypes.Int32)        // [runs, functions]
+	first := Slice(best, AxisRange(), AxisElem(0)) // [runs, 1]
+	other := ConvertDType(NotEqual(best, first), dtypes.Float32)
+	challenger := ReduceSum(Mul(best, ConvertDType(OneHot(ArgMax(other, 1, dtypes.Int32), values.Shape().Dim(1), dtypes.Float32), dtypes.Int32)), 1)
+	leader := Squeeze(first, 1)
+	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1), Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
+
+	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with p_x / (1 - p_y).
+	share := ReduceMean(bestOf(values), 1) // [runs, actions]
+	rest := OneMinus(share)
+	alone := LessOrEqual(rest, ScalarZero(rest.Graph(), rest.DType()))
+	odds := Where(alone, ZerosLike(share), Div(share, Where(alone, OnesLike(rest), rest)))
+	second := Mul(share, Sub(ReduceAndKeep(odds, ReduceSum, 1), odds))
+	unanimous := ReduceAndKeep(ConvertDType(alone, share.DType()), ReduceMax, 1)
+	mixed := Add(MulScalar(share, beta), MulScalar(second, 1-beta))
+	return Where(GreaterThan(BroadcastToShape(unanimous, share.Shape()), ZerosLike(share)), share, mixed), action
+}

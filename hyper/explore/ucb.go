@@ -1,0 +1,60 @@
+package explore
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled functions, as
+// Bayes-UCB does with a posterior. Ties go to the lowest action.
+type UCB struct {
+	N        int     // functions drawn for each decision; 0 is 100
+	Quantile float64 // in (0, 1]; 0 is 0.95
+}
+
+var _ Policy = UCB{}
+
+// Samples is the number of functions drawn for each decision.
+func (p UCB) Samples() int {
+	if p.N == 0 {
+		return 100
+	}
+	return p.N
+}
+
+// Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least n times
+// Quantile.
+func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
+	n, q := values.Shape().Dim(1), p.Quantile
+	if q == 0 {
+		q = 0.95
+	}
+	k := min(max(int(math.Ceil(q*float64(n)-1e-9)), 1), n)
+	bound := Squeeze(Slice(Sort(values, 1, true), AxisRange(), AxisElem(k-1)), 1)
+	return certain(bound)
+}
+
+// Greedy takes the action with the best mean over the sampled functions: no exploration but what the trainer's noise makes. Ties go to
+// the lowest action.
+type Greedy struct {
+	N int // functions drawn for each decision; 0 is 1, enough for a single network
+}
+
+var _ Policy = Greedy{}
+
+// Samples is the number of functions drawn for each decision.
+func (p Greedy) Samples() int { return max(p.N, 1) }
+
+// Decide takes the best action of the mean.
+func (p Greedy) Decide(values *Node, _ Moment) (probabilities, action *Node) {
+	return certain(ReduceMean(values, 1))
+}
+
+// certain takes the action with the largest score, [runs, actions], with probability 1.
+func certain(score *Node) (probabilities, action *Node) {
+	action = ArgMax(score, 1, dtypes.Int32)
+	return OneHot(action, score.Shape().Dim(1), score.DType()), action
+}

@@ -1,0 +1,55 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// OneSparse is the hypermodel of section 5, g_nu(z)_m = softmax_m(Beta nu_m (z_m^2 + Alpha)) with z ~ N(0, I): with large Beta its
+// functions are nearly one-hot. Equal nu make every component as likely as any other, and to lower a nu_m is to rule m out. nu is one node,
+// [runs, N], which starts at ones.
+type OneSparse struct {
+	N     int     // N_theta, and the dimension of the index
+	Alpha float64 // 0.01 in the paper
+	Beta  float64 // 10 in the paper
+}
+
+var _ Hypermodel = OneSparse{}
+
+// Validate reports what is wrong.
+func (h OneSparse) Validate() error {
+	var errs []error
+	if h.N < 1 {
+		errs = append(errs, fmt.Errorf("a one-sparse hypermodel needs at least 1 component, got %d", h.N))
+	}
+	if !(h.Alpha >= 0) || math.IsInf(h.Alpha, 0) {
+		errs = append(errs, fmt.Errorf("alpha must not be negative, got %v", h.Alpha))
+	}
+	if !(h.Beta > 0) || math.IsInf(h.Beta, 0) {
+		errs = append(errs, fmt.Errorf("beta must be positive, got %v", h.Beta))
+	}
+	return errors.Join(errs...)
+}
+
+// Index is the unit Gaussian.
+func (h OneSparse) Index() index.Distribution { return index.Gaussian{N: h.N} }
+
+// NumTheta is N.
+func (h OneSparse) NumTheta() int { return h.N }
+
+// NumInvolved counts nu.
+func (h OneSparse) NumInvolved() int { return h.N }
+
+// Init starts at ones.
+func (h OneSparse) Init(s rng.Stream) []*Node { return []*Node{AddScalar(zeros(s, []int{h.N}), 1)} }
+
+// Theta is the softmax, [runs, n, N].
+func (h OneSparse) Theta(nu []*Node, z index.Set) *Node {
+	return Softmax(Mul(InsertAxes(MulScalar(nu[0], h.Beta), 1), AddScalar(Square(z.Dense()), h.Alpha)), -1)
+}

@@ -1,0 +1,271 @@
+package paper
+
+import (
+	"errors"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// IDS is section 5: information-directed sampling against Thompson sampling on a one-sparse linear bandit, both with the one-sparse
+// hypermodel; both with the exact posterior, as the yardstick; and with hypermodels that are not made for the problem.
+var IDS = lab.Experiment{
+	Name:    "ids",
+	Title:   "Information-directed sampling on a one-sparse linear bandit",
+	Section: "5, figure 5",
+	Agents: map[string]func() lab.Setting{
+		"ids":            func() lab.Setting { return newSparse(ids(500)) },
+		"thompson":       func() lab.Setting { return newSparse(thompson()) },
+		"exact-ids":      func() lab.Setting { return &SparseExact{newSparseBandit(), ids(0)} },
+		"exact-thompson": func() lab.Setting { return &SparseExact{newSparseBandit(), thompson()} },
+		"linear":         func() lab.Setting { return newSparseLinear() },
+		"ensemble":       func() lab.Setting { return newSparseEnsemble() },
+	},
+	Order:   []string{"ids", "thompson", "exact-ids", "exact-thompson", "linear", "ensemble"},
+	Quick:   lab.Size{Periods: 200, Runs: 20, Sets: []string{"size=50"}},
+	Full:    lab.Size{Periods: 1000, Runs: 500, Sets: []string{"size=200"}},
+	Failure: 0.1,
+	Claims:  sparseClaims(),
+}
+
+func ids(samples int) Exploration { return Exploration{Policy: "ids", Samples: samples, Anneal: 30} }
+
+// SparseBandit is the part of a setting that describes the environment of section 5.
+type SparseBandit struct {
+	Size          int     `key:"size" help:"N: components of theta*; there are 2N-2 actions"`
+	NoiseVariance float64 `key:"noise-variance" run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
+	NoiseFactor   float64 `key:"noise-factor" run:"true" help:"the noise's true variance over noise-variance. The paper's text has noise of variance 1 and sigma_w^2 = 0.01: a factor of 100"`
+}
+
+func newSparseBandit() SparseBandit {
+	return SparseBandit{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1}
+}
+
+// Validate reports what is wrong.
+func (b SparseBandit) Validate() error {
+	return errors.Join(atLeast("size", b.Size, 2), positive("noise-variance", b.NoiseVariance), notNegative("noise-factor", b.NoiseFactor))
+}
+
+func (b SparseBandit) bandit() bandit.OneSparse { return bandit.OneSparse{N: b.Size} }
+
+func (b SparseBandit) environment() lab.Environment { return sparseEnvironment{b.bandit()} }
+
+// sparseEnvironment is bandit.OneSparse as the lab runs it.
+type sparseEnvironment struct{ bandit.OneSparse }
+
+func (e sparseEnvironment) Init(s rng.Stream, _ lab.Inputs) lab.State {
+	actions, mean := e.OneSparse.Init(s)
+	return lab.State{"actions": actions, "mean": mean}
+}
+func (e sparseEnvironment) Actions(state lab.State) *Node { return state["actions"] }
+func (e sparseEnvironment) Step(state lab.State, in lab.Inputs, s rng.Stream, action *Node) (reward, regret *Node) {
+	return e.OneSparse.Step(s, state["mean"], action, Sqrt(Mul(in["noise-variance"], in["noise-factor"])))
+}
+
+// SparsePrior is the part of a setting that describes the regularizer of section 5.
+type SparsePrior struct {
+	PriorFactor float64 `key:"prior-factor" run:"true" help:"sigma_p^2 of the loss's regularizer, as a multiple of the paper's 1/log N"`
+}
+
+// Validate reports what is wrong.
+func (p SparsePrior) Validate() error { return positive("prior-factor", p.PriorFactor) }
+
+// agent is one whose sigma_p^2 is as the setting has it.
+func (p SparsePrior) agent(b SparseBandit, m hyper.Model, c train.Config, e Exploration) lab.Agent {
+	a := newAgent(m, c, "", e)
+	variance := 1 / math.Log(float64(b.Size))
+	a.priorVariance = func(in lab.Inputs) *Node { return MulScalar(in["prior-factor"], variance) }
+	return a
+}
+
+// Sparse is an agent with the one-sparse hypermodel.
+type Sparse struct {
+	SparseBandit
+	Alpha float64 `key:"alpha" help:"alpha of the hypermodel's softmax of beta nu_m (z_m^2 + alpha)"`
+	Beta  float64 `key:"beta" help:"beta of the hypermodel's softmax"`
+	SparsePrior
+	SGD
+	Exploration
+}
+
+func newSparse(e Exploration) *Sparse {
+	c := &Sparse{SparseBandit: newSparseBandit(), Alpha: 0.01, Beta: 10, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: e}
+	c.StepSize, c.Steps, c.Batch, c.Indices = 0.1, 5, 32, 100
+	return c
+}
+
+// Model returns the hypermodel of section 5.
+func (c *Sparse) Model() hyper.Model {
+	return hyper.Model{Base: base.Linear{Features: c.Size}, Hyper: hyper.OneSparse{N: c.Size, Alpha: c.Alpha, Beta: c.Beta}}
+}
+
+// Validate reports everything that is wrong.
+func (c *Sparse) Validate() error {
+	numbers := errors.Join(c.SparseBandit.Validate(), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
+	return c.SGD.validateFor(numbers, c.Model)
+}
+
+// Build returns environment and agent.
+func (c *Sparse) Build(periods int) (lab.Environment, lab.Agent) {
+	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+}
+
+// The laws below have the first two moments of theta*: each component has mean 1/N and variance (1 - 1/N)/N.
+func (b SparseBandit) moments() (mean, deviation float64) {
+	p := 1 / float64(b.Size)
+	return p, math.Sqrt(p * (1 - p))
+}
+
+// SparseLinear is an agent with a dense linear hypermodel.
+type SparseLinear struct {
+	SparseBandit
+	IndexDim int `key:"index-dim" help:"dimension of the index"`
+	SparsePrior
+	SGD
+	Exploration
+}
+
+func newSparseLinear() *SparseLinear {
+	c := &SparseLinear{SparseBandit: newSparseBandit(), IndexDim: 30, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
+	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate = 0.01, 5, 32, 100, string(train.Analytic)
+	return c
+}
+
+// Model returns the linear hypermodel, with an additive prior that has the moments of theta*.
+func (c *SparseLinear) Model() hyper.Model {
+	mean, deviation := c.moments()
+	b, layout := base.Linear{Features: c.Size}, hyper.Dense(c.Size, c.IndexDim)
+	return hyper.Model{
+		Base:  b,
+		Hyper: hyper.Linear{Layout: layout, P: index.Gaussian{N: c.IndexDim}, InitC: hyper.InitZeros, InitM: hyper.InitConstant(mean)},
+		Prior: &hyper.Prior{Base: b, Layout: layout, Rows: hyper.RowsSphere, StdDev: same(deviation, c.Size)},
+	}
+}
+
+// Validate reports everything that is wrong.
+func (c *SparseLinear) Validate() error {
+	numbers := errors.Join(c.SparseBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
+	return c.SGD.validateFor(numbers, c.Model)
+}
+
+// Build returns environment and agent.
+func (c *SparseLinear) Build(periods int) (lab.Environment, lab.Agent) {
+	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+}
+
+// SparseEnsemble is an agent with an ensemble.
+type SparseEnsemble struct {
+	SparseBandit
+	Particles int `key:"particles" help:"number of particles in the ensemble"`
+	SparsePrior
+	SGD
+	Exploration
+}
+
+func newSparseEnsemble() *SparseEnsemble {
+	c := &SparseEnsemble{SparseBandit: newSparseBandit(), Particles: 100, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
+	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate = 0.01, 5, 32, 100, string(train.Analytic)
+	return c
+}
+
+// Model returns the ensemble, with an additive prior that has the moments of theta*.
+func (c *SparseEnsemble) Model() hyper.Model {
+	mean, deviation := c.moments()
+	b := base.Linear{Features: c.Size}
+	return hyper.Model{
+		Base:  b,
+		Hyper: hyper.Ensemble{Particles: c.Particles, Params: c.Size, InitNu: hyper.InitConstant(mean)},
+		Prior: &hyper.Prior{Base: b, Layout: hyper.Dense(c.Size, c.Particles), Rows: hyper.RowsGaussian, StdDev: same(deviation, c.Size)},
+	}
+}
+
+// Validate reports everything that is wrong.
+func (c *SparseEnsemble) Validate() error {
+	numbers := errors.Join(c.SparseBandit.Validate(), atLeast("particles", c.Particles, 1), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
+	return c.SGD.validateFor(numbers, c.Model)
+}
+
+// Build returns environment and agent.
+func (c *SparseEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
+	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+}
+
+func same(x float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = x
+	}
+	return out
+}
+
+// SparseExact is an agent with the exact posterior over the N one-hot vectors, for noise of variance noise-variance.
+type SparseExact struct {
+	SparseBandit
+	Exploration
+}
+
+// Validate reports what is wrong.
+func (c *SparseExact) Validate() error {
+	return errors.Join(c.SparseBandit.Validate(), c.Exploration.Validate())
+}
+
+// Build returns environment and agent.
+func (c *SparseExact) Build(int) (lab.Environment, lab.Agent) {
+	return c.environment(), finiteAgent{n: c.Size, policy: c.policy()}
+}
+
+// finiteAgent explores by the exact posterior over one-hot vectors. Its state is the logarithms of their weights, of which the largest
+// is 0: [runs, N].
+type finiteAgent struct {
+	n      int
+	policy explore.Policy
+}
+
+func (a finiteAgent) Init(s rng.Stream, _ lab.Inputs) lab.State {
+	return lab.State{"log-weights": Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), a.n))}
+}
+
+// Act takes IDS's probabilities from the posterior in closed form, and lets other policies see functions drawn from it.
+func (a finiteAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, period, actions *Node) (action, values *Node) {
+	weights := Softmax(state["log-weights"], -1)
+	if _, ok := a.policy.(explore.IDS); ok {
+		pi := explore.MinimumRatio(finiteInformation(weights, actions))
+		return pi.Draw(Squeeze(s.Named("policy").Uniform(1), 1)), weights
+	}
+	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(a.policy.Samples(), a.n)))))
+	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
+	values = base.Linear{Features: a.n}.Apply(theta, actions)
+	_, action = a.policy.Decide(values, explore.Moment{Stream: s.Named("policy"), Period: period, Anneal: in["anneal"]})
+	return action, values
+}
+
+// finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the one-hot vectors, for
+// actions [runs, actions, N] no component of which is above 1. The best action of a one-hot theta* is theta* itself: it is worth 1, and to
+// know it is to know theta*, so that v is the variance of x^T theta*.
+func finiteInformation(weights, actions *Node) (regret, variance *Node) {
+	mean := Einsum("rn,ran->ra", weights, actions)
+	spread := Square(Sub(actions, InsertAxes(mean, -1)))
+	return OneMinus(mean), Einsum("rn,ran->ra", weights, spread)
+}
+
+func (a finiteAgent) Learn(state lab.State, in lab.Inputs, _ rng.Stream, _, action, reward, actions *Node) lab.State {
+	played := OneHot(action, actions.Shape().Dim(1), dtypes.Float32)
+	means := Einsum("ra,ran->rn", played, actions) // of the reward, for each theta*
+	misfit := Square(Sub(InsertAxes(reward, -1), means))
+	next := Sub(state["log-weights"], Div(misfit, InsertAxes(MulScalar(in["noise-variance"], 2), -1)))
+	return lab.State{"log-weights": Sub(next, ReduceAndKeep(next, ReduceMax, 1))}
+}
+
+// Computation is zero: there is no SGD.
+func (a finiteAgent) Computation() float64 { return 0 }
