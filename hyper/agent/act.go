@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,11 @@ type Decision struct {
 	Probabilities []float32
 }
 
-// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms of a tabular model.
+// ErrNotFinite says that the functions of an agent give values that are not finite: training has diverged.
+var ErrNotFinite = errors.New("the predictions are not finite: training has diverged; make the agent anew with a smaller StepSize, or a Clip")
+
+// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms of a tabular model. The error is
+// ErrNotFinite when a value that the policy saw is not finite.
 func (a *Agent) Act(actions [][]float32) (Decision, error) {
 	args, err := a.question(actions)
 	if err != nil {
@@ -27,6 +32,9 @@ func (a *Agent) Act(actions [][]float32) (Decision, error) {
 	out, err := a.act.Call(args...)
 	if err != nil {
 		return Decision{}, err
+	}
+	if !tensors.ToScalar[bool](out[2]) {
+		return Decision{}, ErrNotFinite
 	}
 	p, err := tensors.CopyFlatData[float32](out[0])
 	if err != nil {
@@ -105,15 +113,16 @@ func (a *Agent) functions(args []*Node, n int) *Node {
 	return a.config.Model.Sample(a.trainer().Params(state), a.stream(args), n, x)
 }
 
-// buildAct draws functions, and decides.
-func (a *Agent) buildAct(args []*Node) (probabilities, action *Node) {
+// buildAct draws functions, and decides; finite tells whether the functions' values are.
+func (a *Agent) buildAct(args []*Node) (probabilities, action, finite *Node) {
 	_, rest := a.unflat(args)
 	now := explore.Moment{
 		Stream: a.stream(args).Named("policy"), Period: ConvertDType(rest[0], dtypes.Int32),
 		Anneal: Const(rest[0].Graph(), []float32{float32(a.config.Anneal)}),
 	}
-	probabilities, action = a.config.Policy.Decide(a.functions(args, a.config.Policy.Samples()), now)
-	return probabilities, Squeeze(action, 0)
+	values := a.functions(args, a.config.Policy.Samples())
+	probabilities, action = a.config.Policy.Decide(values, now)
+	return probabilities, Squeeze(action, 0), LogicalAll(IsFinite(values))
 }
 
 // sampler returns the program that draws n functions; it is compiled once for each number of inputs.

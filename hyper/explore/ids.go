@@ -53,12 +53,22 @@ func bestOf(values *Node) *Node {
 // value of x among the functions that have the same best action: v_x. A function with several best actions counts for the lowest.
 // regret is exactly 0 where an action is a best one of every function.
 func Information(values *Node) (regret, variance *Node) {
-	n := values.Shape().Dim(1)
-	regret = ReduceMean(Sub(ReduceAndKeep(values, ReduceMax, 2), values), 1)
-	centred := Sub(values, ReduceAndKeep(values, ReduceMean, 1))
-	sums, counts := groupSums(centred, ArgMax(values, 2, dtypes.Int32))
-	squares := Div(Square(sums), InsertAxes(MaxScalar(counts, 1), -1))
-	return regret, MulScalar(ReduceSum(squares, 1), 1/float64(n))
+	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
+	best := ArgMax(values, 2, dtypes.Int32)
+	at := Reshape(Add(best, MulScalar(rows(best), int32(actions))), runs*n, 1)
+	top := Reshape(Gather(Reshape(values, runs*n*actions, 1), at), runs, n, 1)
+	regret = ReduceMean(Sub(top, values), 1)
+	mean := Sub(ReduceMean(top, 1), regret)
+	sums, counts := groupSums(values, best)
+	counts = InsertAxes(counts, -1)
+	moved := Square(Sub(Div(sums, MaxScalar(counts, 1)), InsertAxes(mean, 1)))
+	return regret, MulScalar(ReduceSum(Mul(counts, moved), 1), 1/float64(n))
+}
+
+// rows numbers the elements of x [runs, n].
+func rows(x *Node) *Node {
+	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
+	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
 }
 
 // groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] that have the same best
@@ -72,9 +82,8 @@ func groupSums(values, best *Node) (sums, counts *Node) {
 		best, groups = ArgMax(same, 2, dtypes.Int32), n
 	}
 	counts = ReduceSum(OneHot(best, groups, values.DType()), 1)
-	// A product with one-hot rows is faster than a scatter, which goes row by row, until its work, of order groups * actions for each
-	// function, is more than a row's overhead.
-	if groups*actions <= 400_000 {
+	// A scatter goes row by row. A product with one-hot rows does not, but its work for each is of order groups * actions.
+	if groups*actions <= 20_000 {
 		return Einsum("rng,rna->rga", OneHot(best, groups, values.DType()), values), counts
 	}
 	offset := MulScalar(Iota(best.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
@@ -99,7 +108,7 @@ func (m Mixture) Probabilities(actions int) *Node {
 func (m Mixture) Draw(u *Node) *Node { return Where(LessThan(u, m.Weight), m.Second, m.First) }
 
 // rounds of the search of MinimumRatio; see there.
-const rounds = 24
+const rounds = 18
 
 // MinimumRatio returns the exact minimiser of the information ratio (pi.r)^2 / (pi.v) over all probability vectors pi, for r and v
 // [runs, actions], not negative.

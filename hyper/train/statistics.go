@@ -4,6 +4,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
@@ -102,12 +103,31 @@ func (s Statistics) GradientAt(m hyper.Model, p hyper.Params, z index.Set, weigh
 	if l, ok := m.Hyper.(hyper.Linear); ok {
 		return s.linearGradientAt(l, m, p, z, weight, r)
 	}
-	e := StopGradient(s.residual(m, p, z, weight, r))
+	return pullBack(m, p, z, s.residual(m, p, z, weight, r))
+}
+
+// pullBack is the gradient with respect to nu for gradients e [runs, n, N_theta] with respect to the parameters of each index.
+func pullBack(m hyper.Model, p hyper.Params, z index.Set, e *Node) []*Node {
 	if _, ok := m.Hyper.(hyper.Ensemble); ok && z.Every {
 		return []*Node{MulScalar(e, 1/float64(z.Len()))}
 	}
-	surrogate := MulScalar(ReduceAllSum(Mul(e, m.Hyper.Theta(p.Nu, z))), 1/float64(z.Len()))
+	surrogate := MulScalar(ReduceAllSum(Mul(StopGradient(e), m.Hyper.Theta(p.Nu, z))), 1/float64(z.Len()))
 	return Gradient(surrogate, p.Nu...)
+}
+
+// fewData tells whether statistics of so many data are larger than the data: Phi^T Phi of a linear base model with many features.
+func fewData(b hyper.BaseModel, data int) bool {
+	l, ok := b.(base.Linear)
+	return ok && data < l.Features
+}
+
+// gradientOfFew is GradientAt from the data themselves.
+func gradientOfFew(m hyper.Model, p hyper.Params, data Batch, z index.Set, weight *Node, r Rates) []*Node {
+	b := m.Base.(hyper.LinearBase)
+	misfit := Sub(b.Apply(m.Theta(p, z), data.X), perturbed(m, data, z, r.Perturbation)) // [runs, n, inputs]
+	fit := Transpose(b.Project(data.X, Transpose(misfit, 1, 2)), 1, 2)
+	moved := Sub(m.Hyper.Theta(p.Nu, z), m.Hyper.Theta(p.Nu0, z))
+	return pullBack(m, p, z, Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), Div(moved, InsertAxes(r.PriorVar, -1, -1))))
 }
 
 func (s Statistics) linearGradientAt(l hyper.Linear, m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) []*Node {

@@ -121,6 +121,8 @@ func (t Trainer) gradient(state State, steps draws, i int, size *Node, r Rates) 
 		return Gradient(ReduceAllSum(VariationalLoss(t.Model, p, data, z, count, r)), p.Nu...)
 	case t.Model.LinearInTheta() && t.Integrate == Analytic:
 		return Collapse(t.Model.Base.(hyper.LinearBase), data).ExactGradient(t.Model, p, weight, r)
+	case t.Model.LinearInTheta() && fewData(t.Model.Base, t.Batch):
+		return gradientOfFew(t.Model, p, data, z, weight, r)
 	case t.Model.LinearInTheta():
 		return Collapse(t.Model.Base.(hyper.LinearBase), data).GradientAt(t.Model, p, z, weight, r)
 	case known:

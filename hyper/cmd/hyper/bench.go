@@ -42,8 +42,13 @@ var workloads = []workload{
 	{name: "gaussian-analytic", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
 	{name: "gaussian-full-data", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
 	{name: "neural", experiment: paper.Neural, agent: "linear", sets: figure4, periods: 500, runs: []int{8, 64}},
+	{name: "ids", experiment: paper.IDS, agent: "ids", sets: figure5, periods: 150, runs: []int{20}},
+	{name: "ids-thompson", experiment: paper.IDS, agent: "thompson", sets: figure5, periods: 150, runs: []int{20}},
 	{name: "batches", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
 }
+
+// figure5 is the work of the paper's figure 5: 398 actions, 500 functions for each decision.
+var figure5 = []string{"size=200", "policy-samples=500"}
 
 // measurement is a line of the bench.
 type measurement struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -20,6 +21,7 @@ type specFlags struct {
 	agents, sets  []string
 	runs, periods int
 	seed          uint64
+	policy        string
 	quick, full   bool
 }
 
@@ -27,6 +29,7 @@ func (f *specFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas (default: all)")
 	flags.StringArrayVar(&f.sets, "set", nil, "KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
+	flags.StringVar(&f.policy, "policy", "", strings.Join(explore.Names, ", ")+": the same as --set policy=...")
 	flags.IntVar(&f.runs, "runs", 0, "independent runs of each agent and setting (default: the size's)")
 	flags.IntVar(&f.periods, "periods", 0, "periods of each run (default: the size's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
@@ -53,7 +56,11 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if c.Flags().Changed("periods") {
 		size.Periods = f.periods
 	}
-	return x.Spec(f.agents, f.sets, size, f.seed)
+	sets := f.sets
+	if f.policy != "" {
+		sets = append(sets, "policy="+f.policy)
+	}
+	return x.Spec(f.agents, sets, size, f.seed)
 }
 
 func experiment(name string) (lab.Experiment, error) {
