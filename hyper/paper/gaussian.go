@@ -27,8 +27,10 @@ var Gaussian = lab.Experiment{
 		"linear":   func() lab.Setting { return newGaussianLinear() },
 		"ensemble": func() lab.Setting { return newGaussianEnsemble() },
 		"exact":    func() lab.Setting { return &GaussianExact{GaussianBandit: newGaussianBandit()} },
+
+		"hypernetwork": func() lab.Setting { return newGaussianNetwork() },
 	},
-	Order: []string{"exact", "linear", "ensemble"},
+	Order: []string{"exact", "linear", "ensemble", "hypernetwork"},
 	Quick: lab.Size{Periods: 1000, Runs: 10},
 	Full:  lab.Size{Periods: 10_000, Runs: 100},
 

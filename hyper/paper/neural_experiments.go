@@ -18,8 +18,10 @@ var Neural = lab.Experiment{
 		"ensemble":    func() lab.Setting { return newNeuralEnsemble() },
 		"egreedy":     func() lab.Setting { return newNeuralGreedy() },
 		"independent": func() lab.Setting { return &NeuralIndependent{newNeuralBandit()} },
+
+		"hypernetwork": func() lab.Setting { return newNeuralNetwork() },
 	},
-	Order:   []string{"linear", "ensemble", "egreedy", "independent"},
+	Order:   []string{"linear", "ensemble", "egreedy", "independent", "hypernetwork"},
 	Sets:    []string{"particles=10,30,100,300"},
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,

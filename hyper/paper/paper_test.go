@@ -16,7 +16,7 @@ import (
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
-	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "generator=2", "size=5", "policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
+	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5", "policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
 		key, _, _ := strings.Cut(set, "=")
 		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
 		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
