@@ -1,0 +1,218 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// policies are all that Named knows, and IDS among candidates, with n functions for each decision.
+func policies(t *testing.T, n int) map[string]Policy {
+	t.Helper()
+	all := map[string]Policy{"ids, candidates": IDS{N: n, OnlyCandidates: true}}
+	for _, name := range Names {
+		p, err := Named(name, n)
+		if err != nil || p.Samples() != n {
+			t.Fatalf("%s: %+v, error %v", name, p, err)
+		}
+		all[name] = p
+	}
+	return all
+}
+
+// draw draws n functions over some actions: independent normals, of which later actions have more mean and less deviation.
+func draw(r *rand.Rand, n, actions int) [][]float32 {
+	f := make([][]float32, n)
+	for i := range f {
+		f[i] = make([]float32, actions)
+		for x := range f[i] {
+			f[i][x] = float32(0.3*float64(x) + r.NormFloat64()*(2-float64(x)/float64(actions)))
+		}
+	}
+	return f
+}
+
+// Probabilities are not negative, sum to one (to some roundings), and are those of the actions: over 2,500 runs with functions of
+// their own, or with the same 8 functions in another order in each, the frequencies match the mean of the probabilities. The chi-squared
+// test rejects what has probability 1e-6; where the functions differ between runs it is strict, the variance then being less.
+func TestActionsHaveTheirProbabilities(t *testing.T) {
+	const runs, n, actions = 2500, 8, 5
+	r := rand.New(rand.NewPCG(1, 2))
+	fresh, shuffled := make([][][]float32, runs), make([][][]float32, runs)
+	one := draw(rand.New(rand.NewPCG(7, 25)), n, actions) // for which IDS plays two actions, with 1/8 and 7/8
+	for i := range runs {
+		fresh[i], shuffled[i] = draw(r, n, actions), slices.Clone(one)
+		r.Shuffle(n, func(a, b int) { shuffled[i][a], shuffled[i][b] = shuffled[i][b], shuffled[i][a] })
+	}
+	rates := slices.Repeat([]float32{30}, runs)
+	for name, p := range policies(t, n) {
+		for which, values := range map[string][][][]float32{"fresh": fresh, "shuffled": shuffled} {
+			probabilities, action, err := anneal(backend.Go, p, values, 20, rates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var count, mean [actions]float64
+			for i, pi := range probabilities {
+				sum := 0.0
+				for x, q := range pi {
+					if !(q >= 0) {
+						t.Fatalf("%s: probabilities %v", name, pi)
+					}
+					sum, mean[x] = sum+float64(q), mean[x]+float64(q)
+				}
+				if math.Abs(sum-1) > 1e-6 {
+					t.Fatalf("%s: probabilities %v of sum %v", name, pi, sum)
+				}
+				count[action[i]]++
+			}
+			chi, support := 0.0, 0
+			for x, want := range mean {
+				if want > 1e-3 {
+					chi += math.Pow(count[x]-want, 2) / want
+					support++
+				} else if count[x] > 0 {
+					t.Errorf("%s, %s: action %d of probability 0 taken %v times", name, which, x, count[x])
+				}
+			}
+			freedom := float64(max(support-1, 1))
+			if p := (distuv.ChiSquared{K: freedom}).Survival(chi); p < 1e-6 {
+				t.Errorf("%s, %s: actions %v, expected %.1f: p = %.1g", name, which, count, mean, p)
+			}
+			certain := name == "ucb" || name == "greedy"
+			if which == "shuffled" && certain != (support == 1) {
+				t.Errorf("%s: %d actions have a probability: the test says nothing of draws", name, support)
+			}
+		}
+	}
+}
+
+// Permuted values have permuted probabilities, with more functions than actions or fewer, to the roundings of sums in another
+// order, which the weight of a mixture magnifies. So do actions, but those that epsilon-greedy draws uniformly.
+func TestPermutedActions(t *testing.T) {
+	const runs = 100
+	for _, c := range []struct{ n, actions int }{{12, 6}, {5, 9}} {
+		r := rand.New(rand.NewPCG(3, 4))
+		to := r.Perm(c.actions)
+		values, permuted := make([][][]float32, runs), make([][][]float32, runs)
+		for i := range runs {
+			values[i] = draw(r, c.n, c.actions)
+			for _, f := range values[i] {
+				g := make([]float32, c.actions)
+				for x, v := range f {
+					g[to[x]] = v
+				}
+				permuted[i] = append(permuted[i], g)
+			}
+		}
+		rates := slices.Repeat([]float32{30}, runs)
+		for name, p := range policies(t, c.n) {
+			before, action, err := anneal(backend.Go, p, values, 20, rates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, moved, err := anneal(backend.Go, p, permuted, 20, rates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range runs {
+				for x, want := range before[i] {
+					if got := after[i][to[x]]; math.Abs(float64(got-want)) > 1e-6 {
+						t.Fatalf("%s, run %d: probability %v of action %d, and %v where it is %d", name, i, want, x, got, to[x])
+					}
+				}
+				if name != "egreedy" && int(moved[i]) != to[action[i]] {
+					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d", name, i, action[i], moved[i], to[action[i]])
+				}
+			}
+		}
+	}
+}
+
+// Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single action. Epsilon-greedy
+// no longer explores: c = 0.
+func TestNothingToDecide(t *testing.T) {
+	for _, n := range []int{1, 2, 30, 100} {
+		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n), slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
+		single := [][][]float32{draw(rand.New(rand.NewPCG(5, 6)), n, 1), make([][]float32, n)}
+		for i := range n {
+			single[1][i] = []float32{0}
+		}
+		for name, p := range policies(t, n) {
+			for want, values := range map[string][][][]float32{"[2 1] [[0 0 1 0] [0 1 0 0]]": agreed, "[0 0] [[1] [1]]": single} {
+				probabilities, action, err := anneal(backend.Go, p, values, 1, []float32{0, 0})
+				if got := fmt.Sprint(action, probabilities); got != want || err != nil {
+					t.Errorf("%s, %d functions: %s, want %s, error %v", name, n, got, want, err)
+				}
+			}
+		}
+	}
+}
+
+// Values that are not finite give an action all the same: the run that diverged goes on beside others, and these are decided as if alone.
+func TestValuesThatAreNotFinite(t *testing.T) {
+	const n, actions = 4, 3
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	of := func(f ...float32) [][]float32 { return slices.Repeat([][]float32{f}, n) }
+	healthy := [][]float32{{1, 2, 0}, {2, 1, 0}, {1, 3, 0}, {0, 1, 5}}
+	values := [][][]float32{healthy, of(nan, nan, nan), of(0, nan, 1), of(inf, inf, inf), of(-inf, -inf, -inf), of(inf, -inf, nan), of(0, inf, 1),
+		{{nan, 0, 0}, {0, 1, 0}, {0, 0, -inf}, {inf, 0, 0}}, {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {nan, nan, nan}}}
+	rates := slices.Repeat([]float32{30}, len(values))
+	testbackend.Each(t, func(t *testing.T, on string) {
+		for name, p := range policies(t, n) {
+			if on != backend.Go && name == "ids, candidates" { // IDS takes XLA seconds to compile: once is enough
+				continue
+			}
+			probabilities, action, err := anneal(on, p, values, 20, rates)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for i, x := range action {
+				if x < 0 || x >= actions {
+					t.Errorf("%s, values %v: action %d", name, values[i], x)
+				}
+			}
+			alone, first, err := anneal(backend.Go, p, values[:1], 20, rates[:1])
+			if err != nil || first[0] != action[0] {
+				t.Errorf("%s: action %d beside runs that diverged, %v alone, error %v", name, action[0], first, err)
+			}
+			for x, want := range alone[0] {
+				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // also another backend's roundings
+					t.Errorf("%s: probabilities %v beside runs that diverged, %v alone", name, probabilities[0], alone)
+				}
+			}
+		}
+	})
+}
+
+// Names and policies are the same list; 0 functions are a policy's own number.
+func TestNamed(t *testing.T) {
+	want := map[string]struct {
+		Policy
+		samples int
+	}{
+		"thompson": {Thompson{}, 1}, "ids": {IDS{}, 100}, "greedy": {Greedy{}, 1}, "egreedy": {EpsilonGreedy{}, 1}, "ucb": {UCB{}, 100}, "top-two": {TopTwo{}, 30},
+	}
+	if len(Names) != len(want) {
+		t.Errorf("names %v, want %d", Names, len(want))
+	}
+	for _, name := range Names {
+		if p, err := Named(name, 0); err != nil || p != want[name].Policy || p.Samples() != want[name].samples {
+			t.Errorf("%s: %#v of %d functions, error %v; want %#v of %d", name, p, p.Samples(), err, want[name].Policy, want[name].samples)
+		}
+	}
+	for _, name := range []string{"", "Thompson", "magic"} {
+		p, err := Named(name, 3)
+		if text := fmt.Sprintf("unknown policy %q; choose thompson, ids, greedy, egreedy, ucb, top-two", name); p != nil || err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("policy %v, error %v, want %s", p, err, text)
+		}
+	}
+}

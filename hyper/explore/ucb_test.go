@@ -1,0 +1,102 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. With the tenth of
+// twenty the values of action 0 are above those of action 1, with the eleventh they are below: 0.55 * 20 is above 11 in double precision.
+func TestUCB(t *testing.T) {
+	four := [][]float32{{9, 3, 4}, {0, 3, 2}, {2, 3, 2}, {1, 3, 5}}
+	var twenty [][]float32
+	for i := range 20 {
+		f := []float32{float32(i), float32(i)}
+		switch {
+		case i == 9:
+			f[0] += 0.5
+		case i >= 10:
+			f[1] += 0.5
+		}
+		if i >= 11 {
+			f[0] += 0.75
+		}
+		twenty = append(twenty, f)
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, c := range []struct {
+			quantile float64
+			values   [][]float32
+			want     int32
+		}{
+			{0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0}, {1, four, 0},
+			{0, four, 0},                        // 0.95 of 4 is the largest
+			{0.5, twenty, 0}, {0.55, twenty, 1}, // the 10th and 11th
+			{0.56, twenty, 0},                         // the 12th
+			{1, [][]float32{{1, 2, 2}, {0, 1, 2}}, 1}, // a tie
+			{0.3, [][]float32{{1, 7, 2}}, 1},          // one function
+		} {
+			probabilities, action, err := decide(name, UCB{N: len(c.values), Quantile: c.quantile}, [][][]float32{c.values})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]float32, len(c.values[0]))
+			want[c.want] = 1
+			if action[0] != c.want || !slices.Equal(probabilities[0], want) {
+				t.Errorf("quantile %v of %d: action %d, probabilities %v, want action %d", c.quantile, len(c.values), action[0], probabilities[0], c.want)
+			}
+		}
+	})
+}
+
+// The 95th of a hundred values decides unless told otherwise: action 0 has five values that are larger than action 1's, and then six.
+func TestUCBOfAHundred(t *testing.T) {
+	for large, want := range map[int]int32{5: 1, 6: 0} {
+		values := make([][]float32, 100)
+		for i := range values {
+			values[i] = []float32{0, 1}
+			if i < large {
+				values[i][0] = 50
+			}
+		}
+		_, action, err := decide(backend.Go, UCB{}, [][][]float32{values})
+		if err != nil || action[0] != want {
+			t.Errorf("%d values of 50: action %v, want %d, error %v", large, action, want, err)
+		}
+	}
+}
+
+// The means are 2, 2 and 1, though each function alone prefers another action; 1, 3 and 2 by the second run.
+func TestGreedy(t *testing.T) {
+	values := [][][]float32{{{4, 1, 0}, {0, 3, 2}}, {{2, 3, 4}, {0, 3, 0}}}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		probabilities, action, err := decide(name, Greedy{N: 2}, values)
+		if got, want := fmt.Sprint(action, probabilities, err), "[0 1] [[1 0 0] [0 1 0]] <nil>"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// Action 0 has the better mean, and action 1 the larger value once in four functions.
+func ExampleUCB() {
+	values := [][][]float32{{{3, 1}, {3, 1}, {3, 1}, {3, 5}}}
+	for _, quantile := range []float64{0.75, 0.95} {
+		_, action, err := decide(backend.Go, UCB{N: 4, Quantile: quantile}, values)
+		fmt.Println(quantile, action, err)
+	}
+	// Output:
+	// 0.75 [0] <nil>
+	// 0.95 [1] <nil>
+}
+
+// The function that is drawn first prefers action 1, but the mean does not.
+func ExampleGreedy() {
+	_, action, err := decide(backend.Go, Greedy{N: 2}, [][][]float32{{{1, 2}, {4, 1}}})
+	fmt.Println(action, err)
+	// Output: [0] <nil>
+}
