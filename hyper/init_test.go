@@ -57,6 +57,24 @@ func TestInitializers(t *testing.T) {
 	}
 }
 
+// InitConstant starts every run at its number, also as the mu of a linear hypermodel and as the particles of an ensemble; C is drawn all the same.
+func TestInitConstant(t *testing.T) {
+	for _, x := range []float64{0, 0.02, -3} {
+		out := eval(t, backend.Go, func(in []*Node) []*Node {
+			s := rng.New(in[0])
+			nu := Linear{Layout: Dense(3, 2), P: index.Gaussian{N: 2}, InitC: InitNormal(1), InitM: InitConstant(x)}.Init(s)
+			particles := Ensemble{Particles: 5, Params: 3, InitNu: InitConstant(x)}.Init(s)
+			return []*Node{InitConstant(x)(s, 7, 8, 4, 3), nu[0], particles[0], nu[1]}
+		}, []uint64{1, 2})
+		for i, size := range []int{4 * 3, 3, 5 * 3} {
+			same(t, fmt.Sprint(x, ", node ", i), out[i], slices.Repeat([]float64{float64(float32(x))}, 2*size), 0)
+		}
+		if slices.Contains(out[3], x) {
+			t.Errorf("C is %v", out[3])
+		}
+	}
+}
+
 // A hypermodel passes on the fans of its linear maps: C is Width -> N_theta, the layers of a network in -> out, and a
 // particle is drawn for itself; mu and biases start at zero.
 func TestInitialParametersHaveTheRightFans(t *testing.T) {
