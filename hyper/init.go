@@ -6,6 +6,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -22,6 +23,13 @@ func InitZeros(s rng.Stream, _, _ int, dims ...int) *Node {
 // InitConstant starts at x.
 func InitConstant(x float64) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node { return AddScalar(zeros(s, dims), x) }
+}
+
+// InitOneHot draws one-hot vectors along the last axis, all equally likely: the law of theta* in section 5.
+func InitOneHot(s rng.Stream, _, _ int, dims ...int) *Node {
+	last := len(dims) - 1
+	which := s.Intn(Const(s.Graph(), int32(dims[last])), dims[:last]...)
+	return OneHot(which, dims[last], dtypes.Float32)
 }
 
 // InitNormal draws from N(0, sd^2); the paper's section 4.1 has sd 0.05.

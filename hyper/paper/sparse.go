@@ -3,6 +3,7 @@ package paper
 import (
 	"errors"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -101,7 +102,7 @@ type Sparse struct {
 
 func newSparse(e Exploration) *Sparse {
 	c := &Sparse{SparseBandit: newSparseBandit(), Alpha: 0.01, Beta: 10, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: e}
-	c.StepSize, c.Steps, c.Batch, c.Indices = 0.1, 5, 32, 100
+	c.StepSize, c.Steps, c.Batch, c.Indices = 0.3, 5, 32, 100
 	return c
 }
 
@@ -121,12 +122,6 @@ func (c *Sparse) Build(periods int) (lab.Environment, lab.Agent) {
 	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
 }
 
-// The laws below have the first two moments of theta*: each component has mean 1/N and variance (1 - 1/N)/N.
-func (b SparseBandit) moments() (mean, deviation float64) {
-	p := 1 / float64(b.Size)
-	return p, math.Sqrt(p * (1 - p))
-}
-
 // SparseLinear is an agent with a dense linear hypermodel.
 type SparseLinear struct {
 	SparseBandit
@@ -138,18 +133,20 @@ type SparseLinear struct {
 
 func newSparseLinear() *SparseLinear {
 	c := &SparseLinear{SparseBandit: newSparseBandit(), IndexDim: 30, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate = 0.01, 5, 32, 100, string(train.Analytic)
+	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.01, 5, 32, 100, string(train.Analytic), "adam"
 	return c
 }
 
-// Model returns the linear hypermodel, with an additive prior that has the moments of theta*.
+// Model returns the linear hypermodel, with an additive prior that has the first two moments of theta*: each component has mean 1/N and
+// variance (1 - 1/N)/N. Its functions are Gaussian all the same, and believe hardly in a component that is worth 1.
 func (c *SparseLinear) Model() hyper.Model {
-	mean, deviation := c.moments()
+	mean := 1 / float64(c.Size)
+	deviation := math.Sqrt(mean * (1 - mean))
 	b, layout := base.Linear{Features: c.Size}, hyper.Dense(c.Size, c.IndexDim)
 	return hyper.Model{
 		Base:  b,
 		Hyper: hyper.Linear{Layout: layout, P: index.Gaussian{N: c.IndexDim}, InitC: hyper.InitZeros, InitM: hyper.InitConstant(mean)},
-		Prior: &hyper.Prior{Base: b, Layout: layout, Rows: hyper.RowsSphere, StdDev: same(deviation, c.Size)},
+		Prior: &hyper.Prior{Base: b, Layout: layout, Rows: hyper.RowsSphere, StdDev: slices.Repeat([]float64{deviation}, c.Size)},
 	}
 }
 
@@ -175,18 +172,15 @@ type SparseEnsemble struct {
 
 func newSparseEnsemble() *SparseEnsemble {
 	c := &SparseEnsemble{SparseBandit: newSparseBandit(), Particles: 100, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate = 0.01, 5, 32, 100, string(train.Analytic)
+	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.01, 5, 32, 100, string(train.Analytic), "adam"
 	return c
 }
 
-// Model returns the ensemble, with an additive prior that has the moments of theta*.
+// Model returns the ensemble. The particles start as draws from the law of theta*, which the regularizer anchors them to.
 func (c *SparseEnsemble) Model() hyper.Model {
-	mean, deviation := c.moments()
-	b := base.Linear{Features: c.Size}
 	return hyper.Model{
-		Base:  b,
-		Hyper: hyper.Ensemble{Particles: c.Particles, Params: c.Size, InitNu: hyper.InitConstant(mean)},
-		Prior: &hyper.Prior{Base: b, Layout: hyper.Dense(c.Size, c.Particles), Rows: hyper.RowsGaussian, StdDev: same(deviation, c.Size)},
+		Base:  base.Linear{Features: c.Size},
+		Hyper: hyper.Ensemble{Particles: c.Particles, Params: c.Size, InitNu: hyper.InitOneHot},
 	}
 }
 
@@ -199,14 +193,6 @@ func (c *SparseEnsemble) Validate() error {
 // Build returns environment and agent.
 func (c *SparseEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
 	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
-}
-
-func same(x float64, n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = x
-	}
-	return out
 }
 
 // SparseExact is an agent with the exact posterior over the N one-hot vectors, for noise of variance noise-variance.

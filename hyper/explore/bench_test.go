@@ -1,0 +1,43 @@
+package explore
+
+import (
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// BenchmarkDecision is a decision over 10,000 actions by 500 sampled functions, their values given. On one core: taskset -c 0 go test -bench
+// Decision ./hyper/explore.
+func BenchmarkDecision(b *testing.B) {
+	const functions, actions = 500, 10_000
+	exec, err := backend.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	// Nearly every function has a best action of its own.
+	values, err := CallOnce(exec, func(seed *Node) *Node { return rng.New(seed).Normal(functions, actions) }, []uint64{1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"thompson", "ids", "top-two", "greedy"} {
+		policy, err := Named(name, functions)
+		if err != nil {
+			b.Fatal(err)
+		}
+		decide, err := NewExec(exec, func(seed, values *Node) (probabilities, action *Node) {
+			return policy.Decide(values, Moment{Stream: rng.New(seed)})
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			decide.MustCall([]uint64{1}, values) // compiled
+			for b.Loop() {
+				decide.MustCall([]uint64{1}, values)
+			}
+		})
+	}
+}
