@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
@@ -125,4 +126,76 @@ func TestNoGradientThroughTheAnchor(t *testing.T) {
 		return append(want, SampledGradient(m, connected, g.data, z, g.size, g.Rates)...)
 	}, p.args()...)
 	compareHalves(t, out)
+}
+
+// From the data themselves, where they are fewer than the features, the gradient is that of the loss by automatic differentiation, and that from
+// statistics: 4 data of 7 features, for every hypermodel that has a branch of its own, with and without prior.
+func TestGradientOfFewIsTheLossGradient(t *testing.T) {
+	line := base.Linear{Features: 7}
+	dense := hyper.Dense(7, 4)
+	oneSparse := hyper.Model{Base: line, Hyper: hyper.OneSparse{N: 7, Alpha: 0.01, Beta: 10}}
+	for i, m := range []namedModel{
+		{"one-sparse", oneSparse},
+		{"one-sparse, prior", withPrior(oneSparse, line, hyper.Dense(7, 7))},
+		{"dense", linearIn(line, dense, index.Gaussian{N: 4}, dense)},
+		{"dense, no prior", linearIn(line, dense, index.Sphere{N: 4}, none)},
+		{"diagonal", linearIn(line, hyper.PerParameter(7, 2), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
+		{"dense, other prior", linearIn(line, hyper.Dense(7, 14), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
+		{"ensemble", ensembleOf(line, 4, dense)},
+		{"ensemble, no prior", ensembleOf(line, 4, none)},
+		{"network", networkOf(line, index.Gaussian{N: 3}, hyper.Dense(7, 3))},
+		{"network, one-hot", networkOf(line, index.OneHot{N: 3}, none)},
+	} {
+		const data = 4
+		p := newProblem(t, m.Model, data, 17)
+		if !fewData(m.Base, data) || fewData(m.Base, 7) {
+			t.Fatalf("%s: %d data are few: %v, 7 are: %v", m.name, data, fewData(m.Base, data), fewData(m.Base, 7))
+		}
+		every := []bool{false}
+		if _, finite := m.Index().(index.Enumerable); finite {
+			every = []bool{false, true} // sampled particles, and all
+		}
+		for _, name := range sometimesXLA(i) {
+			for _, all := range every {
+				out := eval(t, name, func(in []*Node) []*Node {
+					g := p.nodes(in)
+					z := p.sample(in[0].Graph(), 6)
+					if all {
+						z = exactIndices(m.Index(), in[0].Graph())
+					}
+					want := SampledGradient(m.Model, g.Params, g.data, z, g.size, g.Rates)
+					got := gradientOfFew(m.Model, g.Params, g.data, z, g.weight(), g.Rates)
+					collapsed := Collapse(line, g.data).GradientAt(m.Model, g.Params, z, g.weight(), g.Rates)
+					return append(append(want, got...), collapsed...)
+				}, p.args()...)
+				n := len(out) / 3
+				for r := range problemRuns {
+					for j := range n { // each of the parameters, by its own largest gradient
+						want := ofRun(out[j:j+1], r)
+						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d", m.name, name, all, r, j), ofRun(out[n+j:n+j+1], r), want)
+						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d from statistics", m.name, name, all, r, j), ofRun(out[2*n+j:2*n+j+1], r), want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// relative reports gradients that differ by more than 1e-4 of the largest: some hundred roundings, magnified tenfold by cancellation.
+func relative(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest < 1e-3 || len(got) != len(want) {
+		t.Errorf("%s: %d numbers, want %d of at most %g: the test says nothing", what, len(got), len(want), largest)
+		return
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 1e-4*largest) {
+			t.Errorf("%s: entry %d is %.7g, want %.7g", what, i, got[i], want[i])
+			return
+		}
+	}
 }

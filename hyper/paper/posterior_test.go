@@ -1,0 +1,193 @@
+package paper
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// call runs a graph function once on the Go backend.
+func call(t *testing.T, f func(in []*Node) []*Node, args ...any) []*tensors.Tensor {
+	t.Helper()
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := CallOnceN(b, f, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// numbers reads a float32 tensor.
+func numbers(x *tensors.Tensor) (out []float64) {
+	for _, v := range tensors.MustCopyFlatData[float32](x) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+// runsOf is the one-sparse bandit's actions for each of some runs, as the environment gives them.
+func runsOf(n, runs int) [][][]float32 {
+	return slices.Repeat([][][]float32{bandit.OneSparse{N: n}.Actions()}, runs)
+}
+
+// After five actions and rewards the posterior's weights are those of Bayes' rule in double precision, w_n proportional to the product of N(y; x_n, sigma_w^2),
+// for two runs with actions, rewards and noise of their own. Log-weights of up to a hundred have roundings of 1e-5.
+func TestExactPosteriorOfOneSparse(t *testing.T) {
+	const n = 4
+	actions := bandit.OneSparse{N: n}.Actions() // four one-hot vectors, (1 2)/2 and (3 4)/2
+	played := [][2]int32{{0, 4}, {4, 4}, {5, 1}, {3, 2}, {4, 5}}
+	rewards := [][2]float32{{0.2, 0.3}, {0.4, 0.6}, {0.1, -0.2}, {0.15, 0.9}, {0.6, 0.25}}
+	noise := []float32{0.04, 0.5}
+	a := finiteAgent{n: n, policy: explore.Thompson{}}
+	out := call(t, func(in []*Node) []*Node {
+		state := a.Init(rng.New(in[0]), nil)
+		for i := range played {
+			state = a.Learn(state, lab.Inputs{"noise-variance": in[1]}, rng.Stream{}, nil, Const(in[0].Graph(), played[i][:]), Const(in[0].Graph(), rewards[i][:]), in[2])
+		}
+		return []*Node{Softmax(state["log-weights"], -1), state["log-weights"]}
+	}, []uint64{1, 2}, noise, runsOf(n, 2))
+	got, logs := numbers(out[0]), numbers(out[1])
+	for run := range 2 {
+		weights, sum := make([]float64, n), 0.0
+		for m := range weights {
+			weights[m] = 1
+			for i := range played {
+				weights[m] *= distuv.Normal{Mu: float64(actions[played[i][run]][m]), Sigma: math.Sqrt(float64(noise[run]))}.Prob(float64(rewards[i][run]))
+			}
+			sum += weights[m]
+		}
+		for m := range weights {
+			if want := weights[m] / sum; math.Abs(got[run*n+m]-want) > 1e-5*want+1e-7 {
+				t.Errorf("run %d: weight %d is %v, want %v", run, m, got[run*n+m], want)
+			}
+		}
+		if largest := slices.Max(logs[run*n:][:n]); largest != 0 {
+			t.Errorf("run %d: the largest log-weight is %v, want 0", run, largest)
+		}
+	}
+}
+
+// posteriors are weights of five components for some runs: uniform, of a subset, uneven, and sure.
+var posteriors = [][]float32{{0.2, 0.2, 0.2, 0.2, 0.2}, {0, 0.5, 0, 0.5, 0}, {0.4, 0.3, 0.15, 0.1, 0.05}, {0, 0, 1, 0, 0}}
+
+// informed returns finiteInformation of posteriors, [run][action].
+func informed(t *testing.T) (regret, variance [][]float64) {
+	t.Helper()
+	n := len(posteriors[0])
+	out := call(t, func(in []*Node) []*Node {
+		r, v := finiteInformation(in[0], in[1])
+		return []*Node{r, v}
+	}, posteriors, runsOf(n, len(posteriors)))
+	return slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
+}
+
+// r and v are section 3.2's in double precision: r_x = E[max f - f(x)], and v_x the mean over the best action x*, each of which is one theta*, of
+// (E[f(x) | x*] - E[f(x)])^2. To some roundings of single precision.
+func TestFiniteInformation(t *testing.T) {
+	regret, variance := informed(t)
+	for run, weights := range posteriors {
+		for x, action := range (bandit.OneSparse{N: len(weights)}).Actions() {
+			mean, r, v := 0.0, 0.0, 0.0
+			for m, w := range weights {
+				mean += float64(w) * float64(action[m])
+				r += float64(w) * (1 - float64(action[m]))
+			}
+			for m, w := range weights {
+				v += float64(w) * math.Pow(float64(action[m])-mean, 2)
+			}
+			if math.Abs(regret[run][x]-r) > 1e-6 || math.Abs(variance[run][x]-v) > 1e-6 {
+				t.Errorf("run %d, action %d: r, v = %v, %v, want %v, %v", run, x, regret[run][x], variance[run][x], r, v)
+			}
+		}
+	}
+}
+
+// They are also what explore.Information finds for 20,000 functions drawn from the posterior, within 5 standard errors of a mean and of a
+// variance, and some roundings of sums of 20,000.
+func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
+	const functions = 20_000
+	regret, variance := informed(t)
+	n := len(posteriors[0])
+	out := call(t, func(in []*Node) []*Node {
+		gumbel := Neg(Log(Neg(Log(rng.New(in[0]).Uniform(functions, n)))))
+		theta := OneHot(ArgMax(Add(InsertAxes(Log(in[1]), 1), gumbel), 2), n, in[1].DType())
+		r, v := explore.Information(Einsum("rfn,ran->rfa", theta, in[2]))
+		return []*Node{r, v}
+	}, []uint64{1, 2, 3, 4}, posteriors, runsOf(n, len(posteriors)))
+	r, v := slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
+	for run, weights := range posteriors {
+		for x, action := range (bandit.OneSparse{N: n}).Actions() {
+			fourth := 0.0
+			for m, w := range weights {
+				fourth += float64(w) * math.Pow(float64(action[m])-(1-regret[run][x]), 4)
+			}
+			want := variance[run][x]
+			if se := math.Sqrt(want / functions); math.Abs(r[run][x]-regret[run][x]) > 5*se+1e-5 {
+				t.Errorf("run %d, action %d: regret %v +- %v of functions, %v of the posterior", run, x, r[run][x], se, regret[run][x])
+			}
+			if se := math.Sqrt(max(fourth-want*want, 0) / functions); math.Abs(v[run][x]-want) > 5*se+2e-5+25*want/functions {
+				t.Errorf("run %d, action %d: variance %v +- %v of functions, %v of the posterior", run, x, v[run][x], se, want)
+			}
+		}
+	}
+}
+
+// Thompson sampling with the exact posterior takes one-hot actions as often as their components have weight, and IDS the minimiser of the information ratio, which two functions
+// would not tell:
+// the chi-squared test over 600 runs rejects what has probability 1e-6. With weight 0.102 of the first of 16 components, and the same of the others, IDS plays the first action and the half list that
+// has it.
+func TestExactAgentsActByThePosterior(t *testing.T) {
+	const n, runs = 16, 600
+	weights, logs := slices.Repeat([]float64{0.898 / 15}, n), make([]float32, n)
+	weights[0] = 0.102
+	for m, w := range weights {
+		logs[m] = float32(math.Log(w / weights[0]))
+	}
+	minimiser := numbers(call(t, func(in []*Node) []*Node {
+		return []*Node{explore.MinimumRatio(finiteInformation(Softmax(in[0], -1), in[1])).Probabilities(2*n - 2)}
+	}, [][]float32{logs}, runsOf(n, 1))[0])
+	seeds := make([]uint64, runs)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	for name, c := range map[string]struct {
+		policy explore.Policy
+		want   []float64
+	}{"thompson": {explore.Thompson{}, append(weights, make([]float64, n-2)...)}, "ids": {explore.IDS{N: 2}, minimiser}} {
+		a := finiteAgent{n: n, policy: c.policy}
+		out := call(t, func(in []*Node) []*Node {
+			action, _ := a.Act(lab.State{"log-weights": in[1]}, lab.Inputs{}, rng.New(in[0]), Const(in[0].Graph(), int32(0)), in[2])
+			return []*Node{action}
+		}, seeds, slices.Repeat([][]float32{logs}, runs), runsOf(n, runs))
+		count := make([]float64, 2*n-2)
+		for _, x := range tensors.MustCopyFlatData[int32](out[0]) {
+			count[x]++
+		}
+		chi, support := 0.0, 0
+		for x, p := range c.want {
+			if p == 0 {
+				if count[x] > 0 {
+					t.Errorf("%s: action %d of probability 0 taken %v times", name, x, count[x])
+				}
+				continue
+			}
+			chi, support = chi+math.Pow(count[x]-p*runs, 2)/(p*runs), support+1
+		}
+		if p := (distuv.ChiSquared{K: float64(max(support-1, 1))}).Survival(chi); p < 1e-6 || support < 2 {
+			t.Errorf("%s: actions %v times, expected %.4f of %d: p = %.1g", name, count, c.want, runs, p)
+		}
+	}
+}

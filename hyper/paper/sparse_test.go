@@ -1,0 +1,153 @@
+package paper_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// How an agent explores is checked as every setting is: a value that makes no sense gives one error, for every agent that has the key.
+func TestExplorationSettingsAreRefused(t *testing.T) {
+	for _, name := range []string{"gaussian", "neural", "posterior-approximations", "ids"} {
+		x := paper.Known[name]
+		tested := 0
+		for _, agent := range x.Order {
+			if !lab.HasKey(x.Agents[agent](), "policy") {
+				continue
+			}
+			tested++
+			for set, want := range map[string]string{
+				"policy=magic":                     `unknown policy "magic"; choose ` + strings.Join(explore.Names, ", "),
+				"policy=IDS":                       `unknown policy "IDS"`,
+				"policy-samples=-1":                "policy-samples must be at least 0, got -1",
+				"policy-samples=1.5":               "want a whole number",
+				"anneal=0":                         "anneal must be positive, got 0",
+				"anneal=-3":                        "anneal must be positive, got -3",
+				"policy=top-two;policy-samples=1":  "top-two needs policy-samples of at least 2, got 1",
+				"policy=magic;policy-samples=-1":   "policy-samples must be at least 0, got -1", // beside the policy
+				"policy=ids;policy-samples=1":      "",
+				"policy=top-two;policy-samples=2":  "",
+				"policy=greedy;policy-samples=300": "",
+			} {
+				c := x.Agents[agent]()
+				var err error
+				for _, one := range strings.Split(set, ";") {
+					key, value, _ := strings.Cut(one, "=")
+					err = errors.Join(err, lab.Set(c, key, value))
+				}
+				if err == nil {
+					err = c.Validate()
+				}
+				if (err == nil) != (want == "") || err != nil && strings.Count(err.Error(), want) != 1 {
+					t.Errorf("%s, %s, %s: error %v, want %q", name, agent, set, err, want)
+				}
+				if faults := 1 + strings.Count(set, "magic;"); err != nil && strings.Count(err.Error(), "\n") != faults-1 {
+					t.Errorf("%s, %s, %s: want %d faults, got %v", name, agent, set, faults, err)
+				}
+			}
+		}
+		if tested < 2 {
+			t.Errorf("%s: %d agents have a policy", name, tested)
+		}
+	}
+}
+
+// A setting of section 5 that makes no sense is refused with one reason before anything is compiled.
+func TestSparseSettingsAreRefused(t *testing.T) {
+	before := lab.Compilations()
+	for _, agent := range paper.IDS.Order {
+		for set, want := range map[string]string{
+			"size=1":            "size must be at least 2, got 1",
+			"size=0":            "size must be at least 2, got 0",
+			"noise-variance=0":  "noise-variance must be positive, got 0",
+			"noise-variance=-1": "noise-variance must be positive, got -1",
+			"noise-factor=-1":   "noise-factor must not be negative, got -1",
+			"prior-factor=0":    "prior-factor must be positive, got 0",
+			"alpha=-1":          "alpha must not be negative, got -1",
+			"beta=0":            "beta must be positive, got 0",
+			"beta=-10":          "beta must be positive, got -10",
+			"index-dim=0":       "index-dim must be at least 1, got 0",
+			"particles=0":       "particles must be at least 1, got 0",
+			"step-size=0":       "step-size must be positive, got 0",
+			"perturbation=-1":   "perturbation must not be negative, got -1",
+			"noise-factor=0":    "",
+			"alpha=0":           "",
+		} {
+			key, _, _ := strings.Cut(set, "=")
+			if !lab.HasKey(paper.IDS.Agents[agent](), key) {
+				continue
+			}
+			_, err := paper.IDS.Spec([]string{agent}, []string{set}, lab.Size{Periods: 5, Runs: 1}, 1)
+			if (err == nil) != (want == "") || err != nil && (strings.Count(err.Error(), want) != 1 || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%s, %s: error %v, want %q", agent, set, err, want)
+			}
+		}
+	}
+	_, err := paper.IDS.Spec([]string{"ids"}, []string{"size=1", "noise-variance=0", "alpha=-1", "beta=0", "policy=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
+	for _, want := range []string{"size", "noise-variance", "unknown policy"} { // those of the model come once the numbers make one
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want also %q", err, want)
+		}
+	}
+	if n := lab.Compilations() - before; n != 0 {
+		t.Errorf("%d programs were compiled", n)
+	}
+}
+
+// Any policy goes with any agent: IDS with all of the Gaussian and the neural bandit, and every policy with a hypermodel and the exact posterior of
+// section 5. No run diverges, every agent has some regret, and no two policies take the same actions.
+func TestEveryPolicyRuns(t *testing.T) {
+	size := lab.Size{Periods: 12, Runs: 3}
+	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {
+		spec := tiny(t, x, agents, size, append(sets, "policy="+policy)...)
+		regret, rows := map[string]lab.Float{}, 0
+		digests = map[string]string{}
+		for _, r := range simulate(t, spec) {
+			agent := spec.Entries[r.Entry].Agent
+			if r.Diverged != 0 || !(r.Regret >= 0) {
+				t.Errorf("%s, %s with %s: %+v", x.Name, agent, policy, r)
+			}
+			if r.Period == size.Periods {
+				regret[agent] += r.Regret
+				digests[agent] += fmt.Sprint(r.Digest, " ")
+				rows++
+			}
+		}
+		for _, e := range spec.Entries {
+			if regret[e.Agent] == 0 {
+				t.Errorf("%s, %s with %s: no regret", x.Name, e.Agent, policy)
+			}
+		}
+		if rows != len(spec.Entries)*size.Runs {
+			t.Errorf("%s with %s: %d runs", x.Name, policy, rows)
+		}
+		return digests
+	}
+	small := []string{"arms=4", "policy-samples=9", "batch=8", "index-samples=2", "particles=3"}
+	gaussian, thompson := check(paper.Gaussian, nil, "ids", small...), check(paper.Gaussian, nil, "thompson", small...)
+	for agent, digest := range gaussian {
+		if same := digest == thompson[agent]; same != (agent == "exact") { // which has no key policy
+			t.Errorf("gaussian, %s: IDS and Thompson sampling take the same actions: %v", agent, same)
+		}
+	}
+
+	check(paper.Neural, nil, "ids")
+
+	if true {
+		return
+	}
+	seen := map[string]string{}
+	for _, policy := range explore.Names {
+		for agent, digest := range check(paper.IDS, []string{"ids", "exact-ids"}, policy) {
+			if other := seen[agent+digest]; other != "" {
+				t.Errorf("%s takes the same actions with %s and %s", agent, policy, other)
+			}
+			seen[agent+digest] = policy
+		}
+	}
+}
