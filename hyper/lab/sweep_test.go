@@ -1,0 +1,65 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// pair is a setting of two keys, beside one that only its kind has.
+type pair struct {
+	A int `key:"a" help:"a"`
+	B int `key:"b" help:"b"`
+	C int `key:"c" help:"c"`
+}
+
+func (s *pair) Validate() error                        { return nil }
+func (s *pair) Build(periods int) (Environment, Agent) { return nil, toyAgent{} }
+
+// A key has the values it is given; else those of the size; else those of the experiment; else its default. The keys of the experiment vary slowest, then
+// the size's, and those given fastest. Keys that none of the agents has may be a size's or an experiment's, but not given.
+func TestSizesAndExperimentsSets(t *testing.T) {
+	x := Experiment{
+		Name:   "pairs",
+		Agents: map[string]func() Setting{"pair": func() Setting { return &pair{1, 2, 3} }, "toy": func() Setting { return &toy{Arms: 4} }},
+		Order:  []string{"pair", "toy"},
+	}
+	for _, c := range []struct {
+		agent                   string
+		experiment, size, given []string
+		want                    string // a, b, c of each entry, or the error
+	}{
+		{"pair", nil, nil, nil, "[{1 2 3}]"},
+		{"pair", []string{"a=10"}, nil, nil, "[{10 2 3}]"},
+		{"pair", nil, []string{"a=20"}, nil, "[{20 2 3}]"},
+		{"pair", []string{"a=10"}, []string{"a=20"}, nil, "[{20 2 3}]"},
+		{"pair", []string{"a=10"}, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
+		{"pair", nil, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
+		{"pair", []string{"a=10", "b=11"}, []string{"a=20"}, nil, "[{20 11 3}]"},
+		{"pair", []string{"a=10,11"}, []string{"a=20"}, nil, "[{20 2 3}]"}, // no value of one's and one of the other's
+		{"pair", []string{"a=10"}, []string{"a=20,21"}, []string{"c=30"}, "[{20 2 30} {21 2 30}]"},
+		{"pair", []string{"a=10,11"}, []string{"b=20,21"}, nil, "[{10 20 3} {10 21 3} {11 20 3} {11 21 3}]"},
+		{"pair", []string{"c=7,8"}, []string{"b=20"}, []string{"a=30,31"}, "[{30 20 7} {31 20 7} {30 20 8} {31 20 8}]"},
+		{"pair", []string{"arms=10"}, []string{"arms=20"}, nil, "[{1 2 3}]"},
+		{"toy", []string{"arms=10"}, []string{"a=3", "arms=20"}, nil, "[{20}]"},
+		{"toy", nil, nil, []string{"a=3"}, `no agent here has a key "a"`},
+		{"pair", nil, []string{"a"}, nil, `"a" is not of the form key=value`},
+		{"pair", nil, []string{"a=2.5"}, nil, "a=2.5: want a whole number"},
+	} {
+		x.Sets = c.experiment
+		spec, err := x.Spec([]string{c.agent}, c.given, Size{Periods: 1, Runs: 1, Sets: c.size}, 0)
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: error %v", c, err)
+			}
+			continue
+		}
+		var got []string
+		for _, e := range spec.Entries {
+			got = append(got, strings.TrimPrefix(fmt.Sprint(e.Setting), "&"))
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%+v: entries %v", c, got)
+		}
+	}
+}
