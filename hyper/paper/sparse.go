@@ -133,7 +133,7 @@ type SparseLinear struct {
 
 func newSparseLinear() *SparseLinear {
 	c := &SparseLinear{SparseBandit: newSparseBandit(), IndexDim: 30, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.01, 5, 32, 100, string(train.Analytic), "adam"
+	c.StepSize, c.PriorFactor, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.008, 100, 5, 32, 100, string(train.Analytic), "adam"
 	return c
 }
 
@@ -172,7 +172,7 @@ type SparseEnsemble struct {
 
 func newSparseEnsemble() *SparseEnsemble {
 	c := &SparseEnsemble{SparseBandit: newSparseBandit(), Particles: 100, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.01, 5, 32, 100, string(train.Analytic), "adam"
+	c.StepSize, c.PriorFactor, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.001, 10, 5, 32, 100, string(train.Analytic), "adam"
 	return c
 }
 
