@@ -10,23 +10,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. With the tenth of
-// twenty the values of action 0 are above those of action 1, with the eleventh they are below: 0.55 * 20 is above 11 in double precision.
+// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. Of 25 values action 1 has the
+// larger 7th alone: 0.28 * 25 is above 7 in double precision.
 func TestUCB(t *testing.T) {
 	four := [][]float32{{9, 3, 4}, {0, 3, 2}, {2, 3, 2}, {1, 3, 5}}
-	var twenty [][]float32
-	for i := range 20 {
+	var many [][]float32
+	for i := range 25 {
 		f := []float32{float32(i), float32(i)}
-		switch {
-		case i == 9:
-			f[0] += 0.5
-		case i >= 10:
+		if i == 6 {
 			f[1] += 0.5
+		} else if i > 6 {
+			f[0] += 0.5
 		}
-		if i >= 11 {
-			f[0] += 0.75
-		}
-		twenty = append(twenty, f)
+		many = append(many, f)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for _, c := range []struct {
@@ -35,9 +31,8 @@ func TestUCB(t *testing.T) {
 			want     int32
 		}{
 			{0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0}, {1, four, 0},
-			{0, four, 0},                        // 0.95 of 4 is the largest
-			{0.5, twenty, 0}, {0.55, twenty, 1}, // the 10th and 11th
-			{0.56, twenty, 0},                         // the 12th
+			{0, four, 0},                                                        // 0.95 of 4 is the largest
+			{0.24, many, 0}, {0.25, many, 1}, {0.28, many, 1}, {0.281, many, 0}, // the 6th, a tie, the 7th twice, and the 8th
 			{1, [][]float32{{1, 2, 2}, {0, 1, 2}}, 1}, // a tie
 			{0.3, [][]float32{{1, 7, 2}}, 1},          // one function
 		} {
