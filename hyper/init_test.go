@@ -75,6 +75,23 @@ func TestInitConstant(t *testing.T) {
 	}
 }
 
+// InitOneHot makes every particle of an ensemble one of the one-hot vectors, and all alike: each of 4 in 1,000 of 4,000 particles, with a
+// standard deviation of 27.
+func TestInitOneHot(t *testing.T) {
+	out := eval(t, backend.Go, func(in []*Node) []*Node {
+		return Ensemble{Particles: 2000, Params: 4, InitNu: InitOneHot}.Init(rng.New(in[0]))
+	}, []uint64{1, 2})
+	counts := make([]float64, 4)
+	for particle := range slices.Chunk(out[0], 4) {
+		i := slices.Index(particle, 1)
+		if i < 0 || particle[0]+particle[1]+particle[2]+particle[3] != 1 {
+			t.Fatalf("a particle is %v", particle)
+		}
+		counts[i]++
+	}
+	same(t, "particles at each", counts, []float64{1000, 1000, 1000, 1000}, 140)
+}
+
 // A hypermodel passes on the fans of its linear maps: C is Width -> N_theta, the layers of a network in -> out, and a
 // particle is drawn for itself; mu and biases start at zero.
 func TestInitialParametersHaveTheRightFans(t *testing.T) {

@@ -23,7 +23,7 @@ func (b OneSparse) Validate() error {
 	return nil
 }
 
-// Sublists returns the ends [from, to) of the sublists, the longest first.
+// Sublists returns the ends [from, to) of the sublists, in the order of the bisections that make them: halves, quarters, and so on.
 func (b OneSparse) Sublists() [][2]int {
 	var out [][2]int
 	for level := [][2]int{{0, b.N}}; len(level) > 0; {

@@ -48,6 +48,12 @@ func bestOf(values *Node) *Node {
 	return OneHot(ArgMax(values, 2, dtypes.Int32), values.Shape().Dim(2), values.DType())
 }
 
+// shares returns the shares of functions whose best action each is, [runs, actions]: exactly 1 where it is that of all.
+func shares(values *Node) *Node {
+	n := Scalar(values.Graph(), values.DType(), float64(values.Shape().Dim(1)))
+	return Div(ReduceSum(bestOf(values), 1), n) // DivScalar multiplies by 1/n, which rounds
+}
+
 // Information returns what variance-IDS needs of the values [runs, functions, actions] of sampled functions, each [runs, actions]
 // (section 3.2). regret is the mean of the best action's value less that of x: r_x. variance is the variance of the mean
 // value of x among the functions that have the same best action: v_x. A function with several best actions counts for the lowest.

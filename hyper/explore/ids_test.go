@@ -289,8 +289,8 @@ func TestInformation(t *testing.T) {
 	})
 }
 
-// Which of two machines pays 2, where both pay 0 else, is known for 1 by asking an oracle that itself pays 1/2: action 2 tells all, with
-// regret 3/2, and so does either machine, with regret 1. Restricted to candidates IDS cannot ask.
+// Two machines pay 2 and 1.9, or the other way round, and an oracle -1 or 1: its answer tells more than theirs, for more regret.
+// Restricted to candidates IDS cannot ask.
 func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 	values := [][][]float32{{{2, 1.9, -1}, {1.9, 2, 1}}}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -320,4 +320,26 @@ func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (prob
 		return nil, nil, err
 	}
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
+}
+
+// One of 16 actions pays 1, the others 0, and which is not known. Another pays 1/2 if it is among the first eight: it is surely not the
+// best, but to play it halves the doubt. IDS does, Thompson sampling never.
+func ExampleIDS() {
+	const n = 16
+	var values [][]float32
+	for i := range n {
+		f := make([]float32, n+1)
+		f[i] = 1
+		if i < n/2 {
+			f[n] = 0.5
+		}
+		values = append(values, f)
+	}
+	for _, p := range []Policy{IDS{N: n}, Thompson{N: n}} {
+		probabilities, _, err := decideAt(backend.Go, p, [][][]float32{values}, []uint64{1})
+		fmt.Println(probabilities[0][n], err)
+	}
+	// Output:
+	// 1 <nil>
+	// 0 <nil>
 }

@@ -140,7 +140,7 @@ func TestPermutedActions(t *testing.T) {
 // Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single action. Epsilon-greedy
 // no longer explores: c = 0.
 func TestNothingToDecide(t *testing.T) {
-	for _, n := range []int{1, 2, 30, 100} {
+	for _, n := range []int{1, 2, 30, 41, 100} {
 		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n), slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
 		single := [][][]float32{draw(rand.New(rand.NewPCG(5, 6)), n, 1), make([][]float32, n)}
 		for i := range n {

@@ -22,6 +22,5 @@ func (p Thompson) Samples() int { return max(p.N, 1) }
 // Decide takes the best action of the first function.
 func (p Thompson) Decide(values *Node, _ Moment) (probabilities, action *Node) {
 	best := ArgMax(values, 2, dtypes.Int32) // [runs, samples]
-	probabilities = ReduceMean(OneHot(best, values.Shape().Dim(2), values.DType()), 1)
-	return probabilities, Squeeze(Slice(best, AxisRange(), AxisElem(0)), 1)
+	return shares(values), Squeeze(Slice(best, AxisRange(), AxisElem(0)), 1)
 }

@@ -38,7 +38,7 @@ func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1), Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
 
 	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with p_x / (1 - p_y).
-	share := ReduceMean(bestOf(values), 1) // [runs, actions]
+	share := shares(values)
 	rest := OneMinus(share)
 	alone := LessOrEqual(rest, ScalarZero(rest.Graph(), rest.DType()))
 	odds := Where(alone, ZerosLike(share), Div(share, Where(alone, OnesLike(rest), rest)))
