@@ -33,8 +33,23 @@ func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
 		q = 0.95
 	}
 	k := min(max(int(math.Ceil(q*float64(n)-1e-9)), 1), n)
-	bound := Squeeze(Slice(Sort(values, 1, true), AxisRange(), AxisElem(k-1)), 1)
-	return certain(bound)
+	return certain(smallest(values, k))
+}
+
+// smallest returns the k-th smallest of the functions' values of each action, [runs, actions], exactly. It finds the bits of the
+// answer one by one, from how many values are below: GoMLX's Sort cannot stand inside a While loop, where experiments decide.
+func smallest(values *Node, k int) *Node {
+	bits := Bitcast(values, dtypes.Uint32)
+	sign := Const(values.Graph(), uint32(1<<31))
+	negative := GreaterOrEqual(bits, sign)
+	order := Where(negative, BitwiseNot(bits), BitwiseOr(bits, sign)) // as integers are ordered, so are the values
+	answer := ZerosLike(Squeeze(Slice(order, AxisRange(), AxisElem(0)), 1))
+	for bit := 31; bit >= 0; bit-- {
+		next := BitwiseOr(answer, Const(values.Graph(), uint32(1)<<bit))
+		below := ReduceSum(ConvertDType(LessThan(order, InsertAxes(next, 1)), dtypes.Int32), 1)
+		answer = Where(LessThan(below, Const(values.Graph(), int32(k))), next, answer)
+	}
+	return Bitcast(Where(GreaterOrEqual(answer, sign), BitwiseXor(answer, sign), BitwiseNot(answer)), values.DType())
 }
 
 // Greedy takes the action with the best mean over the sampled functions: no exploration but what the trainer's noise makes. Ties go to

@@ -7,6 +7,9 @@
 package lab
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -68,4 +71,13 @@ type Size struct {
 	Runs    int `json:"runs"`
 	// Sets are settings of this size that go before the experiment's own Sets.
 	Sets []string `json:"-"`
+}
+
+// String is the size in words.
+func (s Size) String() string {
+	text := fmt.Sprintf("%d periods x %d runs", s.Periods, s.Runs)
+	if len(s.Sets) > 0 {
+		text += " with " + strings.Join(s.Sets, " ")
+	}
+	return text
 }

@@ -66,21 +66,14 @@ func (c *GaussianNetwork) Build(periods int) (lab.Environment, lab.Agent) {
 
 // NeuralNetwork is the agent with a hypernetwork on the neural network bandit: index, base model and prior are those of NeuralLinear.
 type NeuralNetwork struct {
-	NeuralBandit
-	Net
+	NeuralLearner
 	IndexDim int `key:"index-dim" help:"index dimension of each layer of the prior network; the index has as many such parts as it has layers"`
 	HyperNet
 	InitialMap float64 `key:"initial-map" help:"scale of the hypernetwork's initial weights, as a multiple of Glorot uniform"`
-	Belief
-	SGD
-	Exploration
 }
 
 func newNeuralNetwork() *NeuralNetwork {
-	c := &NeuralNetwork{
-		NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, HyperNet: HyperNet{"27"}, InitialMap: 1, Belief: newBelief(),
-		SGD: neuralSGD(), Exploration: thompson(),
-	}
+	c := &NeuralNetwork{NeuralLearner: newNeuralLearner("10x10"), IndexDim: 10, HyperNet: HyperNet{"27"}, InitialMap: 1}
 	c.StepSize, c.IndexSet, c.Indices = 0.002, string(train.Frame), 60
 	return c
 }
@@ -96,12 +89,11 @@ func (c *NeuralNetwork) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralNetwork) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), c.HyperNet.Validate(),
-		notNegative("initial-map", c.InitialMap), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	numbers := errors.Join(c.NeuralLearner.Validate(), atLeast("index-dim", c.IndexDim, 1), c.HyperNet.Validate(), notNegative("initial-map", c.InitialMap))
+	return c.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralNetwork) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
+	return c.build(c.Model(), periods)
 }

@@ -23,19 +23,37 @@ func (n Net) Validate() error {
 	return err
 }
 
-// NeuralLinear is the agent with the linear hypermodel.
-type NeuralLinear struct {
+// NeuralLearner is the part of a setting that agents trained by perturbed SGD share.
+type NeuralLearner struct {
 	NeuralBandit
 	Net
-	IndexDim   int     `key:"index-dim" help:"index dimension of each layer of the prior network; the index has as many such parts as it has layers"`
-	InitialMap float64 `key:"initial-map" help:"scale of the initial C, as a multiple of Glorot uniform. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
 	Belief
 	SGD
 	Exploration
 }
 
+func newNeuralLearner(hidden string) NeuralLearner {
+	return NeuralLearner{newNeuralBandit(), Net{hidden}, newBelief(), neuralSGD(), thompson()}
+}
+
+// Validate reports what is wrong; the trainer's Config does the rest.
+func (c NeuralLearner) Validate() error {
+	return errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
+}
+
+func (c NeuralLearner) build(m hyper.Model, periods int) (lab.Environment, lab.Agent) {
+	return c.environment(), newAgent(m, c.config(periods), "prior-multiplier", c.Exploration)
+}
+
+// NeuralLinear is the agent with the linear hypermodel.
+type NeuralLinear struct {
+	NeuralLearner
+	IndexDim   int     `key:"index-dim" help:"index dimension of each layer of the prior network; the index has as many such parts as it has layers"`
+	InitialMap float64 `key:"initial-map" help:"scale of the initial C, as a multiple of Glorot uniform. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
+}
+
 func newNeuralLinear() *NeuralLinear {
-	c := &NeuralLinear{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, IndexDim: 10, InitialMap: 0.3, Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
+	c := &NeuralLinear{NeuralLearner: newNeuralLearner("10x10"), IndexDim: 10, InitialMap: 0.3}
 	c.StepSize, c.IndexSet, c.Indices = 0.004, string(train.Frame), 60
 	return c
 }
@@ -63,28 +81,24 @@ func (c *NeuralLinear) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralLinear) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("index-dim", c.IndexDim, 1), notNegative("initial-map", c.InitialMap), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	numbers := errors.Join(c.NeuralLearner.Validate(), atLeast("index-dim", c.IndexDim, 1), notNegative("initial-map", c.InitialMap))
+	return c.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralLinear) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // NeuralEnsemble is the agent with the ensemble hypermodel.
 type NeuralEnsemble struct {
-	NeuralBandit
-	Net
+	NeuralLearner
 	Particles     int    `key:"particles" help:"number of particles in the ensemble"`
 	AdditivePrior string `key:"additive-prior" help:"yes, or no for the ensembles of appendix B"`
-	Belief
-	SGD
-	Exploration
 }
 
 func newNeuralEnsemble() *NeuralEnsemble {
-	c := &NeuralEnsemble{NeuralBandit: newNeuralBandit(), Net: Net{"10x10"}, Particles: 10, AdditivePrior: "yes", Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
+	c := &NeuralEnsemble{NeuralLearner: newNeuralLearner("10x10"), Particles: 10, AdditivePrior: "yes"}
 	c.StepSize, c.Integrate = 0.002, string(train.Analytic)
 	return c
 }
@@ -104,28 +118,21 @@ func (c *NeuralEnsemble) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *NeuralEnsemble) Validate() error {
-	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), atLeast("particles", c.Particles, 1), oneOf("additive-prior", c.AdditivePrior, "yes", "no"),
-		c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	numbers := errors.Join(c.NeuralLearner.Validate(), atLeast("particles", c.Particles, 1), oneOf("additive-prior", c.AdditivePrior, "yes", "no"))
+	return c.validateFor(numbers, c.Model)
 }
 
 // Build returns environment and agent.
 func (c *NeuralEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // NeuralDiagonal is the agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz, C
 // and B diagonal, so that an index has a number for each parameter and a row of B is 1 or -1.
-type NeuralDiagonal struct {
-	NeuralBandit
-	Net
-	Belief
-	SGD
-	Exploration
-}
+type NeuralDiagonal struct{ NeuralLearner }
 
 func newNeuralDiagonal() *NeuralDiagonal {
-	c := &NeuralDiagonal{NeuralBandit: newNeuralBandit(), Net: Net{"60x60"}, Belief: newBelief(), SGD: neuralSGD(), Exploration: thompson()}
+	c := &NeuralDiagonal{newNeuralLearner("60x60")}
 	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, string(train.Antithetic), 4, 0.1
 	return c
 }
@@ -144,13 +151,11 @@ func (c *NeuralDiagonal) Model() hyper.Model {
 }
 
 // Validate reports everything that is wrong.
-func (c *NeuralDiagonal) Validate() error {
-	return c.SGD.validateFor(errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), c.Belief.Validate(), c.SGD.Validate(), c.Exploration.Validate()), c.Model)
-}
+func (c *NeuralDiagonal) Validate() error { return c.validateFor(c.NeuralLearner.Validate(), c.Model) }
 
 // Build returns environment and agent.
 func (c *NeuralDiagonal) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), newAgent(c.Model(), c.config(periods), "prior-multiplier", c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // NeuralBBB is the agent with Bayes by Backprop (appendix D).

@@ -3,11 +3,13 @@ package paper_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -175,5 +177,31 @@ func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 		}
 		factor = 1
 		return lab.Header{Spec: spec}, rows, nil
+	}
+}
+
+// Every policy runs in the loop that XLA compiles, where not every operation of GoMLX can stand, and gives the regret of Go's backend, to
+// the roundings that decide between actions now and then: here none does.
+func TestPoliciesInALoop(t *testing.T) {
+	if backend.Check(backend.XLACPU) != nil {
+		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+	}
+	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20", "policy=" + strings.Join(explore.Names, ",")}
+	spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var regrets [2][]float64
+	for i, name := range []string{backend.Go, backend.XLACPU} {
+		h, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range lab.Curves(h, rows) {
+			regrets[i] = append(regrets[i], math.Round(float64(c.Mean[len(c.Mean)-1])*1e3))
+		}
+	}
+	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(explore.Names) {
+		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
 	}
 }

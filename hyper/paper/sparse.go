@@ -74,35 +74,42 @@ func (e sparseEnvironment) Step(state lab.State, in lab.Inputs, s rng.Stream, ac
 	return e.OneSparse.Step(s, state["mean"], action, Sqrt(Mul(in["noise-variance"], in["noise-factor"])))
 }
 
-// SparsePrior is the part of a setting that describes the regularizer of section 5.
-type SparsePrior struct {
-	PriorFactor float64 `key:"prior-factor" run:"true" help:"sigma_p^2 of the loss's regularizer, as a multiple of the paper's 1/log N"`
-}
-
-// Validate reports what is wrong.
-func (p SparsePrior) Validate() error { return positive("prior-factor", p.PriorFactor) }
-
-// agent is one whose sigma_p^2 is as the setting has it.
-func (p SparsePrior) agent(b SparseBandit, m hyper.Model, c train.Config, e Exploration) lab.Agent {
-	a := newAgent(m, c, "", e)
-	variance := 1 / math.Log(float64(b.Size))
-	a.priorVariance = func(in lab.Inputs) *Node { return MulScalar(in["prior-factor"], variance) }
-	return a
-}
-
-// Sparse is an agent with the one-sparse hypermodel.
-type Sparse struct {
+// SparseLearner is the part of a setting that agents trained by perturbed SGD share.
+type SparseLearner struct {
 	SparseBandit
-	Alpha float64 `key:"alpha" help:"alpha of the hypermodel's softmax of beta nu_m (z_m^2 + alpha)"`
-	Beta  float64 `key:"beta" help:"beta of the hypermodel's softmax"`
-	SparsePrior
+	PriorFactor float64 `key:"prior-factor" run:"true" help:"sigma_p^2 of the loss's regularizer, as a multiple of the paper's 1/log N"`
 	SGD
 	Exploration
 }
 
+func newSparseLearner(e Exploration) SparseLearner {
+	c := SparseLearner{SparseBandit: newSparseBandit(), PriorFactor: 1, SGD: newSGD(), Exploration: e}
+	c.Steps, c.Batch, c.Indices = 5, 32, 100
+	return c
+}
+
+// Validate reports what is wrong; the trainer's Config does the rest.
+func (c SparseLearner) Validate() error {
+	return errors.Join(c.SparseBandit.Validate(), positive("prior-factor", c.PriorFactor), c.SGD.Validate(), c.Exploration.Validate())
+}
+
+func (c SparseLearner) build(m hyper.Model, periods int) (lab.Environment, lab.Agent) {
+	a := newAgent(m, c.config(periods), "", c.Exploration)
+	variance := 1 / math.Log(float64(c.Size))
+	a.priorVariance = func(in lab.Inputs) *Node { return MulScalar(in["prior-factor"], variance) }
+	return c.environment(), a
+}
+
+// Sparse is an agent with the one-sparse hypermodel.
+type Sparse struct {
+	SparseLearner
+	Alpha float64 `key:"alpha" help:"alpha of the hypermodel's softmax of beta nu_m (z_m^2 + alpha)"`
+	Beta  float64 `key:"beta" help:"beta of the hypermodel's softmax"`
+}
+
 func newSparse(e Exploration) *Sparse {
-	c := &Sparse{SparseBandit: newSparseBandit(), Alpha: 0.01, Beta: 10, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: e}
-	c.StepSize, c.Steps, c.Batch, c.Indices = 0.3, 5, 32, 100
+	c := &Sparse{SparseLearner: newSparseLearner(e), Alpha: 0.01, Beta: 10}
+	c.StepSize = 0.3
 	return c
 }
 
@@ -113,27 +120,23 @@ func (c *Sparse) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *Sparse) Validate() error {
-	numbers := errors.Join(c.SparseBandit.Validate(), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	return c.validateFor(c.SparseLearner.Validate(), c.Model)
 }
 
 // Build returns environment and agent.
 func (c *Sparse) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // SparseLinear is an agent with a dense linear hypermodel.
 type SparseLinear struct {
-	SparseBandit
+	SparseLearner
 	IndexDim int `key:"index-dim" help:"dimension of the index"`
-	SparsePrior
-	SGD
-	Exploration
 }
 
 func newSparseLinear() *SparseLinear {
-	c := &SparseLinear{SparseBandit: newSparseBandit(), IndexDim: 30, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.PriorFactor, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.008, 100, 5, 32, 100, string(train.Analytic), "adam"
+	c := &SparseLinear{SparseLearner: newSparseLearner(ids(500)), IndexDim: 30}
+	c.StepSize, c.PriorFactor, c.Integrate, c.Optimizer = 0.008, 100, string(train.Analytic), "adam"
 	return c
 }
 
@@ -152,27 +155,23 @@ func (c *SparseLinear) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *SparseLinear) Validate() error {
-	numbers := errors.Join(c.SparseBandit.Validate(), atLeast("index-dim", c.IndexDim, 1), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	return c.validateFor(errors.Join(c.SparseLearner.Validate(), atLeast("index-dim", c.IndexDim, 1)), c.Model)
 }
 
 // Build returns environment and agent.
 func (c *SparseLinear) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // SparseEnsemble is an agent with an ensemble.
 type SparseEnsemble struct {
-	SparseBandit
+	SparseLearner
 	Particles int `key:"particles" help:"number of particles in the ensemble"`
-	SparsePrior
-	SGD
-	Exploration
 }
 
 func newSparseEnsemble() *SparseEnsemble {
-	c := &SparseEnsemble{SparseBandit: newSparseBandit(), Particles: 100, SparsePrior: SparsePrior{1}, SGD: newSGD(), Exploration: ids(500)}
-	c.StepSize, c.PriorFactor, c.Steps, c.Batch, c.Indices, c.Integrate, c.Optimizer = 0.001, 10, 5, 32, 100, string(train.Analytic), "adam"
+	c := &SparseEnsemble{SparseLearner: newSparseLearner(ids(500)), Particles: 100}
+	c.StepSize, c.PriorFactor, c.Integrate, c.Optimizer = 0.001, 10, string(train.Analytic), "adam"
 	return c
 }
 
@@ -186,13 +185,12 @@ func (c *SparseEnsemble) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *SparseEnsemble) Validate() error {
-	numbers := errors.Join(c.SparseBandit.Validate(), atLeast("particles", c.Particles, 1), c.SparsePrior.Validate(), c.SGD.Validate(), c.Exploration.Validate())
-	return c.SGD.validateFor(numbers, c.Model)
+	return c.validateFor(errors.Join(c.SparseLearner.Validate(), atLeast("particles", c.Particles, 1)), c.Model)
 }
 
 // Build returns environment and agent.
 func (c *SparseEnsemble) Build(periods int) (lab.Environment, lab.Agent) {
-	return c.environment(), c.SparsePrior.agent(c.SparseBandit, c.Model(), c.config(periods), c.Exploration)
+	return c.build(c.Model(), periods)
 }
 
 // SparseExact is an agent with the exact posterior over the N one-hot vectors, for noise of variance noise-variance.

@@ -49,7 +49,7 @@ func listCommand() *cobra.Command {
 
 func listExperiment(x lab.Experiment) {
 	fmt.Printf("%s: %s (section %s)\n", x.Name, x.Title, x.Section)
-	fmt.Printf("  quick %d periods x %d runs, full %d periods x %d runs\n", x.Quick.Periods, x.Quick.Runs, x.Full.Periods, x.Full.Runs)
+	fmt.Printf("  quick %v, full %v\n", x.Quick, x.Full)
 	for _, name := range x.Order {
 		fmt.Printf("\n  agent %s\n", name)
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
