@@ -23,7 +23,8 @@ type hypermodelAgent struct {
 
 func newAgent(m hyper.Model, c train.Config, variance string, e Exploration) hypermodelAgent {
 	a := hypermodelAgent{trainer: train.Trainer{Model: m, Config: c}, policy: e.policy(), visited: 1, variance: variance}
-	if p, finite := m.Index().(index.Enumerable); finite {
+	// The gradient is a mean over particles. Optimizers other than sgd divide by its size, so that their step does not depend on how many.
+	if p, finite := m.Index().(index.Enumerable); finite && (c.Optimizer == "" || c.Optimizer == "sgd") {
 		a.visited = c.Indices
 		if c.Integrate != train.Sampled {
 			a.visited = p.Dim()

@@ -99,7 +99,7 @@ type NeuralEnsemble struct {
 
 func newNeuralEnsemble() *NeuralEnsemble {
 	c := &NeuralEnsemble{NeuralLearner: newNeuralLearner("10x10"), Particles: 10, AdditivePrior: "yes"}
-	c.StepSize, c.Integrate = 0.002, string(train.Analytic)
+	c.StepSize, c.Integrate = 0.02, string(train.Analytic)
 	return c
 }
 

@@ -23,7 +23,7 @@ func (c SGD) Validate() error {
 
 // Descent is the part of a setting that describes the steps of training.
 type Descent struct {
-	StepSize  float64 `key:"step-size" run:"true" help:"constant step size: alpha for a linear hypermodel; for an ensemble the step of a particle each time it is visited, alpha over the particles visited by an SGD step"`
+	StepSize  float64 `key:"step-size" run:"true" help:"constant step size: alpha; for an ensemble trained by sgd the step of a particle each time it is visited, alpha over the particles visited by an SGD step"`
 	Steps     int     `key:"sgd-steps" help:"SGD steps per period"`
 	Batch     int     `key:"batch" help:"data points per SGD step, drawn with replacement"`
 	Indices   int     `key:"index-samples" help:"indices z sampled per SGD step"`
