@@ -39,7 +39,7 @@ func TestTune(t *testing.T) {
 	for _, r := range tuned.Rungs {
 		got = append(got, fmt.Sprint(len(r.Results), r.Size))
 	}
-	if want := []string{"10 {8 2}", "4 {12 4}", "2 {18 8}"}; !slices.Equal(got, want) {
+	if want := []string{"10 8 periods x 2 runs", "4 12 periods x 4 runs", "2 18 periods x 8 runs"}; !slices.Equal(got, want) {
 		// 18 * 2/3 = 12, 12 * 2/3 = 8; a last rung of up to 3
 		t.Errorf("rungs %v, want %v", got, want)
 	}

@@ -54,7 +54,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussain":                           "the experiments are gaussian",
 		"run gaussian --agent foo":               "its agents are exact, linear, ensemble",
 		"run gaussian --agent exact,exact":       "named twice",
-		"run gaussian --set foo=1":               `no agent here has a key "foo"; the keys are arms`,
+		"run gaussian --set foo=1":               `no agent here has a key "foo"; the keys are anneal, arms`,
 		"run gaussian --set arms=0":              "arms must be at least 1, got 0",
 		"run gaussian --set arms=2.5":            "want a whole number",
 		"run gaussian --set arms":                "key=value",
