@@ -171,7 +171,7 @@ type SparseEnsemble struct {
 
 func newSparseEnsemble() *SparseEnsemble {
 	c := &SparseEnsemble{SparseLearner: newSparseLearner(ids(500)), Particles: 100}
-	c.StepSize, c.PriorFactor, c.Integrate, c.Optimizer = 0.1, 10, string(train.Analytic), "adam"
+	c.StepSize, c.PriorFactor, c.Integrate, c.Optimizer = 0.03, 10, string(train.Analytic), "adam"
 	return c
 }
 
