@@ -63,13 +63,42 @@ func Information(values *Node) (regret, variance *Node) {
 	best := ArgMax(values, 2, dtypes.Int32)
 	at := Reshape(Add(best, MulScalar(rows(best), int32(actions))), runs*n, 1)
 	top := Reshape(Gather(Reshape(values, runs*n*actions, 1), at), runs, n, 1)
-	regret = ReduceMean(Sub(top, values), 1)
-	mean := Sub(ReduceMean(top, 1), regret)
-	sums, counts := groupSums(values, best)
-	counts = InsertAxes(counts, -1)
-	moved := Square(Sub(Div(sums, MaxScalar(counts, 1)), InsertAxes(mean, 1)))
-	return regret, MulScalar(ReduceSum(Mul(counts, moved), 1), 1/float64(n))
+
+	// A group of functions is those with the same best action, numbered by the action, or where functions are fewer by the first of them.
+	group, groups := best, actions
+	if n < actions {
+		same := ConvertDType(Equal(InsertAxes(best, 2), InsertAxes(best, 1)), dtypes.Float32)
+		group, groups = ArgMax(same, 2, dtypes.Int32), n
+	}
+	counts := InsertAxes(ReduceSum(OneHot(group, groups, values.DType()), 1), -1)
+	of := func(values *Node) (regret, variance *Node) {
+		regret = ReduceMean(Sub(top, values), 1)
+		mean := Sub(ReduceMean(top, 1), regret)
+		moved := Square(Sub(Div(groupSums(values, group, groups), MaxScalar(counts, 1)), InsertAxes(mean, 1)))
+		return regret, MulScalar(ReduceSum(Mul(counts, moved), 1), 1/float64(n))
+	}
+	// Many actions are looked at in parts that stay in the cache, one after the other: XLA would start them all, and need the memory of all,
+	// if it did not have to add a number, always 0 as no variance is negative, that depends on the part before.
+	width := max(partSize/(runs*n), (actions+maxParts-1)/maxParts)
+	if width >= actions {
+		return of(values)
+	}
+	zero := ScalarZero(values.Graph(), values.DType())
+	wait := zero
+	var regrets, variances []*Node
+	for from := 0; from < actions; from += width {
+		part := Slice(values, AxisRange(), AxisRange(), AxisRange(from, min(from+width, actions)))
+		r, v := of(Add(part, wait))
+		wait = ConvertDType(LessThan(ReduceAllMax(v), zero), values.DType())
+		regrets, variances = append(regrets, r), append(variances, v)
+	}
+	return Concatenate(regrets, 1), Concatenate(variances, 1)
 }
+
+const (
+	partSize = 500_000 // values, over all runs
+	maxParts = 16      // each is compiled
+)
 
 // rows numbers the elements of x [runs, n].
 func rows(x *Node) *Node {
@@ -77,25 +106,17 @@ func rows(x *Node) *Node {
 	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
 }
 
-// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] that have the same best
-// action (int32 [runs, functions]), and how many they are, [runs, groups]. A group is an action, or where functions are fewer than
-// actions the first function of that action: the rest are empty.
-func groupSums(values, best *Node) (sums, counts *Node) {
+// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group (int32 [runs, functions]).
+func groupSums(values, group *Node, groups int) *Node {
 	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
-	groups := actions
-	if n < actions {
-		same := ConvertDType(Equal(InsertAxes(best, 2), InsertAxes(best, 1)), dtypes.Float32)
-		best, groups = ArgMax(same, 2, dtypes.Int32), n
-	}
-	counts = ReduceSum(OneHot(best, groups, values.DType()), 1)
 	// A scatter goes row by row. A product with one-hot rows does not, but its work for each is of order groups * actions.
 	if groups*actions <= 20_000 {
-		return Einsum("rng,rna->rga", OneHot(best, groups, values.DType()), values), counts
+		return Einsum("rng,rna->rga", OneHot(group, groups, values.DType()), values)
 	}
-	offset := MulScalar(Iota(best.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
-	to := Reshape(Add(best, offset), runs*n, 1)
+	offset := MulScalar(Iota(group.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
+	to := Reshape(Add(group, offset), runs*n, 1)
 	into := Zeros(values.Graph(), shapes.Make(values.DType(), runs*groups, actions))
-	return Reshape(ScatterSum(into, to, Reshape(values, runs*n, actions), false, false), runs, groups, actions), counts
+	return Reshape(ScatterSum(into, to, Reshape(values, runs*n, actions), false, false), runs, groups, actions)
 }
 
 // Mixture is a probability vector over actions with at most two that are not zero, for each run.

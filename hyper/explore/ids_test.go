@@ -247,7 +247,7 @@ func information(values [][]float32) (regret, variance []float64) {
 	return regret, variance
 }
 
-// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter.
+// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter and for unequal parts.
 func TestInformation(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
