@@ -175,7 +175,7 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 				return err == nil && bytes.Equal(text, want)
 			})
 			if at < 0 {
-				return Header{}, nil, fmt.Errorf("%w: agent %s with %v at the defaults of its other settings", ErrNotInStudy, e.Agent, sets)
+				return Header{}, nil, fmt.Errorf("%w: agent %s with %v at the defaults of its other settings", ErrNotInStudy, e.Agent, slices.Concat(size.Sets, sets))
 			}
 			for _, r := range rows {
 				if r.Entry == at {

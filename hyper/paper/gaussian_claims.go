@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -74,6 +75,9 @@ func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b ar
 		return lab.Finding{}, err
 	}
 	statistic := fmt.Sprintf("cumulative regret of %s %v over that of %s %v at period %d", a.agent, a.sets, b.agent, b.sets, d.Period)
+	if len(size.Sets) > 0 {
+		statistic += " with " + strings.Join(size.Sets, " ")
+	}
 	f := lab.Below(statistic, float64(d.Ratio), float64(d.RatioLower), float64(d.RatioUpper), bound, d.Pairs)
 	f.Diverged = d.Diverged
 	return f, nil

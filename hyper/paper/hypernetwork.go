@@ -74,7 +74,7 @@ type NeuralNetwork struct {
 
 func newNeuralNetwork() *NeuralNetwork {
 	c := &NeuralNetwork{NeuralLearner: newNeuralLearner("10x10"), IndexDim: 10, HyperNet: HyperNet{"27"}, InitialMap: 1}
-	c.StepSize, c.IndexSet, c.Indices = 0.002, string(train.Frame), 60
+	c.StepSize, c.IndexSet, c.Indices = 0.0026, string(train.Frame), 60
 	return c
 }
 

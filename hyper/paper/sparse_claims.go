@@ -8,12 +8,10 @@ import (
 func sparseClaims() []lab.Claim {
 	compare := func(name, text string, bound float64, a, b arm) lab.Claim {
 		return lab.Claim{Name: name, Text: text, Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-			size := lab.Size{Periods: 200, Runs: 40}
-			sets := []string{"size=50"}
+			size := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}
 			if !quick {
-				size, sets = lab.Size{Periods: 500, Runs: 100}, []string{"size=200"}
+				size = lab.Size{Periods: 500, Runs: 100, Sets: fullIDS}
 			}
-			a, b := arm{a.agent, append(sets, a.sets...)}, arm{b.agent, append(sets, b.sets...)}
 			return compareRegret(simulate, size, bound, a, b)
 		}}
 	}
