@@ -6,15 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
 	inplace     bool
 	out         string
+	jobs        int
 	timeout     time.Duration
 	quick, full bool
 }
@@ -45,6 +49,7 @@ func runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.inplace, "inplace", false, "write the outputs into the notebooks, once all their cells succeed")
 	f.StringVar(&o.out, "out", "", "write executed copies into this folder")
+	f.IntVar(&o.jobs, "jobs", min(2, runtime.NumCPU()), "notebooks that are executed side by side: much of a cell's time is the compiler's, on one core")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "the longest time for one cell")
 	f.BoolVar(&o.quick, "quick", false, "small experiments: HYPER_PROFILE=quick in the cells (the default)")
 	f.BoolVar(&o.full, "full", false, "the paper's experiments: HYPER_PROFILE=full in the cells")
@@ -60,6 +65,8 @@ func (o runOptions) notebooks(repo checkout, named []string) ([]string, error) {
 		return nil, errors.New("--quick and --full contradict each other: give one")
 	case o.timeout < time.Second:
 		return nil, fmt.Errorf("--timeout %v is too short: give a second or more, such as 10m", o.timeout)
+	case o.jobs < 1:
+		return nil, fmt.Errorf("--jobs %d: give at least 1", o.jobs)
 	}
 	if len(named) == 0 {
 		list, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
@@ -90,29 +97,40 @@ func (o runOptions) profile() string {
 	return "quick"
 }
 
-// run executes the notebooks one after the other and prints a line for each.
+// run executes the notebooks, some side by side, and prints a line for each when it ends.
 func (k kit) run(ctx context.Context, notebooks []string, o runOptions) error {
 	if o.out != "" {
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
 			return badInput(err)
 		}
 	}
+	var printing sync.Mutex
 	failed := 0
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.jobs)
 	for _, path := range notebooks {
-		began := time.Now()
-		fault, err := k.runNotebook(ctx, path, o)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		verdict := "ok  "
-		if fault != nil {
-			verdict = "FAIL"
-			failed++
-		}
-		fmt.Printf("%s %s  %.1f s\n", verdict, short(path), time.Since(began).Seconds())
-		if fault != nil {
-			fmt.Print(fault)
-		}
+		group.Go(func() error {
+			began := time.Now()
+			fault, err := k.runNotebook(ctx, path, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			printing.Lock()
+			defer printing.Unlock()
+			verdict := "ok  "
+			if fault != nil {
+				verdict = "FAIL"
+				failed++
+			}
+			fmt.Printf("%s %s  %.1f s\n", verdict, short(path), time.Since(began).Seconds())
+			if fault != nil {
+				fmt.Print(fault)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d notebooks failed", failed, len(notebooks))

@@ -38,6 +38,7 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"run --quick --full " + good, "give one"},
 		{"run --timeout 1ms " + good, "too short"},
 		{"run --timeout soon " + good, "invalid"},
+		{"run --jobs 0 " + good, "at least 1"},
 		{"run " + filepath.Join(dir, "missing.ipynb"), "no such file"},
 		{"run " + text, "not a Jupyter notebook"},
 		{"run --out x " + good + " " + filepath.Join(dir, ".", "..", filepath.Base(dir), "good.ipynb"), "same file"},
@@ -62,7 +63,7 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 	if err := os.Mkdir(repo.path("notebooks"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	o := runOptions{timeout: time.Minute}
+	o := runOptions{timeout: time.Minute, jobs: 1}
 	if _, err := o.notebooks(repo, nil); err == nil {
 		t.Error("no error without a notebook")
 	}
