@@ -1,0 +1,118 @@
+package approx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Atoms is a law of finitely many functions: Values[j], K values, with probability proportional to Weights[j].
+type Atoms struct {
+	Values  [][]float64
+	Weights []float64 // nil: all the same
+	// Optimal asks for Brenier's map. Else the first component of z chooses the function, by its quantile among them.
+	Optimal bool
+}
+
+var _ Law = Atoms{}
+
+// FromSampler is the empirical law of m functions drawn by a sampler, which writes a function's k values to f; its transport map is
+// Brenier's. The sampler must not keep f.
+func FromSampler(k, m int, seed uint64, draw func(rnd *rand.Rand, f []float64)) Atoms {
+	rnd, values := source(seed, "sampler"), rows(m, k)
+	for _, f := range values {
+		draw(rnd, f)
+	}
+	return Atoms{Values: values, Optimal: true}
+}
+
+// Check reports values outside [-b, b], lengths other than k, and weights that are not positive.
+func (l Atoms) Check(k int, b float64) []error {
+	if len(l.Values) == 0 {
+		return []error{errors.New("a discrete law needs at least one function")}
+	}
+	var errs []error
+	for j, f := range l.Values {
+		if len(f) != k {
+			errs = append(errs, fmt.Errorf("function %d has %d values, but there are K = %d points", j, len(f), k))
+		} else if err := checkInside(fmt.Sprintf("function %d", j), f, b); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if l.Weights != nil && len(l.Weights) != len(l.Values) {
+		errs = append(errs, fmt.Errorf("there are %d weights for %d functions", len(l.Weights), len(l.Values)))
+	}
+	for j, w := range l.Weights {
+		if !(w > 0) || math.IsInf(w, 0) {
+			errs = append(errs, fmt.Errorf("weight %d must be positive and finite, got %v", j, w))
+		}
+	}
+	return errs
+}
+
+// Sample draws one of the functions.
+func (l Atoms) Sample(rnd *rand.Rand, _ float64, f []float64) {
+	copy(f, l.Values[l.interval(rnd.Float64())])
+}
+
+// Transport returns the map asked for.
+func (l Atoms) Transport(ctx context.Context, r Reference, _ int, _ float64, seed uint64) (Map, error) {
+	if l.Optimal {
+		return NewBrenier(ctx, l, r, seed)
+	}
+	return Intervals{Atoms: l, Reference: r, ends: l.ends()}, nil
+}
+
+// probabilities are the weights, with sum 1.
+func (l Atoms) probabilities() []float64 {
+	out, sum := make([]float64, len(l.Values)), 0.0
+	for j := range out {
+		out[j] = 1
+		if l.Weights != nil {
+			out[j] = l.Weights[j]
+		}
+		sum += out[j]
+	}
+	for j := range out {
+		out[j] /= sum
+	}
+	return out
+}
+
+// ends are the sums of the first 1, 2, ... probabilities but the last, which is 1.
+func (l Atoms) ends() []float64 {
+	ends, sum := l.probabilities(), 0.0
+	for j, p := range ends {
+		sum += p
+		ends[j] = sum
+	}
+	return ends[:len(ends)-1]
+}
+
+// interval is the function whose interval of levels has u.
+func (l Atoms) interval(u float64) int {
+	for j, end := range l.ends() {
+		if u < end {
+			return j
+		}
+	}
+	return len(l.Values) - 1
+}
+
+// Intervals is the map of [Atoms] by z_1 alone: functions are laid side by side on [0, 1], and the level of z_1 chooses one.
+type Intervals struct {
+	Atoms     Atoms
+	Reference Reference
+	ends      []float64
+}
+
+// At writes H(z) to f.
+func (h Intervals) At(z, f []float64) {
+	u, j := h.Reference.level(z[0]), 0
+	for j < len(h.ends) && u >= h.ends[j] {
+		j++
+	}
+	copy(f, h.Atoms.Values[j])
+}

@@ -1,0 +1,41 @@
+package approx
+
+import "math"
+
+// Box stands for the ball B_eta of section 6's theorem: for Gaussian z the network is near H where |z_i| <= Eta for all i, and 0 outside a
+// slightly larger box. The appendix has a Euclidean ball; all that its proof needs of the set is that it is bounded, so that H' is
+// integrable, and that it has probability at least 1 - delta/2. In the sup norm both are as true, and ReLU units make the set.
+type Box struct {
+	Eta  float64
+	Ramp float64 // the network falls to 0 where the sum of (|z_i| - Eta)_+ goes from 0 to Ramp
+}
+
+// newBox returns the box with probability 1 - delta/4 in k dimensions: half of what the theorem allows to lose.
+func newBox(k int, delta float64) *Box {
+	side := math.Pow(1-delta/4, 1/float64(k)) // P(|z_i| <= Eta)
+	return &Box{Eta: quantile((1 + side) / 2), Ramp: 0.5}
+}
+
+// Reach is the largest |z_i| at which the network is not 0.
+func (b Box) Reach() float64 { return b.Eta + b.Ramp }
+
+// At is 1 inside the box, 0 far outside, and 1 - sum_i (|z_i| - Eta)_+ / Ramp between.
+func (b Box) At(z []float64) float64 {
+	out := 0.0
+	for _, v := range z {
+		out += max(math.Abs(v)-b.Eta, 0)
+	}
+	return max(1-out/b.Ramp, 0)
+}
+
+// outside adds units whose sum is that of (|z_i| - Eta)_+.
+func (b Box) outside(w *builder, z []form) form {
+	var sum form
+	for _, v := range z {
+		sum = sum.and(w.unit(v.plus(-b.Eta))).and(w.unit(v.times(-1).plus(-b.Eta)))
+	}
+	return sum
+}
+
+// inside adds the unit with the box's value, given that sum.
+func (b Box) inside(w *builder, out form) form { return w.unit(out.times(-1 / b.Ramp).plus(1)) }

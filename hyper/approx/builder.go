@@ -1,0 +1,141 @@
+package approx
+
+import "slices"
+
+// builder makes a Network layer by layer. A quantity is kept as a form: an affine function of the units of the layer that is complete
+// so far (at first of the inputs). unit adds a unit to the layer under construction, and next completes that.
+type builder struct {
+	layers []Layer
+	width  int // of the last complete layer
+	fresh  []form
+}
+
+// form is an affine function: a constant, and a sum of weights times units.
+type form struct {
+	terms    []term
+	constant float64
+}
+
+type term struct {
+	unit   int
+	weight float64
+}
+
+func newBuilder(inputs int) *builder { return &builder{width: inputs} }
+
+// inputs are the inputs, as forms of the layer before any.
+func (b *builder) inputs() []form {
+	out := make([]form, b.width)
+	for i := range out {
+		out[i] = form{terms: []term{{i, 1}}}
+	}
+	return out
+}
+
+// unit adds ReLU(v) to the next layer. The form returned is of that layer: it is for use after next.
+func (b *builder) unit(v form) form {
+	b.fresh = append(b.fresh, v)
+	return form{terms: []term{{len(b.fresh) - 1, 1}}}
+}
+
+// carry hands a quantity that is at least low on to the next layer, in one unit.
+func (b *builder) carry(v form, low float64) form { return b.unit(v.plus(-low)).plus(low) }
+
+// carryAll hands on quantities that are at least low.
+func (b *builder) carryAll(vs []form, low float64) []form {
+	out := make([]form, len(vs))
+	for i, v := range vs {
+		out[i] = b.carry(v, low)
+	}
+	return out
+}
+
+// next completes the layer under construction.
+func (b *builder) next() {
+	b.layers = append(b.layers, b.affine(b.fresh))
+	b.width, b.fresh = len(b.fresh), nil
+}
+
+// network ends with the given outputs.
+func (b *builder) network(out []form) Network {
+	return Network{Layers: append(slices.Clone(b.layers), b.affine(out))}
+}
+
+// affine is the map from the last complete layer to the forms.
+func (b *builder) affine(out []form) Layer {
+	l := Layer{W: rows(len(out), b.width), B: make([]float64, len(out))}
+	for o, v := range out {
+		l.B[o] = v.constant
+		for _, t := range v.terms {
+			l.W[o][t.unit] += t.weight
+		}
+	}
+	return l
+}
+
+// follow adds the hidden layers of a network whose inputs are the given forms, and returns its outputs.
+func (b *builder) follow(n Network, in []form) []form {
+	for _, l := range n.Layers[:n.Hidden()] {
+		in = b.layer(l, in)
+		b.next()
+	}
+	return forms(n.Layers[n.Hidden()], in)
+}
+
+// layer adds the units of a layer over the given forms to the next layer.
+func (b *builder) layer(l Layer, in []form) []form {
+	out := forms(l, in)
+	for i, v := range out {
+		out[i] = b.unit(v)
+	}
+	return out
+}
+
+// forms are the outputs of an affine map over forms.
+func forms(l Layer, in []form) []form {
+	out := make([]form, len(l.B))
+	for o, row := range l.W {
+		out[o] = combine(row, in).plus(l.B[o])
+	}
+	return out
+}
+
+// combine is the sum of weights times forms.
+func combine(weights []float64, in []form) form {
+	total := map[int]float64{}
+	var out form
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		out.constant += w * in[i].constant
+		for _, t := range in[i].terms {
+			total[t.unit] += w * t.weight
+		}
+	}
+	for unit, w := range total {
+		out.terms = append(out.terms, term{unit, w})
+	}
+	slices.SortFunc(out.terms, func(x, y term) int { return x.unit - y.unit })
+	return out
+}
+
+// plus is v + c.
+func (v form) plus(c float64) form { return form{v.terms, v.constant + c} }
+
+// times is c v.
+func (v form) times(c float64) form {
+	out := form{make([]term, len(v.terms)), c * v.constant}
+	for i, t := range v.terms {
+		out.terms[i] = term{t.unit, c * t.weight}
+	}
+	return out
+}
+
+// and is v + w.
+func (v form) and(w form) form {
+	return form{append(slices.Clone(v.terms), w.terms...), v.constant + w.constant}
+}
+
+// minus is v - w.
+func (v form) minus(w form) form { return v.and(w.times(-1)) }

@@ -1,0 +1,156 @@
+package approx
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+)
+
+// Certify builds the theorem's network for a measure, and measures on fresh z how likely its error is at most Epsilon. It refines the
+// network until the lower bound is at least 1 - Delta, or the budget of time or attempts ends: the certificate then says how close it came.
+//
+// The i-th attempt has the error probability (1 - Confidence)/2^i, and z of its own that nothing was built from, so that the bounds of all
+// attempts hold together with the Confidence. An attempt is not judged on its fresh z before a look at others promises success.
+//
+// The error lists every fault of measure and options, or is ctx's.
+func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
+	c, _, err := CertifiedTheorem(ctx, m, o)
+	return c, err
+}
+
+// CertifiedTheorem is Certify; it returns also the network that the certificate is about.
+func CertifiedTheorem(ctx context.Context, m Measure, o Options) (Certificate, *Theorem, error) {
+	start, o := time.Now(), o.withDefaults()
+	if err := errors.Join(m.Validate(), o.Validate()); err != nil {
+		return Certificate{}, nil, err
+	}
+	h, err := m.Transport(ctx, o.Reference, o.Seed)
+	if err != nil {
+		return Certificate{}, nil, err
+	}
+	if o.Construction == nil {
+		o.Construction = natural(h, m.K())
+	}
+	if err := o.Construction.Suits(h, m.K()); err != nil {
+		return Certificate{}, nil, err
+	}
+	a := attempts{Measure: m, Options: o, h: h, start: start}
+	return a.run(ctx)
+}
+
+// attempts is the state of a Certify.
+type attempts struct {
+	Measure
+	Options
+	h     Map
+	start time.Time
+	tests int // certificates so far
+}
+
+// run refines level by level.
+func (a *attempts) run(ctx context.Context) (Certificate, *Theorem, error) {
+	for level := 0; ; level++ {
+		t, err := a.build(ctx, level)
+		if err != nil {
+			return Certificate{}, nil, err
+		}
+		last := level+1 == a.Attempts || time.Since(a.start) > a.Budget
+		if !last && !a.promising(t) {
+			continue
+		}
+		c, err := a.certificate(ctx, t)
+		if err != nil {
+			return Certificate{}, nil, err
+		}
+		c.Attempts, c.Seconds = level+1, time.Since(a.start).Seconds()
+		if last || c.Certified || time.Since(a.start) > a.Budget {
+			return c, t, nil
+		}
+	}
+}
+
+// build makes the theorem's network of a level.
+func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
+	task := Task{
+		Map: a.h, Reference: a.Reference, K: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta, Seed: a.Seed, Backend: a.Backend,
+	}
+	c := recipe{clamp: 4 * a.Bound, cap: true}
+	if a.Reference == Gaussian {
+		c.box = newBox(a.K(), a.Delta)
+		task.Reach = c.box.Reach()
+	}
+	if a.spoil != nil {
+		a.spoil(&c)
+	}
+	inner, err := a.Construction.Build(ctx, task, level)
+	if err != nil {
+		return nil, err
+	}
+	return newTheorem(a.Measure, a.Reference, inner, c), nil
+}
+
+// promising tells whether the network is good enough on draws that are not for a certificate; it is evaluated on the host.
+func (a *attempts) promising(t *Theorem) bool {
+	const n = 10_000
+	z := draws(a.Reference, source(a.Seed, "look"), n, a.K())
+	within := count(supErrors(apply(t.Near, z, a.K()), apply(a.h.At, z, a.K())), a.Epsilon)
+	return float64(within)/n >= 1-a.Delta
+}
+
+// certificate evaluates the network on fresh z.
+func (a *attempts) certificate(ctx context.Context, t *Theorem) (Certificate, error) {
+	a.tests++
+	z, err := Indices(a.Backend, a.Reference, a.K(), a.Seed, "certify", a.tests, a.Draws)
+	if err != nil {
+		return Certificate{}, err
+	}
+	f, err := t.Evaluate(ctx, a.Backend, z)
+	if err != nil {
+		return Certificate{}, err
+	}
+	errs := supErrors(f, apply(a.h.At, z, a.K()))
+	within := count(errs, a.Epsilon)
+	slices.Sort(errs)
+	c := Certificate{
+		Measure: a.Name, Points: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta,
+		Reference: a.Reference, Construction: a.Construction.Name(),
+		Draws: a.Draws, Within: within, Probability: float64(within) / float64(a.Draws), Confidence: a.Confidence,
+		LowerBound: LowerBound(within, a.Draws, 1-(1-a.Confidence)*math.Exp2(float64(-a.tests))),
+		Reached:    errs[min(int(math.Ceil((1-a.Delta)*float64(a.Draws))), a.Draws)-1],
+		Widths:     t.Net.Widths(), Parameters: t.Net.Size(), FromIndex: a.K(), Constants: t.Net.Size() - a.K(),
+		Seed: a.Seed, Backend: a.Backend,
+	}
+	c.Certified = c.LowerBound >= 1-a.Delta
+	if b, ok := a.h.(*Brenier); ok {
+		c.MassError = b.MassError
+	}
+	return c, nil
+}
+
+// supErrors are the distances of rows in the sup norm.
+func supErrors(f, g [][]float64) []float64 {
+	out := make([]float64, len(f))
+	for i := range f {
+		for j := range f[i] {
+			d := math.Abs(f[i][j] - g[i][j])
+			if math.IsNaN(d) {
+				d = math.Inf(1)
+			}
+			out[i] = max(out[i], d)
+		}
+	}
+	return out
+}
+
+// count is the number of errors that are at most epsilon.
+func count(errs []float64, epsilon float64) int {
+	n := 0
+	for _, e := range errs {
+		if e <= epsilon {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,216 @@
+package approx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// certify asks for a certificate at epsilon B and delta.
+func certify(t *testing.T, m Measure, epsilon, delta float64, o Options) Certificate {
+	t.Helper()
+	o.Epsilon, o.Delta, o.Seed = epsilon*m.Bound, delta, 1
+	c, err := Certify(context.Background(), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCertificates(t *testing.T) {
+	for _, name := range exact {
+		for _, r := range References {
+			for _, k := range []int{3, 16} {
+				epsilon, delta := 0.02, 0.02
+				if k > 3 {
+					epsilon, delta = 0.1, 0.1
+				}
+				if k > 3 && name == "posterior" {
+					continue
+				}
+				c := certify(t, known(t, name, k), epsilon, delta, Options{Reference: r})
+				if !c.Certified || c.LowerBound < 1-delta || c.LowerBound > c.Probability || c.Draws != 20_000 {
+					t.Errorf("%s, K = %d, %s z: %s", name, k, r, c)
+				}
+				if c.Reached > c.Epsilon || c.FromIndex != k || c.FromIndex+c.Constants != c.Parameters {
+					t.Errorf("%s, K = %d, %s z: %+v", name, k, r, c)
+				}
+			}
+		}
+	}
+}
+
+func TestCertificateOfATrainedNetwork(t *testing.T) {
+	c := certify(t, known(t, "mixture", 2), 0.1, 0.1, Options{Construction: Trained{Width: 32, Steps: 2000}})
+	if !c.Certified || c.Construction != "trained" {
+		t.Error(c)
+	}
+}
+
+func TestCertificateOfATriangulation(t *testing.T) {
+	c := certify(t, known(t, "mixture", 2), 0.1, 0.1, Options{Construction: Kuhn{}, Draws: 5000})
+	if !c.Certified {
+		t.Error(c)
+	}
+}
+
+// A network that is too coarse is refined; without budget the certificate says how close it came.
+func TestRefinementAndBudget(t *testing.T) {
+	m, coarse := known(t, "process", 1), Kuhn{Cells: 2}
+	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Attempts: 1, Draws: 2000}); c.Certified || c.Attempts != 1 || c.Reached <= c.Epsilon {
+		t.Errorf("2 cells, one attempt: %+v", c)
+	}
+	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Draws: 2000}); !c.Certified || c.Attempts < 2 {
+		t.Errorf("2 cells, refined: %+v", c)
+	}
+	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Budget: time.Nanosecond, Draws: 2000}); c.Certified || c.Attempts != 1 {
+		t.Errorf("2 cells, no time: %+v", c)
+	}
+}
+
+// wide is a Gaussian that B cuts often: standard deviation B.
+func wide(k int) Measure {
+	return Measure{Name: "wide", Points: Grid(k), Bound: 2, Law: Mixture{[]Component{{1, make([]float64, k), neighbours(k, 2, 0)}}}}
+}
+
+// Every piece of the theorem's network is needed: without it the certificate fails.
+func TestSpoiltNetworksFail(t *testing.T) {
+	for name, spoil := range map[string]func(*recipe){
+		"clamp B, not 4B":   func(c *recipe) { c.clamp /= 4 },
+		"no cap":            func(c *recipe) { c.cap = false },
+		"ball too small":    func(c *recipe) { c.box = &Box{Eta: 0.8, Ramp: 0.1} },
+		"nothing is spoilt": func(*recipe) {},
+	} {
+		c := certify(t, wide(3), 0.1, 0.1, Options{Reference: Gaussian, Attempts: 2, spoil: spoil})
+		if c.Certified != (name == "nothing is spoilt") {
+			t.Errorf("%s: %s", name, c)
+		}
+	}
+}
+
+// The same seed gives the same certificate, another seed other draws.
+func TestCertificatesAreReproducible(t *testing.T) {
+	o := Options{Epsilon: 0.02, Delta: 0.1, Draws: 2000, Backend: backend.Go}
+	var got []int
+	for _, seed := range []uint64{3, 3, 4} {
+		o.Seed = seed
+		c, err := Certify(context.Background(), known(t, "gaussian", 2), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, c.Within)
+	}
+	if got[0] != got[1] || got[1] == got[2] {
+		t.Errorf("within epsilon: %v of 2000", got)
+	}
+}
+
+func TestLowerBound(t *testing.T) {
+	if b := LowerBound(20_000, 20_000, 0.99); math.Abs(b-math.Pow(0.01, 1.0/20_000)) > 1e-12 { // all succeed: p^n = 1 - confidence
+		t.Errorf("bound %v", b)
+	}
+	b, tail := LowerBound(7, 10, 0.95), 0.0
+	for i := 7; i <= 10; i++ { // at the bound, 7 or more of 10 have probability 0.05
+		tail += choose(10, i) * math.Pow(b, float64(i)) * math.Pow(1-b, float64(10-i))
+	}
+	if math.Abs(tail-0.05) > 1e-9 || LowerBound(0, 10, 0.9) != 0 {
+		t.Errorf("bound %v has tail %v", b, tail)
+	}
+}
+
+func choose(n, k int) float64 {
+	out := 1.0
+	for i := range k {
+		out *= float64(n-i) / float64(i+1)
+	}
+	return out
+}
+
+func TestFaultsAreReportedTogether(t *testing.T) {
+	_, err := Certify(context.Background(), Measure{Points: []float64{1, 1, 0}, Bound: -1}, Options{Delta: 1, Draws: -1, Reference: "x", Backend: "y"})
+	for _, want := range []string{"given twice", "must increase", "bound B", "needs a law", "epsilon", "delta", "draws", "unknown reference", "unknown backend"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+func TestBadMeasures(t *testing.T) {
+	at := func(l Law, points ...float64) Measure { return Measure{Name: "bad", Points: points, Bound: 1, Law: l} }
+	atoms := func(values ...float64) Atoms { return Atoms{Values: [][]float64{values}} }
+	gaussian := func(mean []float64, covariance *mat.SymDense, weight float64) Mixture {
+		return Mixture{[]Component{{weight, mean, covariance}}}
+	}
+	for want, m := range map[string]Measure{
+		"at least 1, got 0":                         at(atoms(0)),
+		"must be finite":                            at(atoms(0), math.NaN()),
+		"too close for single precision":            at(atoms(0, 0), 1, 1+1e-9),
+		"value 1.5 at point 1, outside":             at(atoms(0, 1.5), 0, 1),
+		"value NaN at point 0, outside":             at(atoms(math.NaN()), 0),
+		"has 1 values, but there are K = 2":         at(atoms(0), 0, 1),
+		"at least one function":                     at(Atoms{}, 0),
+		"2 weights for 1 functions":                 at(Atoms{Values: [][]float64{{0}}, Weights: []float64{1, 1}}, 0),
+		"weight 0 must be positive":                 at(Atoms{Values: [][]float64{{0}}, Weights: []float64{-1}}, 0),
+		"at least one component":                    at(Mixture{}, 0),
+		"not positive definite":                     at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{-1}), 1), 0),
+		"must be for K = 2":                         at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), 1), 0, 1),
+		"the weight must be positive and finite":    at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), math.Inf(1)), 0),
+		"the mean must be finite":                   at(gaussian([]float64{math.NaN()}, mat.NewSymDense(1, []float64{1}), 1), 0),
+		"needs a transport map":                     at(Custom{}, 0),
+		"H(z) has value":                            at(Custom{Map: func(Reference) (Map, error) { return MapFunc(func(z, f []float64) { f[0] = 2 }), nil }}, 0),
+		"no map from it":                            at(Custom{Map: func(Reference) (Map, error) { return nil, errors.New("no map from it") }}, 0),
+		"bound B must be positive and finite, got ": {Points: []float64{0}, Bound: math.NaN(), Law: atoms(0)},
+	} {
+		if _, err := Certify(context.Background(), m, Options{Epsilon: 0.1, Delta: 0.1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if _, err := NewMeasure(context.Background(), "gaussain", Setting{Points: Grid(2), Bound: 1}); err == nil || !strings.Contains(err.Error(), "the measures are discrete, gaussian") {
+		t.Error(err)
+	}
+	if _, err := Certify(context.Background(), known(t, "mixture", 4), Options{Epsilon: 1, Delta: 0.1, Construction: Kuhn{}}); err == nil || !strings.Contains(err.Error(), "K <= 3") {
+		t.Error(err)
+	}
+}
+
+func TestInterruptedCertificatesEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Certify(ctx, known(t, "mixture", 2), Options{Epsilon: 0.1, Delta: 0.1}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestCertificateAsJSON(t *testing.T) {
+	line, err := json.Marshal(Certificate{LowerBound: 0.9})
+	if err != nil || !strings.Contains(string(line), `"probability_lower_bound":0.9`) {
+		t.Errorf("%s, %v", line, err)
+	}
+}
+
+// A measure of two functions on three points: either is drawn by the first component of z.
+func ExampleCertify() {
+	m := Measure{
+		Name: "up or down", Points: []float64{0, 1, 2}, Bound: 1,
+		Law: Atoms{Values: [][]float64{{0.5, 0.8, 0.9}, {-0.5, -0.8, -0.9}}, Weights: []float64{2, 1}},
+	}
+	c, err := Certify(context.Background(), m, Options{Epsilon: 0.01, Delta: 0.05, Backend: backend.Go})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("certified:", c.Certified)
+	fmt.Println("components of theta that are z:", c.FromIndex)
+	// Output:
+	// certified: true
+	// components of theta that are z: 3
+}

@@ -1,0 +1,91 @@
+package approx
+
+import (
+	"context"
+	"math"
+)
+
+// Coordinatewise is for the map to one Gaussian, m + L q(z): the normal quantile q of each component of uniform z is interpolated
+// by straight lines, and an affine map follows. For Gaussian z the affine map is all, and exact.
+type Coordinatewise struct{}
+
+// Name is "coordinatewise".
+func (Coordinatewise) Name() string { return "coordinatewise" }
+
+// Suits wants a Knothe-Rosenblatt map to one component.
+func (c Coordinatewise) Suits(h Map, _ int) error {
+	if k, ok := h.(*Knothe); ok && len(k.pieces) == 1 {
+		return nil
+	}
+	return unsuited(c, "one Gaussian", h)
+}
+
+// Build returns the network: its error is below Epsilon/2 at level 0, and half of that at each next, unless a component of z is in
+// a tail.
+func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
+	p, finer := t.Map.(*Knothe).pieces[0], math.Exp2(float64(-level))
+	affine := Layer{W: p.l, B: p.mean}
+	if t.Reference == Gaussian {
+		return Network{Layers: []Layer{affine}}, nil
+	}
+	gain := 0.0 // the largest sum of magnitudes in a row of L
+	for _, row := range p.l {
+		sum := 0.0
+		for _, v := range row {
+			sum += math.Abs(v)
+		}
+		gain = max(gain, sum)
+	}
+	tail := t.Delta / (8 * float64(t.K)) * finer
+	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).Then(Network{Layers: []Layer{affine}}), nil
+}
+
+// quantileKnots are levels from 1/2 up to 1 - tail between which straight lines are within the tolerance of the normal quantile.
+func quantileKnots(tail, tolerance float64) []float64 {
+	knots := []float64{0.5}
+	for last := 0.5; last < 1-tail; {
+		next := 1 - tail
+		if chordError(last, next) > tolerance {
+			low, high := last, next
+			for range 40 {
+				if mid := (low + high) / 2; chordError(last, mid) > tolerance {
+					high = mid
+				} else {
+					low = mid
+				}
+			}
+			next = low
+		}
+		knots, last = append(knots, next), next
+	}
+	return knots
+}
+
+// chordError is the distance between the normal quantile and its chord from level a to b, both at least 1/2: it is largest where the slopes
+// agree, 1/pdf(q) = slope.
+func chordError(a, b float64) float64 {
+	slope := (quantile(b) - quantile(a)) / (b - a)
+	q := math.Sqrt(max(2*math.Log(slope/math.Sqrt(2*math.Pi)), 0))
+	return quantile(a) + slope*(cumulative(q)-a) - q
+}
+
+// normals is the network whose outputs are the interpolated normal quantiles of k inputs; it is constant beyond the last knot. Lines
+// go out from the middle on both sides: a sum of large slopes that cancel would lose digits.
+func normals(k int, knots []float64) Network {
+	b := newBuilder(k)
+	out := make([]form, k)
+	for i, z := range b.inputs() {
+		before := 0.0
+		for j, knot := range knots {
+			slope := 0.0
+			if j+1 < len(knots) {
+				slope = (quantile(knots[j+1]) - quantile(knot)) / (knots[j+1] - knot)
+			}
+			up, down := b.unit(z.plus(-knot)), b.unit(z.times(-1).plus(1-knot))
+			out[i] = out[i].and(up.minus(down).times(slope - before))
+			before = slope
+		}
+	}
+	b.next()
+	return b.network(out)
+}

@@ -1,0 +1,136 @@
+package approx
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// dual is the dual of semi-discrete optimal transport on a sample of z: maximise sum_j w_j b_j - mean_z max_j (z^T y_j + b_j). The
+// maximum is smoothed by entropy, t log sum_j exp(./t), at temperatures t that fall: each solution is where the next begins. The gradient
+// is then the weights less the masses of the softened cells.
+type dual struct {
+	h       *Brenier
+	scores  [][]float64 // z^T y_j
+	used    [][]float64 // those in use
+	t       float64
+	at      []float64 // where value and grad were computed last
+	value   float64
+	grad    []float64
+	partial []sums
+}
+
+// sums are the parts of value and gradient by one core.
+type sums struct {
+	value float64
+	grad  []float64
+	soft  []float64
+}
+
+// temperatures are those of the smoothing, in units of the spread of the scores; those above coarse use an eighth of the sample.
+var temperatures = []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003}
+
+const coarse = 0.005
+
+func newDual(h *Brenier, z [][]float64) *dual {
+	d := &dual{h: h, scores: rows(len(z), len(h.Values)), grad: make([]float64, len(h.Values))}
+	each(len(z), func(i int) {
+		for j, y := range h.Values {
+			d.scores[i][j] = floats.Dot(z[i], y)
+		}
+	})
+	d.partial = make([]sums, cores(len(z)))
+	for i := range d.partial {
+		d.partial[i] = sums{grad: make([]float64, len(h.Values)), soft: make([]float64, len(h.Values))}
+	}
+	return d
+}
+
+// solve finds the offsets, and stores them in the map with mean 0.
+func (d *dual) solve(ctx context.Context) error {
+	spread := d.spread()
+	for _, t := range temperatures {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.t, d.at, d.used = t*spread, nil, d.scores
+		if t > coarse {
+			d.used = d.scores[:len(d.scores)/8]
+		}
+		p := optimize.Problem{
+			Func: func(b []float64) float64 { d.compute(b); return d.value },
+			Grad: func(grad, b []float64) { d.compute(b); copy(grad, d.grad) },
+		}
+		settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 200, Converger: optimize.NeverTerminate{}}
+		result, err := optimize.Minimize(p, d.h.Offsets, settings, &optimize.LBFGS{})
+		if result == nil {
+			return errors.Join(errors.New("the dual of the transport problem has no solution"), err)
+		}
+		copy(d.h.Offsets, result.X) // a line search that finds nothing better is at the optimum, to rounding
+	}
+	floats.AddConst(-floats.Sum(d.h.Offsets)/float64(len(d.h.Offsets)), d.h.Offsets)
+	return nil
+}
+
+// spread is the largest standard deviation of a score over the sample.
+func (d *dual) spread() float64 {
+	largest, n := 0.0, float64(len(d.scores))
+	for j := range d.h.Values {
+		var sum, sum2 float64
+		for _, s := range d.scores {
+			sum += s[j]
+			sum2 += s[j] * s[j]
+		}
+		largest = max(largest, sum2/n-sum*sum/n/n)
+	}
+	return math.Sqrt(largest)
+}
+
+// compute sets value and grad, of the dual with its sign changed, at offsets b.
+func (d *dual) compute(b []float64) {
+	if slices.Equal(d.at, b) {
+		return
+	}
+	d.at = slices.Clone(b)
+	parts(len(d.used), func(part, from, to int) {
+		s := &d.partial[part]
+		s.value = 0
+		clear(s.grad)
+		for _, row := range d.used[from:to] {
+			s.add(row, b, d.t)
+		}
+	})
+	d.value = -floats.Dot(d.h.Weights, b)
+	for j, w := range d.h.Weights {
+		d.grad[j] = -w
+	}
+	n := float64(len(d.used))
+	for _, s := range d.partial {
+		d.value += s.value / n
+		floats.AddScaled(d.grad, 1/n, s.grad)
+	}
+}
+
+// add adds one z: the smoothed maximum of the scores, and the softened cell.
+func (s *sums) add(row, b []float64, t float64) {
+	top := math.Inf(-1)
+	for j, v := range row {
+		s.soft[j] = v + b[j]
+		top = max(top, s.soft[j])
+	}
+	total := 0.0
+	for j, v := range s.soft {
+		if x := (v - top) / t; x > -40 {
+			s.soft[j] = math.Exp(x)
+			total += s.soft[j]
+		} else {
+			s.soft[j] = 0
+		}
+	}
+	s.value += top + t*math.Log(total)
+	floats.AddScaled(s.grad, 1/total, s.soft)
+}

@@ -1,0 +1,110 @@
+package approx
+
+import (
+	"context"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// number is the precision of an evaluation.
+type number interface{ float32 | float64 }
+
+// batchNumbers bounds the numbers of theta in one call of the evaluation, runs x indices x N_theta.
+const batchNumbers = 1 << 22
+
+// Evaluate returns f_{g_nu(z)} on X for each row of z, by [hyper.Model.Predict] in single precision, as for every other model.
+func (t *Theorem) Evaluate(ctx context.Context, backendName string, z [][]float64) ([][]float64, error) {
+	return evaluate[float32](ctx, t, backendName, z)
+}
+
+func evaluate[T number](ctx context.Context, t *Theorem, backendName string, z [][]float64) ([][]float64, error) {
+	b, err := backend.Open(backendName)
+	if err != nil {
+		return nil, err
+	}
+	model := t.Model()
+	if err := model.Validate(); err != nil {
+		return nil, err
+	}
+	exec, err := NewExec(b, func(mu, c, z, x *Node) *Node {
+		return model.Predict(hyper.Params{Nu: []*Node{mu, c}}, index.Vectors(z), x)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	mu, c := t.Nu()
+	k, size := len(t.Points), len(mu)
+	nu := []any{tensor[T](mu, 1, size), tensor[T](c, 1, size, 1)}
+	x, batch := tensor[T](t.Points, 1, k, 1), min(max(batchNumbers/size, 1), len(z))
+	out := rows(len(z), k)
+	for from := 0; from < len(z); from += batch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := exec.Call1(append(nu, batchOf[T](z, from, batch, k), x)...)
+		if err != nil {
+			return nil, err
+		}
+		flat, err := tensors.CopyFlatData[T](f)
+		if err != nil {
+			return nil, err
+		}
+		for i := from; i < min(from+batch, len(z)); i++ {
+			for j := range out[i] {
+				out[i][j] = float64(flat[(i-from)*k+j])
+			}
+		}
+	}
+	return out, nil
+}
+
+// tensor makes numbers a tensor.
+func tensor[T number](v []float64, dims ...int) *tensors.Tensor {
+	flat := make([]T, len(v))
+	for i := range v {
+		flat[i] = T(v[i])
+	}
+	return tensors.FromFlatDataAndDimensions(flat, dims...)
+}
+
+// batchOf is rows from, from+1, ... of z as indices [1, n, k]; zeros after the last, so that all batches have one shape.
+func batchOf[T number](z [][]float64, from, n, k int) *tensors.Tensor {
+	flat := make([]float64, n*k)
+	for i := from; i < min(from+n, len(z)); i++ {
+		copy(flat[(i-from)*k:], z[i])
+	}
+	return tensor[T](flat, 1, n, k)
+}
+
+// Indices draws n indices from p_z as hypermodels draw them, in single precision, from a stream of that name and step.
+func Indices(backendName string, r Reference, k int, seed uint64, stream string, step, n int) ([][]float64, error) {
+	b, err := backend.Open(backendName)
+	if err != nil {
+		return nil, err
+	}
+	z, err := CallOnce(b, func(seeds *Node) *Node {
+		s := rng.New(seeds).Named("approx").Named(stream).Step(step)
+		return r.Index(k).Sample(s, n).Dense()
+	}, []uint64{seed})
+	if err != nil {
+		return nil, err
+	}
+	flat, err := tensors.CopyFlatData[float32](z)
+	if err != nil {
+		return nil, err
+	}
+	out := rows(n, k)
+	for i := range out {
+		for j := range out[i] {
+			out[i][j] = float64(flat[i*k+j])
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,123 @@
+package approx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Setting is what a known measure is made for.
+type Setting struct {
+	Points []float64 // X
+	Bound  float64   // B
+	Seed   uint64    // of measures that are trained
+}
+
+// Known are the known measures; their values scale with B.
+var Known = map[string]func(ctx context.Context, s Setting) (Measure, error){
+	"gaussian":  gaussianMeasure,
+	"mixture":   mixtureMeasure,
+	"process":   processMeasure,
+	"discrete":  discreteMeasure,
+	"posterior": posteriorMeasure,
+}
+
+// KnownNames lists the keys of Known, sorted.
+func KnownNames() []string { return slices.Sorted(maps.Keys(Known)) }
+
+// NewMeasure makes a known measure. The error joins every fault.
+func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
+	build, ok := Known[name]
+	errs := append(checkPoints(s.Points), checkBound(s.Bound))
+	if !ok {
+		errs = append(errs, fmt.Errorf("unknown measure %q; the measures are %s", name, strings.Join(KnownNames(), ", ")))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Measure{}, err
+	}
+	m, err := build(ctx, s)
+	if err != nil {
+		return Measure{}, err
+	}
+	m.Name, m.Points, m.Bound = name, s.Points, s.Bound
+	return m, m.Validate()
+}
+
+// gaussianMeasure is a correlated Gaussian, clipped: mean 0.2 B sin(2 pi x), standard deviation 0.3 B, correlation 0.6 between neighbours
+// and 0.6^|i-j| else.
+func gaussianMeasure(_ context.Context, s Setting) (Measure, error) {
+	mean := make([]float64, len(s.Points))
+	for i, x := range s.unit() {
+		mean[i] = 0.2 * s.Bound * math.Sin(2*math.Pi*x)
+	}
+	return Measure{Law: Mixture{[]Component{{1, mean, neighbours(len(mean), 0.3*s.Bound, 0.6)}}}}, nil
+}
+
+// mixtureMeasure has two modes, functions that are all up and functions that are all down: means 0.5 B with probability 0.6 and -0.5 B
+// with 0.4, standard deviation 0.15 B, correlation 0.5^|i-j|.
+func mixtureMeasure(_ context.Context, s Setting) (Measure, error) {
+	up, down := make([]float64, len(s.Points)), make([]float64, len(s.Points))
+	for i := range up {
+		up[i], down[i] = 0.5*s.Bound, -0.5*s.Bound
+	}
+	covariance := neighbours(len(up), 0.15*s.Bound, 0.5)
+	return Measure{Law: Mixture{[]Component{{0.4, down, covariance}, {0.6, up, covariance}}}}, nil
+}
+
+// processMeasure is a Gaussian process on the points, clipped: mean 0, standard deviation B/3, and correlation exp(-d^2/(2 l^2)) at distance
+// d, with l a quarter of the range of the points. A ten thousandth of the variance is independent noise.
+func processMeasure(_ context.Context, s Setting) (Measure, error) {
+	x, variance := s.unit(), s.Bound*s.Bound/9
+	covariance := mat.NewSymDense(len(x), nil)
+	for i := range x {
+		for j := range i + 1 {
+			d := (x[i] - x[j]) / 0.25
+			covariance.SetSym(i, j, variance*math.Exp(-d*d/2))
+		}
+		covariance.SetSym(i, i, variance*(1+1e-4))
+	}
+	return Measure{Law: Mixture{[]Component{{1, make([]float64, len(x)), covariance}}}}, nil
+}
+
+// discreteMeasure is six waves 0.9 B cos(pi j x + j), j = 1, ..., 6, with probabilities that go as j.
+func discreteMeasure(_ context.Context, s Setting) (Measure, error) {
+	var l Atoms
+	for j := 1.0; j <= 6; j++ {
+		f := make([]float64, len(s.Points))
+		for i, x := range s.unit() {
+			f[i] = 0.9 * s.Bound * math.Cos(math.Pi*j*x+j)
+		}
+		l.Values, l.Weights = append(l.Values, f), append(l.Weights, j)
+	}
+	return Measure{Law: l}, nil
+}
+
+// unit are the points, scaled to [0, 1].
+func (s Setting) unit() []float64 {
+	out, low := slices.Clone(s.Points), s.Points[0]
+	width := s.Points[len(out)-1] - low
+	for i := range out {
+		out[i] -= low
+		if width > 0 {
+			out[i] /= width
+		}
+	}
+	return out
+}
+
+// neighbours is the covariance sd^2 rho^|i-j|.
+func neighbours(k int, sd, rho float64) *mat.SymDense {
+	covariance := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := range i + 1 {
+			covariance.SetSym(i, j, sd*sd*math.Pow(rho, float64(i-j)))
+		}
+	}
+	return covariance
+}

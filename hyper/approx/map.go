@@ -1,0 +1,75 @@
+package approx
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+)
+
+// Map is a transport map H from a reference distribution to a measure: H(z) has law mu when z has law p_z. It is safe for concurrent
+// use.
+type Map interface {
+	// At writes H(z) to f; z and f have length K.
+	At(z, f []float64)
+}
+
+// MapFunc is a function as a Map.
+type MapFunc func(z, f []float64)
+
+// At calls the function.
+func (m MapFunc) At(z, f []float64) { m(z, f) }
+
+// clip brings every number to [-b, b].
+func clip(f []float64, b float64) {
+	for i, v := range f {
+		f[i] = min(max(v, -b), b)
+	}
+}
+
+// draws returns n draws from the reference distribution, a row of k each.
+func draws(r Reference, rnd *rand.Rand, n, k int) [][]float64 {
+	z := rows(n, k)
+	for _, row := range z {
+		r.Draw(rnd, row)
+	}
+	return z
+}
+
+// apply returns what at writes for each row of z, k numbers each, computed on all cores.
+func apply(at func(z, f []float64), z [][]float64, k int) [][]float64 {
+	f := rows(len(z), k)
+	each(len(z), func(i int) { at(z[i], f[i]) })
+	return f
+}
+
+// rows makes n rows of k numbers in one array.
+func rows(n, k int) [][]float64 {
+	flat := make([]float64, n*k)
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = flat[i*k : (i+1)*k : (i+1)*k]
+	}
+	return out
+}
+
+// each calls do(0), ..., do(n-1), in parts on all cores.
+func each(n int, do func(i int)) {
+	parts(n, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			do(i)
+		}
+	})
+}
+
+// parts cuts 0..n-1 into a part for each core, and calls do with the parts side by side.
+func parts(n int, do func(part, from, to int)) {
+	workers := cores(n)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() { do(w, n*w/workers, n*(w+1)/workers) })
+	}
+	wait.Wait()
+}
+
+// cores is the number of parts that n things are cut into.
+func cores(n int) int { return min(runtime.GOMAXPROCS(0), max(n, 1)) }

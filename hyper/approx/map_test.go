@@ -1,0 +1,194 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// made keeps what tests share.
+var made = map[string]any{}
+
+// once makes a thing at its first use.
+func once[T any](t testing.TB, key string, do func() (T, error)) T {
+	t.Helper()
+	if _, ok := made[key]; !ok {
+		v, err := do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[key] = v
+	}
+	return made[key].(T)
+}
+
+// known makes a known measure on a grid, with B = 2.
+func known(t testing.TB, name string, k int) Measure {
+	t.Helper()
+	return once(t, fmt.Sprint(name, k), func() (Measure, error) {
+		return NewMeasure(context.Background(), name, Setting{Points: Grid(k), Bound: 2})
+	})
+}
+
+// transport is a transport map.
+func transport(t testing.TB, m Measure, r Reference) Map {
+	t.Helper()
+	find := func() (Map, error) { return m.Transport(context.Background(), r, 1) }
+	if _, ok := Known[m.Name]; ok {
+		return once(t, fmt.Sprint("map", m.Name, m.Points, r, m.Law), find)
+	}
+	h, err := find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// H(z) has the law of mu: the energy distance to independent draws is that of permutations. Shrunk by 0.6 it has another law.
+func TestMapsHaveTheMeasuresLaw(t *testing.T) {
+	const n, k = 400, 3
+	for _, name := range KnownNames() {
+		for _, r := range References {
+			m := known(t, name, k)
+			f := apply(transport(t, m, r).At, draws(r, source(2, name), n, k), k)
+			mu := m.Sample(source(3, name), n)
+			if _, p := EnergyTest(source(4, name), f, mu, 300); p < 0.005 {
+				t.Errorf("%s, %s z: p = %.4f for the law of H(z)", name, r, p)
+			}
+			for _, row := range f {
+				floats.Scale(0.6, row)
+			}
+			if _, p := EnergyTest(source(4, name), f, mu, 300); p > 0.005 {
+				t.Errorf("%s, %s z: p = %.4f for the law of 0.6 H(z)", name, r, p)
+			}
+		}
+	}
+}
+
+func TestKnotheOfOneGaussianIsAffine(t *testing.T) {
+	covariance := mat.NewSymDense(2, []float64{4, 1, 1, 2.5})
+	m := Measure{Name: "mine", Points: Grid(2), Bound: 50, Law: Mixture{[]Component{{3, []float64{1, -1}, covariance}}}}
+	f := make([]float64, 2)
+	transport(t, m, Gaussian).At([]float64{0.5, -1}, f)
+	// L = [[2, 0], [0.5, 1.5]] by hand
+	if want := []float64{1 + 2*0.5, -1 + 0.5*0.5 - 1.5}; !floats.EqualApprox(f, want, 1e-12) {
+		t.Errorf("H = %v, want %v", f, want)
+	}
+	transport(t, m, Uniform).At([]float64{cumulative(0.5), cumulative(-1)}, f)
+	if want := []float64{2, -2.25}; !floats.EqualApprox(f, want, 1e-9) {
+		t.Errorf("H from uniform z = %v, want %v", f, want)
+	}
+}
+
+// The levels of H(z) in the mixture's own distribution functions, computed in another way, are z.
+func TestKnotheOfAMixtureInvertsItsDistributionFunctions(t *testing.T) {
+	mean, weight, sd, rho := []float64{-1, 2}, []float64{0.3, 0.7}, 0.8, 0.6
+	var l Mixture
+	for c := range mean {
+		l.Components = append(l.Components, Component{weight[c], []float64{mean[c], mean[c]}, neighbours(2, sd, rho)})
+	}
+	h := transport(t, Measure{Name: "mine", Points: Grid(2), Bound: 50, Law: l}, Uniform)
+	z, f := make([]float64, 2), make([]float64, 2)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		Uniform.Draw(rnd, z)
+		h.At(z, f)
+		var first, second, density float64
+		for c := range mean {
+			e := (f[0] - mean[c]) / sd
+			p := weight[c] * math.Exp(-e*e/2)
+			first += weight[c] * cumulative(e)
+			second += p * cumulative((f[1]-mean[c]-rho*(f[0]-mean[c]))/(sd*math.Sqrt(1-rho*rho)))
+			density += p
+		}
+		if math.Abs(first-z[0]) > 1e-9 || math.Abs(second/density-z[1]) > 1e-9 {
+			t.Fatalf("levels %v and %v at z = %v", first, second/density, z)
+		}
+	}
+}
+
+// A gradient of a convex function is cyclically monotone: sum_i z_i (H(z_i) - H(z_{i+1})) >= 0 on every cycle.
+func cyclesThatFall(h Map, r Reference, k int) int {
+	rnd, bad := source(5, "cycles"), 0
+	for range 2000 {
+		z := draws(r, rnd, 2+rnd.IntN(5), k)
+		f, sum := apply(h.At, z, k), 0.0
+		for i := range z {
+			sum += floats.Dot(z[i], f[i]) - floats.Dot(z[i], f[(i+1)%len(f)])
+		}
+		if sum < -1e-12 {
+			bad++
+		}
+	}
+	return bad
+}
+
+func TestBrenierMapsAreCyclicallyMonotone(t *testing.T) {
+	for _, r := range References {
+		m := known(t, "discrete", 3)
+		l := m.Law.(Atoms)
+		if bad := cyclesThatFall(transport(t, m, r), r, 3); bad == 0 {
+			t.Errorf("%s z: the map by intervals passes as cyclically monotone", r)
+		}
+		l.Optimal = true
+		m.Law = l
+		h := transport(t, m, r).(*Brenier)
+		if bad := cyclesThatFall(h, r, 3); bad > 0 {
+			t.Errorf("%s z: %d cycles of 2000 fall", r, bad)
+		}
+		if mass := h.massError(draws(r, source(6, "mass"), 1<<17, 3)); mass > massTolerance {
+			t.Errorf("%s z: the cells' masses are %.4f from the weights", r, mass)
+		}
+	}
+}
+
+// On the line the optimal map is the quantile map.
+func TestBrenierOnTheLineSorts(t *testing.T) {
+	m := Measure{Name: "mine", Points: []float64{7}, Bound: 2, Law: Atoms{Values: [][]float64{{1}, {-1}, {0}, {1}}, Weights: []float64{1, 2, 1, 1}, Optimal: true}}
+	h, f := transport(t, m, Uniform), make([]float64, 1)
+	for z, want := range map[float64]float64{0.05: -1, 0.38: -1, 0.42: 0, 0.58: 0, 0.62: 1, 0.95: 1} { // ends at 0.4 and 0.6
+		if h.At([]float64{z}, f); f[0] != want {
+			t.Errorf("H(%v) = %v, want %v", z, f[0], want)
+		}
+	}
+}
+
+func TestMeasuresOfOnesOwn(t *testing.T) {
+	sampler := FromSampler(2, 20, 1, func(rnd *rand.Rand, f []float64) {
+		f[0] = rnd.Float64()
+		f[1] = f[0] * f[0]
+	})
+	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*Brenier); len(h.Values) != 20 {
+		t.Errorf("%d functions, want 20", len(h.Values))
+	}
+	square := Custom{Map: func(Reference) (Map, error) { return MapFunc(func(z, f []float64) { f[0] = z[0] * z[0] }), nil }}
+	m := Measure{Name: "square", Points: Grid(1), Bound: 1, Law: square}
+	if f := m.Sample(source(1, "own"), 100); floats.Max(column(f, 0)) > 1 {
+		t.Error("draws of a custom law are not those of its map")
+	}
+	transport(t, m, Uniform)
+	if _, err := m.Transport(context.Background(), Gaussian, 0); err == nil {
+		t.Error("z^2 of a Gaussian is outside [-1, 1], and accepted")
+	}
+}
+
+func column(f [][]float64, j int) []float64 {
+	out := make([]float64, len(f))
+	for i := range f {
+		out[i] = f[i][j]
+	}
+	return out
+}
+
+// The p-value is exact where there are few permutations: two pairs that are far apart.
+func TestEnergyTest(t *testing.T) {
+	d, p := EnergyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
+	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split are as far apart
+		t.Errorf("distance %v, p %v", d, p)
+	}
+}

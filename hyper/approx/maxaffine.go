@@ -1,0 +1,89 @@
+package approx
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// MaxAffine is for Brenier's map to finitely many functions y_j: the scores s_j = z^T y_j + b_j, their maximum by a tree of ReLU maxima,
+// max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with a large S.
+type MaxAffine struct{}
+
+// Name is "max-affine".
+func (MaxAffine) Name() string { return "max-affine" }
+
+// Suits wants a Brenier map.
+func (c MaxAffine) Suits(h Map, _ int) error {
+	if _, ok := h.(*Brenier); ok {
+		return nil
+	}
+	return unsuited(c, "Brenier maps to finitely many functions", h)
+}
+
+// Build returns the network. S is such that a second score is within 1/S of the largest with probability Delta/4 at level 0, and half
+// of that at each next.
+func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
+	h := t.Map.(*Brenier)
+	b := newBuilder(t.K)
+	z := b.inputs()
+	if len(h.Values) == 1 {
+		return b.network(constants(h.Values[0])), nil
+	}
+	low, high := t.domain()
+	least := math.Inf(1)
+	for j := range h.Values {
+		least = min(least, h.leastScore(j, low, high))
+	}
+	top := h.scores(z)
+	for len(top) > 1 {
+		z, top = b.carryAll(z, low), b.maxima(top, least)
+		b.next()
+	}
+	steep := steepness(h, t, t.Delta/4*math.Exp2(float64(-level)))
+	out := make([]form, t.K)
+	for j, s := range h.scores(z) {
+		chosen := b.unit(top[0].minus(s).times(-steep).plus(1))
+		for i, v := range h.Values[j] {
+			out[i] = out[i].and(chosen.times(v))
+		}
+	}
+	b.next()
+	return b.network(out), nil
+}
+
+// maxima hands on the maxima of pairs of quantities, all at least low; a quantity without a pair as it is.
+func (b *builder) maxima(in []form, low float64) []form {
+	var out []form
+	for pair := range slices.Chunk(in, 2) {
+		v := b.carry(pair[len(pair)-1], low)
+		if len(pair) == 2 {
+			v = v.and(b.unit(pair[0].minus(pair[1])))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// scores are z^T y_j + b_j.
+func (h *Brenier) scores(z []form) []form {
+	return forms(Layer{W: h.Values, B: h.Offsets}, z)
+}
+
+// leastScore is the least value of score j for z in [low, high]^K.
+func (h *Brenier) leastScore(j int, low, high float64) float64 {
+	s := h.Offsets[j]
+	for _, v := range h.Values[j] {
+		s += min(v*low, v*high)
+	}
+	return s
+}
+
+// steepness is 1 over the gap between the largest scores that is undercut with the given probability.
+func steepness(h *Brenier, t Task, probability float64) float64 {
+	const n = 20_000
+	z, gaps := draws(t.Reference, source(t.Seed, "gaps"), n, t.K), make([]float64, n)
+	each(n, func(i int) { _, gaps[i] = h.Cell(z[i]) })
+	slices.Sort(gaps)
+	return 1 / gaps[max(int(probability*n), 1)]
+}

@@ -1,0 +1,106 @@
+package approx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Mixture is a mixture of Gaussian laws over R^K whose draws are clipped to [-B, B]. One component makes it a Gaussian.
+type Mixture struct{ Components []Component }
+
+// Component is a Gaussian law N(Mean, Covariance) and its weight. Weights need not sum to 1.
+type Component struct {
+	Weight     float64
+	Mean       []float64
+	Covariance *mat.SymDense
+}
+
+var _ Law = Mixture{}
+
+// Check reports weights that are not positive, lengths other than k, and covariances that are not positive definite.
+func (l Mixture) Check(k int, _ float64) []error {
+	if len(l.Components) == 0 {
+		return []error{errors.New("a mixture needs at least one component")}
+	}
+	var errs []error
+	for i, c := range l.Components {
+		if !(c.Weight > 0) || math.IsInf(c.Weight, 0) {
+			errs = append(errs, fmt.Errorf("component %d: the weight must be positive and finite, got %v", i, c.Weight))
+		}
+		if len(c.Mean) != k || c.Covariance == nil || c.Covariance.SymmetricDim() != k {
+			errs = append(errs, fmt.Errorf("component %d: mean and covariance must be for K = %d points", i, k))
+			continue
+		}
+		if _, err := c.factor(); err != nil {
+			errs = append(errs, fmt.Errorf("component %d: %w", i, err))
+		}
+		for _, v := range c.Mean {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				errs = append(errs, fmt.Errorf("component %d: the mean must be finite, got %v", i, c.Mean))
+				break
+			}
+		}
+	}
+	return errs
+}
+
+// factor is the Cholesky factor L, lower triangular, of the covariance L L^T.
+func (c Component) factor() (*mat.TriDense, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(c.Covariance) {
+		return nil, errors.New("the covariance is not positive definite")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	return &l, nil
+}
+
+// Sample draws a component, and a function from it.
+func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
+	total := 0.0
+	for _, c := range l.Components {
+		total += c.Weight
+	}
+	u, i := rnd.Float64()*total, 0
+	for ; i < len(l.Components)-1 && u > l.Components[i].Weight; i++ {
+		u -= l.Components[i].Weight
+	}
+	c := l.Components[i]
+	factor, err := c.factor()
+	if err != nil {
+		panic(err) // Check reports it
+	}
+	e := make([]float64, len(f))
+	Gaussian.Draw(rnd, e)
+	for r := range f {
+		f[r] = c.Mean[r]
+		for j := range r + 1 {
+			f[r] += factor.At(r, j) * e[j]
+		}
+	}
+	clip(f, b)
+}
+
+// Transport returns the Knothe-Rosenblatt map of the mixture, clipped.
+func (l Mixture) Transport(_ context.Context, r Reference, k int, b float64, _ uint64) (Map, error) {
+	h := &Knothe{Reference: r, Bound: b}
+	for _, c := range l.Components {
+		factor, err := c.factor()
+		if err != nil {
+			return nil, err
+		}
+		p := piece{weight: math.Log(c.Weight), mean: c.Mean, l: rows(k, k)}
+		for i := range k {
+			for j := range i + 1 {
+				p.l[i][j] = factor.At(i, j)
+			}
+		}
+		h.pieces = append(h.pieces, p)
+	}
+	return h, nil
+}

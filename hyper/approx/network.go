@@ -1,0 +1,87 @@
+package approx
+
+// Layer is an affine map: Out rows of weights W over the inputs, and biases B.
+type Layer struct {
+	W [][]float64
+	B []float64
+}
+
+// Network is a ReLU network in double precision: affine maps with ReLU between them. Its evaluation is the direct one, which
+// that of a [hyper.Model] is compared with.
+type Network struct{ Layers []Layer }
+
+// Widths are the widths from input to output.
+func (n Network) Widths() []int {
+	widths := []int{len(n.Layers[0].W[0])}
+	for _, l := range n.Layers {
+		widths = append(widths, len(l.B))
+	}
+	return widths
+}
+
+// Hidden is the number of hidden layers.
+func (n Network) Hidden() int { return len(n.Layers) - 1 }
+
+// Size is the number of weights and biases.
+func (n Network) Size() int {
+	size := 0
+	for _, l := range n.Layers {
+		size += len(l.B) * (len(l.W[0]) + 1)
+	}
+	return size
+}
+
+// At writes the outputs for the inputs z to f.
+func (n Network) At(z, f []float64) {
+	for i, l := range n.Layers {
+		h := f
+		if i < n.Hidden() {
+			h = make([]float64, len(l.B))
+		}
+		l.apply(z, h)
+		if i < n.Hidden() {
+			relu(h)
+		}
+		z = h
+	}
+}
+
+// Evaluate returns the outputs for each row of z, computed on all cores.
+func (n Network) Evaluate(z [][]float64) [][]float64 {
+	return apply(n.At, z, len(n.Layers[n.Hidden()].B))
+}
+
+func (l Layer) apply(in, out []float64) {
+	for o, row := range l.W {
+		sum := l.B[o]
+		for i, w := range row {
+			sum += w * in[i]
+		}
+		out[o] = sum
+	}
+}
+
+func relu(h []float64) {
+	for i, v := range h {
+		h[i] = max(v, 0)
+	}
+}
+
+// Then returns next after n: the last affine map of n and the first of next become one.
+func (n Network) Then(next Network) Network {
+	b := newBuilder(len(n.Layers[0].W[0]))
+	out := b.follow(n, b.inputs())
+	return b.network(b.follow(next, out))
+}
+
+// Capped returns n with its outputs brought to [-b, b] by a ReLU layer: v becomes ReLU(v + b) - ReLU(v - b) - b.
+func (n Network) Capped(b float64) Network {
+	w := newBuilder(len(n.Layers[0].W[0]))
+	out := w.follow(n, w.inputs())
+	capped := make([]form, len(out))
+	for i, v := range out {
+		capped[i] = w.unit(v.plus(b)).minus(w.unit(v.plus(-b))).plus(-b)
+	}
+	w.next()
+	return w.network(capped)
+}

@@ -1,0 +1,50 @@
+package approx
+
+import (
+	"math"
+	"testing"
+)
+
+func TestLevelsAndQuantiles(t *testing.T) {
+	for _, r := range References {
+		for _, u := range []float64{0.001, 0.3, 0.5, 0.9} {
+			if got := r.level(r.at(u)); math.Abs(got-u) > 1e-12 {
+				t.Errorf("%s: level of the quantile at %v is %v", r, u, got)
+			}
+		}
+	}
+	if q := Uniform.normal(0.975); math.Abs(q-1.959963984540054) > 1e-12 { // any table
+		t.Errorf("quantile at 0.975 is %v", q)
+	}
+	if err := Reference("sphere").Validate(); err == nil {
+		t.Error("an unknown reference is accepted")
+	}
+}
+
+// The index distribution and the draws on the host have one law: means 1/2 and 0, variances 1/12 and 1.
+func TestDrawsHaveTheReferencesMoments(t *testing.T) {
+	const n, k = 20_000, 3
+	for r, want := range map[Reference][2]float64{Uniform: {0.5, 1.0 / 12}, Gaussian: {0, 1}} {
+		fresh, err := Indices("", r, k, 1, "test", 0, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, z := range map[string][][]float64{"host": draws(r, source(1, "test"), n, k), "index": fresh} {
+			var sum, sum2 float64
+			for _, row := range z {
+				for _, v := range row {
+					sum, sum2 = sum+v, sum2+v*v
+				}
+			}
+			mean := sum / n / k
+			variance := sum2/n/k - mean*mean
+			if math.Abs(mean-want[0]) > 0.02 || math.Abs(variance/want[1]-1) > 0.02 { // 4 standard errors of 60,000 draws
+				t.Errorf("%s %s: mean %.4f, variance %.4f", r, name, mean, variance)
+			}
+		}
+		mean, second := r.Index(k).Moments()
+		if math.Abs(mean-want[0]) > 1e-12 || math.Abs(second-mean*mean-want[1]) > 1e-12 {
+			t.Errorf("%s: moments %v, %v", r, mean, second)
+		}
+	}
+}

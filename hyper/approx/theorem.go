@@ -1,0 +1,217 @@
+package approx
+
+import (
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+)
+
+// Theorem is the network f_theta: X -> R of the theorems, with the linear hypermodel g_nu(z) = [z, nu] up to the order of the
+// parameters: theta is constant but for K biases, which are z. The layers of f are, from its input x:
+//
+//  1. x and a unit that is always 1;
+//  2. InputZ: units with weight 0 from x and bias z_i. The paper passes over that ReLU would cut z_i < 0 off: for Gaussian z the unit that is
+//     always 1 comes in with the constant weight M, so that ReLU(M + z_i) = M + z_i wherever the network is not 0 anyway;
+//  3. the layers of H~, on z; beside them x is carried, and for Gaussian z the value b(z) of the Box is made;
+//  4. the cap, ReLU(y + B b) - ReLU(y - B b) - B b; beside it the distances of x from the points;
+//  5. the one-hot encoding of x;
+//  6. sum over x' of ReLU(4B 1(x'=x) + H~(z)[x'] - 2B), less 2B at the output.
+//
+// The appendix prints H~(z)[x] inside the last sum. There it must mean the component x' that belongs to the term: H~ has an output for each
+// point, and which of them is x's the network cannot know but by the one-hot encoding. On X both are the same: every term but that of x' = x
+// is 0, as |H~| <= B < 2B, and in that one the components are one and the same.
+type Theorem struct {
+	Points    []float64
+	Bound     float64
+	Reference Reference
+	Box       *Box    // nil for uniform z
+	Inner     Network // H~, before the cap
+	Net       Network // f, with 0 for z
+	First     int     // where z begins in theta
+}
+
+// recipe is what the theorem's network has besides H~. Tests spoil it.
+type recipe struct {
+	clamp float64 // 4B
+	cap   bool
+	box   *Box
+}
+
+// NewTheorem returns the theorem's network for a network H~ near a transport map to a measure. box is for Gaussian z, else nil.
+func NewTheorem(m Measure, r Reference, inner Network, box *Box) *Theorem {
+	return newTheorem(m, r, inner, recipe{clamp: 4 * m.Bound, cap: true, box: box})
+}
+
+func newTheorem(m Measure, r Reference, inner Network, c recipe) *Theorem {
+	t := &Theorem{Points: m.Points, Bound: m.Bound, Reference: r, Box: c.box, Inner: inner}
+	w := newBuilder(1)
+	x, z := t.inputs(w)
+	t.First = 2*2 + 2*(1+len(z)) + 1 // after layer 1, the weights of layer 2, and the bias of x's unit
+	x, y, b := t.inner(w, x, z)
+	y, near := t.encode(w, x, t.capped(w, y, b, c))
+	t.Net = w.network([]form{clamped(w, y, near, c.clamp)})
+	return t
+}
+
+// inputs adds layers 1 and 2.
+func (t *Theorem) inputs(w *builder) (x form, z []form) {
+	one := w.unit(form{constant: 1})
+	x = w.carry(w.inputs()[0], t.Points[0])
+	w.next()
+	x = w.carry(x, t.Points[0])
+	for range t.Points {
+		z = append(z, w.unit(one.times(t.shift())).plus(-t.shift()))
+	}
+	w.next()
+	return x, z
+}
+
+// shift is M.
+func (t *Theorem) shift() float64 {
+	if t.Box == nil {
+		return 0
+	}
+	return t.Box.Reach()
+}
+
+// inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. Where H~ has fewer layers than
+// b, z waits.
+func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
+	layers, b := t.Inner.Hidden(), form{constant: 1}
+	if t.Box != nil {
+		layers = max(layers, 2)
+	}
+	wait := layers - t.Inner.Hidden()
+	for i := range layers {
+		x = w.carry(x, t.Points[0])
+		switch {
+		case t.Box == nil:
+		case i == 0:
+			b = t.Box.outside(w, z)
+		case i == 1:
+			b = t.Box.inside(w, b)
+		default:
+			b = w.carry(b, 0)
+		}
+		if i < wait {
+			z = w.carryAll(z, -t.shift())
+		} else {
+			z = w.layer(t.Inner.Layers[i-wait], z)
+		}
+		w.next()
+	}
+	return x, forms(t.Inner.Layers[t.Inner.Hidden()], z), b
+}
+
+// capped adds the units of the cap, and returns what they make of y; the layer is not complete.
+func (t *Theorem) capped(w *builder, y []form, b form, c recipe) []form {
+	out := make([]form, len(y))
+	if !c.cap {
+		for i, v := range y {
+			out[i] = w.unit(v).minus(w.unit(v.times(-1)))
+		}
+		return out
+	}
+	edge := b.times(t.Bound)
+	after := form{constant: t.Bound}
+	if t.Box != nil {
+		after = w.carry(b, 0).times(t.Bound)
+	}
+	for i, v := range y {
+		out[i] = w.unit(v.and(edge)).minus(w.unit(v.minus(edge))).minus(after)
+	}
+	return out
+}
+
+// encode completes that layer with the distances of x from the points, and adds the one of the one-hot encoding. A unit of it is 1 in
+// a neighbourhood of its point and 0 in one of every other, so that rounding changes nothing.
+func (t *Theorem) encode(w *builder, x form, y []form) (carried, near []form) {
+	far := make([]form, len(y))
+	for i, at := range t.Points {
+		d := x.plus(-at).times(2 / t.gap(i))
+		far[i] = w.unit(d.plus(-0.25)).and(w.unit(d.times(-1).plus(-0.25)))
+	}
+	w.next()
+	for i := range y {
+		near = append(near, w.unit(far[i].times(-1).plus(1)))
+	}
+	carried = w.carryAll(y, -t.Bound)
+	w.next()
+	return carried, near
+}
+
+// gap is the distance of a point from the nearest other; 1 if there is none.
+func (t *Theorem) gap(i int) float64 {
+	gap := math.Inf(1)
+	if i > 0 {
+		gap = t.Points[i] - t.Points[i-1]
+	}
+	if i+1 < len(t.Points) {
+		gap = min(gap, t.Points[i+1]-t.Points[i])
+	}
+	if math.IsInf(gap, 1) {
+		return 1
+	}
+	return gap
+}
+
+// clamped adds layer 6, and returns h~(x, z).
+func clamped(w *builder, y, near []form, clamp float64) form {
+	sum := form{constant: -clamp / 2}
+	for i, v := range y {
+		sum = sum.and(w.unit(near[i].times(clamp).and(v).plus(-clamp / 2)))
+	}
+	w.next()
+	return sum
+}
+
+// Near writes H~(z), capped, and for Gaussian z 0 outside the box, to f. It does not use the theorem's network.
+func (t *Theorem) Near(z, f []float64) {
+	t.Inner.At(z, f)
+	b := t.Bound
+	if t.Box != nil {
+		b *= t.Box.At(z)
+	}
+	clip(f, b)
+}
+
+// At writes h~(x, z) for all x in X to f: the theorem's network evaluated directly, in double precision.
+func (t *Theorem) At(z, f []float64) {
+	net := Network{Layers: append([]Layer{}, t.Net.Layers...)}
+	net.Layers[1].B = append(append([]float64{}, net.Layers[1].B[:1]...), z...)
+	for i, x := range t.Points {
+		net.At([]float64{x}, f[i:i+1])
+	}
+}
+
+// Model returns f and g_nu as a base model and a linear hypermodel: C z + mu, where C has K rows with a one and else zeros, and mu is 0 in
+// those rows. They are consecutive, so a layout with a block of parameters for each component of z leaves C with one column.
+func (t *Theorem) Model() hyper.Model {
+	k, n := len(t.Points), t.Net.Size()
+	sizes := make([]int, k)
+	for i := range sizes {
+		sizes[i] = 1
+	}
+	sizes[0] += t.First
+	sizes[k-1] += n - t.First - k
+	return hyper.Model{
+		Base:  base.MLP{Layers: t.Net.Widths()},
+		Hyper: hyper.Linear{Layout: hyper.Layout{Sizes: sizes, Width: 1}, P: t.Reference.Index(k)},
+	}
+}
+
+// Nu returns nu as [hyper.Linear] takes it, for one run: mu, the constants, and the entries of C, N_theta numbers each.
+func (t *Theorem) Nu() (mu, c []float64) {
+	for _, l := range t.Net.Layers {
+		for _, row := range l.W {
+			mu = append(mu, row...)
+		}
+		mu = append(mu, l.B...)
+	}
+	c = make([]float64, len(mu))
+	for i := range t.Points {
+		c[t.First+i] = 1
+	}
+	return mu, c
+}

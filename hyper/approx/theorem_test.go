@@ -1,0 +1,165 @@
+package approx
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+)
+
+// theorem builds the theorem's network for a known measure on k points.
+func theorem(t testing.TB, name string, k int, r Reference) *Theorem {
+	t.Helper()
+	m := known(t, name, k)
+	at := task(t, m, r, 0.2, 0.1)
+	var box *Box
+	if r == Gaussian {
+		box = newBox(k, 0.1)
+	}
+	return NewTheorem(m, r, build(t, natural(at.Map, k), at, 0), box)
+}
+
+// exotic are z of a wider law than p_z: for Gaussian z many lie outside the box, and some where the shifted InputZ units are cut off.
+func exotic(r Reference, n, k int) [][]float64 {
+	z := draws(r, source(9, "exotic"), n, k)
+	if r == Gaussian {
+		for i, row := range z {
+			for j := range row {
+				row[j] *= 1 + 2*float64(i%3)
+			}
+		}
+	}
+	return z
+}
+
+// exact are measures with exact constructions: tests of the theorem's network need no training.
+var exact = []string{"discrete", "gaussian", "posterior", "process"}
+
+func TestClampedSumIsTheCappedNetwork(t *testing.T) {
+	for _, name := range exact {
+		for _, r := range References {
+			for _, k := range []int{1, 3} {
+				th, outside := theorem(t, name, k, r), 0
+				for _, z := range exotic(r, 300, k) {
+					got, want := make([]float64, k), make([]float64, k)
+					th.At(z, got)
+					th.Near(z, want)
+					if d := supErrors([][]float64{got}, [][]float64{want})[0]; d > 1e-9*th.Bound {
+						t.Fatalf("%s, K = %d, %s z: h~ and the capped H~ differ by %g at %v", name, k, r, d, z)
+					}
+					if th.Box != nil && th.Box.At(z) == 0 {
+						outside++
+					}
+				}
+				if r == Gaussian && outside == 0 {
+					t.Errorf("%s, K = %d: no z outside the box", name, k)
+				}
+			}
+		}
+	}
+}
+
+// points that are not a grid: at unequal distances, negative, and large.
+func TestOneHotOnAnyPoints(t *testing.T) {
+	m := Measure{Name: "mine", Points: []float64{-310, -300.5, -300, 2, 900}, Bound: 3, Law: known(t, "discrete", 5).Law}
+	at := task(t, m, Uniform, 0.1, 0.1)
+	th := NewTheorem(m, Uniform, build(t, Steps{}, at, 0), nil)
+	z := exotic(Uniform, 50, 5)
+	f, err := th.Evaluate(context.Background(), "", z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := slices.Max(supErrors(f, apply(th.Near, z, 5))); d > 1e-3*m.Bound { // ramps of slope 240 round more than the rest
+		t.Errorf("f and the capped H~ differ by %g", d)
+	}
+}
+
+// theta is z in K places and constant elsewhere: as hyper.Linear makes it.
+func TestOnlyInputZDependsOnZ(t *testing.T) {
+	for _, k := range []int{1, 2, 5} {
+		th := theorem(t, "process", k, Gaussian)
+		model := th.Model()
+		if err := model.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		mu, c := th.Nu()
+		z := exotic(Gaussian, 4, k)
+		b, err := backend.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := CallOnce(b, func(mu, c, z *Node) *Node {
+			return model.Hyper.Theta([]*Node{mu, c}, index.Vectors(z))
+		}, tensor[float64](mu, 1, len(mu)), tensor[float64](c, 1, len(c), 1), batchOf[float64](z, 0, 4, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := tensors.MustCopyFlatData[float64](out)
+		for i, row := range z {
+			want := slices.Clone(mu)
+			copy(want[th.First:], row)
+			if !slices.Equal(theta[i*len(mu):(i+1)*len(mu)], want) {
+				t.Errorf("K = %d: theta is not [z, nu]", k)
+			}
+		}
+		if weights := th.Net.Layers[1].W[1:]; slices.ContainsFunc(weights, func(row []float64) bool { return row[1] != 0 }) {
+			t.Error("an InputZ unit has a weight from x")
+		}
+	}
+}
+
+// Model.Predict and the direct evaluation agree to the rounding of either precision.
+func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, measure := range []string{"gaussian", "posterior"} {
+			for _, r := range References {
+				const k = 3
+				th, z := theorem(t, measure, k, r), exotic(r, 40, k)
+				direct := apply(th.At, z, k)
+				double, err := evaluate[float64](context.Background(), th, name, z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				single, err := th.Evaluate(context.Background(), name, z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := slices.Max(supErrors(double, direct)); d > 1e-10*th.Bound {
+					t.Errorf("%s, %s z: double precision is off by %g", measure, r, d)
+				}
+				tolerance := 1e-5 * th.Bound
+				if _, smooth := known(t, measure, k).Law.(Mixture); !smooth {
+					tolerance *= 100 // steep ramps amplify rounding
+				}
+				if d := slices.Max(supErrors(single, direct)); d > tolerance {
+					t.Errorf("%s, %s z: single precision is off by %g", measure, r, d)
+				}
+			}
+		}
+	})
+}
+
+func TestBoxHasItsProbability(t *testing.T) {
+	for _, k := range []int{1, 4, 16} {
+		b, inside := newBox(k, 0.2), 0
+		const n = 20_000
+		for _, z := range draws(Gaussian, source(10, "box"), n, k) {
+			if b.At(z) == 1 {
+				inside++
+			}
+		}
+		if p := float64(inside) / n; math.Abs(p-0.95) > 0.007 { // 1 - delta/4; 4 standard errors
+			t.Errorf("K = %d: probability %.4f", k, p)
+		}
+	}
+	if b := (Box{Eta: 1, Ramp: 0.5}); b.At([]float64{1.25, 0}) != 0.5 || b.At([]float64{-1.25, 1.25}) != 0 || b.Reach() != 1.5 {
+		t.Error("the ramp of the box is wrong")
+	}
+}

@@ -1,0 +1,63 @@
+package approx
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1 norm, which is the one
+// of the theorem's proof. It sees z as normal numbers: for uniform z, a layer that interpolates their quantile comes first.
+type Trained struct {
+	Width int // of the hidden layers, at level 0; 0 is 64
+	Steps int // of Adam, at level 0; 0 is 4,000
+}
+
+// Name is "trained".
+func (Trained) Name() string { return "trained" }
+
+// Suits is nil.
+func (Trained) Suits(Map, int) error { return nil }
+
+// trainingDraws is the number of draws of z and H(z) that a network is trained on: each step sees the next of them.
+const trainingDraws = 1 << 17
+
+// Build trains a network. Each level has half as many units again in each layer, and twice the steps, on draws of its own.
+func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) {
+	width, steps := c.Width, c.Steps
+	if width == 0 {
+		width = 64
+	}
+	if steps == 0 {
+		steps = 4000
+	}
+	width = int(float64(width) * math.Pow(1.5, float64(level)))
+	rnd := source(t.Seed, "train")
+	for range level {
+		rnd = source(rnd.Uint64(), "train")
+	}
+	z := draws(t.Reference, rnd, trainingDraws, t.K)
+	f := apply(t.Map.At, z, t.K)
+	see := Network{Layers: []Layer{identity(t.K)}}
+	if t.Reference == Uniform {
+		see = normals(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
+	}
+	fit := &fitting{
+		widths: slices.Concat([]int{t.K}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level, seed: rnd.Uint64(), backend: t.Backend,
+		in: see.Evaluate(z), out: f, scale: 1 / t.Bound,
+	}
+	net, err := fit.run(ctx)
+	if err != nil {
+		return Network{}, err
+	}
+	return see.Then(net), nil
+}
+
+// identity is the identity of R^k.
+func identity(k int) Layer {
+	l := Layer{W: rows(k, k), B: make([]float64, k)}
+	for i := range k {
+		l.W[i][i] = 1
+	}
+	return l
+}
