@@ -14,9 +14,10 @@ import (
 
 // Setting is what a known measure is made for.
 type Setting struct {
-	Points []float64 // X
-	Bound  float64   // B
-	Seed   uint64    // of measures that are trained
+	Points  []float64 // X
+	Bound   float64   // B
+	Seed    uint64    // of measures that are trained
+	Optimal bool      // of discrete: Brenier's map instead of intervals
 }
 
 // Known are the known measures; their values scale with B.
@@ -87,7 +88,7 @@ func processMeasure(_ context.Context, s Setting) (Measure, error) {
 
 // discreteMeasure is six waves 0.9 B cos(pi j x + j), j = 1, ..., 6, with probabilities that go as j.
 func discreteMeasure(_ context.Context, s Setting) (Measure, error) {
-	var l Atoms
+	l := Atoms{Optimal: s.Optimal}
 	for j := 1.0; j <= 6; j++ {
 		f := make([]float64, len(s.Points))
 		for i, x := range s.unit() {

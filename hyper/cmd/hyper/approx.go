@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/approx"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // approxFlags are the flags of hyper approx.
@@ -17,7 +21,7 @@ type approxFlags struct {
 	points                           int
 	bound                            float64
 	options                          approx.Options
-	json                             bool
+	optimal, json                    bool
 }
 
 func (f *approxFlags) add(c *cobra.Command) {
@@ -29,6 +33,7 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the probability of a larger error allowed")
 	flags.StringVar(&f.reference, "reference", string(approx.Uniform), "p_z: uniform on [0, 1]^K, or gaussian")
 	flags.StringVar(&f.construction, "construction", "", strings.Join(approx.ConstructionNames(), ", ")+" (default: the one that is natural for mu)")
+	flags.BoolVar(&f.optimal, "optimal", false, "for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "fresh z")
 	flags.DurationVar(&f.options.Budget, "budget", 0, "no refinement begins after this time (default 2m)")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of all that is drawn")
@@ -51,6 +56,10 @@ p_z to the measure mu. The probability is measured on fresh z, with an exact low
 	f.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		certificate, err := f.certify(c)
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "hyper: interrupted; there is no certificate")
+			return lab.ErrInterrupted
+		}
 		if err != nil {
 			return err
 		}
@@ -75,7 +84,7 @@ p_z to the measure mu. The probability is measured on fresh z, with an exact low
 func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	o := f.options
 	o.Reference = approx.Reference(f.reference)
-	var errs []error
+	errs := []error{f.check()}
 	if f.construction != "" {
 		known, ok := approx.Constructions[f.construction]
 		if !ok {
@@ -83,21 +92,41 @@ func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 		}
 		o.Construction = known
 	}
-	if !c.Flags().Changed("measure") {
-		errs = append(errs, fmt.Errorf("--measure must be given: %s", strings.Join(approx.KnownNames(), ", ")))
-	}
-	if f.points > 64 {
-		errs = append(errs, fmt.Errorf("--points must be at most 64, got %d", f.points))
-	}
-	errs = append(errs, o.Validate())
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, o.Validate())...); err != nil {
 		return approx.Certificate{}, err
 	}
-	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound, Seed: o.Seed})
+	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound, Seed: o.Seed, Optimal: f.optimal})
 	if err != nil {
 		return approx.Certificate{}, err
 	}
 	return approx.Certify(c.Context(), m, o)
+}
+
+// mostPoints bounds K: the networks grow as its square and more.
+const mostPoints = 64
+
+// check reports faults of the measure's flags, and zeros that would mean a default.
+func (f *approxFlags) check() error {
+	var errs []error
+	if _, ok := approx.Known[f.measure]; !ok {
+		errs = append(errs, fmt.Errorf("unknown measure %q; choose --measure %s", f.measure, strings.Join(approx.KnownNames(), ", ")))
+	}
+	if f.points < 1 || f.points > mostPoints {
+		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", mostPoints, f.points))
+	}
+	if !(f.bound > 0) || math.IsInf(f.bound, 0) {
+		errs = append(errs, fmt.Errorf("--bound must be positive and finite, got %v", f.bound))
+	}
+	if f.optimal && f.measure != "discrete" {
+		errs = append(errs, errors.New("--optimal is for the measure discrete"))
+	}
+	if f.options.Draws == 0 {
+		errs = append(errs, errors.New("--draws must be at least 1, got 0"))
+	}
+	if f.reference == "" {
+		errs = append(errs, errors.New("--reference must be uniform or gaussian"))
+	}
+	return errors.Join(errs...)
 }
 
 func printCertificate(c approx.Certificate) {
