@@ -159,12 +159,12 @@ func TestBrenierOnTheLineSorts(t *testing.T) {
 }
 
 func TestMeasuresOfOnesOwn(t *testing.T) {
-	sampler := FromSampler(2, 20, 1, func(rnd *rand.Rand, f []float64) {
+	sampler := FromSampler(2, 10, 1, func(rnd *rand.Rand, f []float64) {
 		f[0] = rnd.Float64()
 		f[1] = f[0] * f[0]
 	})
-	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*Brenier); len(h.Values) != 20 {
-		t.Errorf("%d functions, want 20", len(h.Values))
+	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*Brenier); len(h.Values) != 10 {
+		t.Errorf("%d functions, want 10", len(h.Values))
 	}
 	square := Custom{Map: func(Reference) (Map, error) { return MapFunc(func(z, f []float64) { f[0] = z[0] * z[0] }), nil }}
 	m := Measure{Name: "square", Points: Grid(1), Bound: 1, Law: square}

@@ -3,6 +3,8 @@ package approx
 import (
 	"math"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 func TestLevelsAndQuantiles(t *testing.T) {
@@ -25,7 +27,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 	const n, k = 20_000, 3
 	for r, want := range map[Reference][2]float64{Uniform: {0.5, 1.0 / 12}, Gaussian: {0, 1}} {
-		fresh, err := Indices("", r, k, 1, "test", 0, n)
+		fresh, err := Indices(backend.Go, r, k, 1, "test", 0, n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,8 +46,11 @@ func TestClampedSumIsTheCappedNetwork(t *testing.T) {
 	for _, name := range exact {
 		for _, r := range References {
 			for _, k := range []int{1, 3} {
+				if k == 1 && name == "posterior" {
+					continue // the same with more work
+				}
 				th, outside := theorem(t, name, k, r), 0
-				for _, z := range exotic(r, 300, k) {
+				for _, z := range exotic(r, 100, k) {
 					got, want := make([]float64, k), make([]float64, k)
 					th.At(z, got)
 					th.Near(z, want)
@@ -72,7 +75,7 @@ func TestOneHotOnAnyPoints(t *testing.T) {
 	at := task(t, m, Uniform, 0.1, 0.1)
 	th := NewTheorem(m, Uniform, build(t, Steps{}, at, 0), nil)
 	z := exotic(Uniform, 50, 5)
-	f, err := th.Evaluate(context.Background(), "", z)
+	f, err := th.Evaluate(context.Background(), backend.Go, z)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,7 @@ func TestOnlyInputZDependsOnZ(t *testing.T) {
 		}
 		mu, c := th.Nu()
 		z := exotic(Gaussian, 4, k)
-		b, err := backend.Open("")
+		b, err := backend.Open(backend.Go)
 		if err != nil {
 			t.Fatal(err)
 		}
