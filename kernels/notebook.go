@@ -96,7 +96,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 	var stderr tail
 	code, err := supervise(ctx, child{
 		argv:   []string{k.python(), "-c", executeScript, kernelName, path, fmt.Sprintf("%.0f", o.timeout.Seconds())},
-		env:    mergeEnv(env, plainVar+"=1", "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),
+		env:    mergeEnv(env, "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),
 		remove: tmp,
 		stdout: &stdout, stderr: &stderr,
 	})

@@ -81,6 +81,19 @@ func watchMaster(ctx context.Context, cancel func()) {
 	}
 }
 
+// withParent is a context that also ends with the parent of this process.
+func withParent(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	parent := os.Getppid()
+	go func() {
+		for ctx.Err() == nil && os.Getppid() == parent {
+			time.Sleep(masterPoll)
+		}
+		cancel()
+	}()
+	return ctx
+}
+
 // isGo tells whether a process is the go command, that is, whether this process was started by `go run`.
 func isGo(pid int) bool {
 	argv := processArgs(pid)
