@@ -107,6 +107,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	if err := lower(stopFile(k.config.Dir)); err != nil {
 		return newFault("KernelError", err.Error())
 	}
+	k.tellLost(m)
 	if in.Store {
 		e.count++
 	}
@@ -114,9 +115,21 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	x.code, x.count, x.shift = in.Code, k.count, k.count-e.count
 	in.Code = rewrite(in.Code, k.config.Program)
 	if _, err := k.converse(e, x, m.with(in)); err != nil {
+		k.told++
 		return engineDied(err)
 	}
 	return x.verdict(k.history.line)
+}
+
+// lost is what a user must know after a death of the engine.
+const lost = "declarations of earlier cells are lost"
+
+// tellLost says that the engine has died since the last cell, for no reason in one.
+func (k *kernel) tellLost(m message) {
+	if k.engines > k.told {
+		k.publish(m, "stream", map[string]string{"name": "stderr", "text": "GoNB had ended and was started again; " + lost + "\n"})
+	}
+	k.told = k.engines
 }
 
 // verdict is why the cell failed, or nil.
@@ -135,7 +148,7 @@ func (x *exchange) verdict(source sources) *fault {
 }
 
 func engineDied(err error) *fault {
-	return newFault("KernelError", fmt.Sprintf("GoNB has ended and is started again; declarations of earlier cells are lost: %v", err))
+	return newFault("KernelError", fmt.Sprintf("GoNB has ended and is started again; %s: %v", lost, err))
 }
 
 // failed is the content of a reply.

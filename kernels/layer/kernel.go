@@ -20,6 +20,7 @@ type kernel struct {
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
 	engines  int     // started so far
+	told     int     // of which the user knows
 	current  *exchange
 	count    int // cells executed so far
 	received int // requests received so far
@@ -36,7 +37,7 @@ type request struct {
 const queueLength = 1 << 16
 
 func newKernel(c Config, f *front, quit context.CancelFunc) *kernel {
-	return &kernel{config: c, session: newID(), front: f, quit: quit, queue: make(chan request, queueLength)}
+	return &kernel{config: c, session: newID(), front: f, quit: quit, queue: make(chan request, queueLength), told: 1}
 }
 
 // run starts everything; it returns at once.
