@@ -39,7 +39,7 @@ func command() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand())
+	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand(), pythonCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root
 }

@@ -3,7 +3,10 @@ package layer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 )
 
 // converse has the engine work on a request, in the given form, and waits for the reply and for its last output.
@@ -20,12 +23,15 @@ func (k *kernel) converse(e *engine, x *exchange, form message) (message, error)
 		return message{}, e.death(err)
 	}
 	var reply message
+	var late <-chan time.Time
 	for got, idle := false, x.idle; !got || idle != nil; {
 		select {
 		case reply = <-x.reply:
 			got = true
 		case <-idle:
-			idle = nil
+			idle, late = nil, time.After(replyDelay)
+		case <-late:
+			return message{}, errNoReply
 		case <-e.ctx.Done():
 			return message{}, e.death(nil)
 		}
@@ -33,27 +39,39 @@ func (k *kernel) converse(e *engine, x *exchange, form message) (message, error)
 	return reply, nil
 }
 
-// ask forwards a request for help. What GoNB lacks in the request kills it.
+// replyDelay is how long a reply may take after the engine is idle again. GoNB sends it before.
+const replyDelay = 2 * time.Second
+
+var errNoReply = errors.New("GoNB gave no answer")
+
+// ask forwards a request for help.
 func (k *kernel) ask(ctx context.Context, m message) {
-	content := map[string]any{"detail_level": 0}
-	e, err := k.ensureEngine(ctx)
-	if err == nil {
-		err = m.read(&content)
-	}
-	_, hasCode := content["code"].(string)
-	_, hasCursor := content["cursor_pos"].(float64)
-	if err == nil && !(hasCode && hasCursor) {
-		err = errMalformed
+	content := map[string]any{"detail_level": 0} // What GoNB does not find in a request kills it.
+	err := m.read(&content)
+	code, hasCode := content["code"].(string)
+	at, hasCursor := content["cursor_pos"].(float64)
+	switch {
+	case err != nil || !hasCode || !hasCursor:
+		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
+		return
+	case strings.TrimSpace(code) == "": // GoNB may wait for help on nothing forever.
+		k.reply(k.front.shell, m, map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
+			"matches": []string{}, "cursor_start": at, "cursor_end": at})
+		return
 	}
 	var reply message
+	e, err := k.ensureEngine(ctx)
 	if err == nil {
 		reply, err = k.converse(e, newExchange(m), m.with(content))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoReply):
+		k.reply(k.front.shell, m, failed(newFault("KernelError", err.Error())))
+	case err != nil:
 		k.reply(k.front.shell, m, failed(engineDied(err)))
-		return
+	default:
+		k.front.shell.send(reply)
 	}
-	k.front.shell.send(reply)
 }
 
 // executeRequest is the content of an execute_request, with what the protocol says of missing fields.
@@ -114,7 +132,11 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	x := newExchange(m)
 	x.code, x.count, x.shift = in.Code, k.count, k.count-e.count
 	in.Code = rewrite(in.Code, k.config.Program)
-	if _, err := k.converse(e, x, m.with(in)); err != nil {
+	_, err = k.converse(e, x, m.with(in))
+	switch {
+	case errors.Is(err, errNoReply):
+		return newFault("KernelError", err.Error())
+	case err != nil:
 		k.told++
 		return engineDied(err)
 	}

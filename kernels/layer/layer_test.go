@@ -224,7 +224,7 @@ func TestNoPanic(t *testing.T) {
 // safeBuilder may be written to by a timer.
 type safeBuilder struct {
 	mu sync.Mutex
-	b strings.Builder
+	b  strings.Builder
 }
 
 func (b *safeBuilder) Write(p []byte) (int, error) {
