@@ -43,6 +43,10 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	dir, err := notebookDir()
+	if err != nil {
+		return 0, err
+	}
 	// Short, since GoNB puts a socket there, whose path may have no more than some hundred characters.
 	tmp, err := os.MkdirTemp("", "hyper-kernel-")
 	if err != nil {
@@ -55,13 +59,9 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	argv := []string{
 		self, layerVerb, "--connection", connection, "--dir", tmp, "--",
 		filepath.Join(k.tools, "gonb"),
-		"-go_work=" + strings.Join(k.repo.workspace(), ","),
+		"-go_work=" + strings.Join(k.repo.around(dir), ","),
 		"-raw_error",                                                      // The layer shows errors.
 		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
-	}
-	dir, err := notebookDir()
-	if err != nil {
-		return 0, err
 	}
 	return supervise(ctx, child{argv: argv, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
 }

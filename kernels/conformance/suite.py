@@ -51,6 +51,16 @@ class Conformance(jupyter_kernel_test.KernelTests):
     supported_history_operations = ("tail", "range", "search")
     code_history_pattern = "*history?one*"
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Help comes from gopls, which loads packages first; GoNB gives it 20 seconds, the suite 15.
+        for _ in range(6):
+            cls.kc.inspect(cls.code_inspect_sample)
+            reply = cls.kc.get_shell_msg(timeout=60)
+            if "deadline exceeded" not in str(reply["content"]):
+                break
+
     def test_history(self):
         # The suite takes the cells for its test of history from those for execute_result.
         self.code_execute_result = [
