@@ -180,6 +180,17 @@ class Beyond(unittest.TestCase):
         self.assertEqual([self.reply(r)["status"] for r in requests], ["error", "aborted", "aborted"])
         self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
 
+    def test_go_test(self):
+        reply, outputs = self.run_cell("func TestSum(t *testing.T) { if 1+1 != 2 { t.Error(1) } }\n%test")
+        self.assertEqual(reply["status"], "ok", outputs)
+        self.fails('func TestSum(t *testing.T) { t.Error("wrong") }\n%test', "ExitError", "exit status 1")
+
+    def test_heartbeat(self):
+        channel = self.kc.hb_channel
+        channel.unpause()
+        time.sleep(2.5)
+        self.assertTrue(channel.is_beating())
+
     def test_comm_info(self):
         self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
 

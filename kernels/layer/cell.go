@@ -33,7 +33,6 @@ func isOneOf(word string, list []string) bool {
 // rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines stays.
 func rewrite(code, program string) string {
 	word, rest := magic(code)
-	first, body, _ := strings.Cut(code, "\n")
 	switch {
 	case isOneOf(word, scriptMagics):
 		if word != "%%script" {
@@ -42,8 +41,8 @@ func rewrite(code, program string) string {
 			}
 			rest = word[len("%%"):]
 		}
-		first = `%%script "` + program + `" ` + ScriptVerb + " " + rest
-		return first + "\n" + body
+		_, body, _ := strings.Cut(code, "\n")
+		return `%%script "` + program + `" ` + ScriptVerb + " " + rest + "\n" + body
 	case isOneOf(word, notGo):
 		return code
 	}

@@ -120,6 +120,7 @@ func (k *kernel) execute(ctx context.Context, r request) {
 func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fault {
 	e, err := k.ensureEngine(ctx)
 	if err != nil {
+		k.told = k.engines
 		return newFault("KernelError", fmt.Sprintf("GoNB does not start: %v", err))
 	}
 	if err := lower(stopFile(k.config.Dir)); err != nil {
