@@ -50,7 +50,7 @@ func (f *filter) Write(p []byte) (int, error) {
 		f.line = f.line[end+1:]
 	}
 	switch {
-	case f.held.Len() > 0:
+	case f.held.Len() > 0 || beginning.Match(f.line): // The runtime writes word by word.
 		f.wait.Reset(panicDelay)
 	case len(f.line) > 0:
 		f.wait.Reset(lineDelay)
