@@ -59,7 +59,8 @@ def execute(kernel, path, seconds):
         client.execute()
         return notebook, None
     except CellExecutionError as err:
-        return notebook, failure(*started[-1], err.evalue.strip())
+        told = [o for o in started[-1][1].get("outputs", []) if o.output_type == "error"]
+        return notebook, failure(*started[-1], "\n".join(told[-1].traceback) if told else err.evalue.strip())
     except CellTimeoutError:
         return notebook, failure(*started[-1], f"the cell took longer than {seconds} s")
     except (DeadKernelError, RuntimeError) as err:

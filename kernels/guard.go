@@ -24,9 +24,7 @@ func guardCommand() *cobra.Command {
 		Args:   bad(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, argv []string) error {
 			code, err := guard(argv)
-			if remove != "" {
-				os.RemoveAll(remove)
-			}
+			removeAll(remove)
 			if err == nil && code != 0 {
 				return exitError(code)
 			}

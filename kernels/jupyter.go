@@ -10,11 +10,8 @@ import (
 // kernelName is the kernel's folder under kernels/, which is its name for Jupyter.
 const kernelName = "go-hypermodels"
 
-// Environment variables by which this program speaks to the kernels it starts through Jupyter.
-const (
-	launcherVar = "HYPERMODELS_KERNELS"    // this program, for kernels/go-hypermodels/start.sh
-	plainVar    = "HYPERMODELS_RAW_ERRORS" // when set, errors of cells are plain text and not HTML
-)
+// launcherVar names this program to kernels/go-hypermodels/start.sh.
+const launcherVar = "HYPERMODELS_KERNELS"
 
 // jupyterEnv is the environment of Jupyter and what it starts. JUPYTER_PATH makes the checkout's kernel visible with
 // nothing installed, and private folders keep the user's own Jupyter as it is.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
 // kernelCommand is what Jupyter starts, through kernels/go-hypermodels/start.sh.
@@ -35,9 +37,13 @@ func kernelCommand() *cobra.Command {
 	}
 }
 
-// runKernel runs GoNB for one notebook, with a temporary folder of its own, until Jupyter stops it.
+// runKernel runs GoNB for one notebook, behind the layer, with a temporary folder of its own, until Jupyter stops it.
 func runKernel(ctx context.Context, connection string) (int, error) {
 	k, g, err := installed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := notebookDir()
 	if err != nil {
 		return 0, err
 	}
@@ -46,20 +52,18 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	gonb := []string{
-		filepath.Join(k.tools, "gonb"),
-		"-kernel=" + connection,
-		"-go_work=" + strings.Join(k.repo.workspace(), ","),
-		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
-	}
-	if os.Getenv(plainVar) != "" {
-		gonb = append(gonb, "-raw_error")
-	}
-	dir, err := notebookDir()
+	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	return supervise(ctx, child{argv: gonb, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
+	argv := []string{
+		self, layerVerb, "--connection", connection, "--dir", tmp, "--",
+		filepath.Join(k.tools, "gonb"),
+		"-go_work=" + strings.Join(k.repo.around(dir), ","),
+		"-raw_error",                                                      // The layer shows errors.
+		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
+	}
+	return supervise(ctx, child{argv: argv, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
 }
 
 // startDirVar tells the folder that Jupyter started the kernel in: the notebook's.
@@ -98,7 +102,7 @@ func installed(ctx context.Context) (kit, goTool, error) {
 
 // kernelEnv is the environment of GoNB and of cells: they compile against the checkout, link fast, and stay offline.
 func (k kit) kernelEnv(g goTool, tmp string) []string {
-	path := []string{filepath.Join(k.tools, "shim"), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
+	path := []string{layer.ShimDir(tmp), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
 	return mergeEnv(os.Environ(),
 		"PATH="+strings.Join(path, string(filepath.ListSeparator)),
 		"HYPERMODELS_GO="+g.path,

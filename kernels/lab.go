@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -44,6 +45,14 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	g, err := findGo(ctx)
+	if err != nil {
+		return err
+	}
+	names := kernelNames(ctx)
+	if err := k.offerCUDA(names, g); err != nil {
+		return err
+	}
 	notebooks := k.repo.path("notebooks")
 	if err := os.MkdirAll(notebooks, 0o755); err != nil {
 		return err
@@ -51,8 +60,8 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	argv := []string{
 		k.python(), "-m", "jupyterlab",
 		"--ServerApp.root_dir=" + notebooks,
-		// Only the project's kernel: the Python that runs Jupyter is no place for a notebook.
-		"--KernelSpecManager.allowed_kernelspecs={'" + kernelName + "'}",
+		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
+		"--KernelSpecManager.allowed_kernelspecs={'" + strings.Join(names, "','") + "'}",
 		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
 		"--KernelSpecManager.ensure_native_kernel=False",
 		"--MappingKernelManager.default_kernel_name=" + kernelName,

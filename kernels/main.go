@@ -3,6 +3,7 @@
 //	go run ./kernels setup    install everything that the notebooks need, once
 //	go run ./kernels lab      open JupyterLab on the notebooks
 //	go run ./kernels run      execute the notebooks and report what fails
+//	go run ./kernels install  add the Go kernel to your own Jupyter or VS Code; uninstall removes it
 //	go run ./kernels clean    remove what setup installed
 //
 // Everything is pinned, by hash where a registry gives one, and lies in one folder of the project (see
@@ -39,7 +40,9 @@ func command() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand())
+	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand(), pythonCommand(),
+		installCommand(), uninstallCommand(), opensCommand())
+	root.AddCommand(wrapperCommands()...)
 	return root
 }
 

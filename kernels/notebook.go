@@ -23,7 +23,7 @@ type fault struct {
 	Output string // what it printed to standard error
 }
 
-// terminalCodes are the colours that GoNB marks a cell's lines with in a stack trace.
+// terminalCodes are the colours of errors and of what cells print.
 var terminalCodes = regexp.MustCompile("\x1b\\[[0-9;]*m *")
 
 // String shows the cell and what went wrong, indented.
@@ -33,7 +33,7 @@ func (f *fault) String() string {
 	if out := strings.TrimSpace(terminalCodes.ReplaceAllString(f.Output, "")); out != "" {
 		fmt.Fprintf(&b, "  its standard error:\n%s", indent(out, "    "))
 	}
-	fmt.Fprintf(&b, "  failed:\n%s", indent(f.Error, "    "))
+	fmt.Fprintf(&b, "  failed:\n%s", indent(terminalCodes.ReplaceAllString(f.Error, ""), "    "))
 	return b.String()
 }
 
@@ -96,7 +96,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 	var stderr tail
 	code, err := supervise(ctx, child{
 		argv:   []string{k.python(), "-c", executeScript, kernelName, path, fmt.Sprintf("%.0f", o.timeout.Seconds())},
-		env:    mergeEnv(env, plainVar+"=1", "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),
+		env:    mergeEnv(env, "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),
 		remove: tmp,
 		stdout: &stdout, stderr: &stderr,
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,11 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"run --out x " + good + " " + filepath.Join(dir, ".", "..", filepath.Base(dir), "good.ipynb"), "same file"},
 		{"lab notebook", "follow --"},
 		{"setup everything", "unknown command"},
+		{"install --user --prefix " + dir, "give one"},
+		{"install --prefix " + good, "not a folder"},
+		{"install --everywhere", "unknown flag"},
+		{"install here", "unknown command"},
+		{"uninstall --prefix", "needs an argument"},
 		{"fly", "unknown command"},
 	} {
 		cmd := command()
@@ -92,6 +98,33 @@ func TestCheckoutIsFoundFromBelow(t *testing.T) {
 	}
 	if _, err := findCheckout(t.TempDir()); status(err) != 2 {
 		t.Errorf("outside a checkout: %v", err)
+	}
+}
+
+func TestNotebookFindsItsModule(t *testing.T) {
+	repo := testCheckout(t)
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := checkout("/elsewhere")
+	check := func(what, dir string, want []string) {
+		t.Helper()
+		if got := other.around(dir); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	check("in a checkout", repo.path("kernels", "cells"), repo.workspace())
+	check("anywhere", deep, other.workspace())
+	for text, want := range map[string][]string{
+		"module example.com/x\n": other.workspace(),
+		"module example.com/x\n\nrequire " + modulePath + " v0.1.0\n": append([]string{dir}, other.workspace()...),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		check(text, deep, want)
 	}
 }
 

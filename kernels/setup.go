@@ -34,7 +34,7 @@ type kit struct {
 	repo  checkout
 	store store
 	venv  string // the Python environment's folder
-	tools string // the folder with gonb, goimports, gopls and the go shim
+	tools string // the folder with gonb, goimports and gopls
 }
 
 func (k kit) python() string { return venvPython(k.venv) }

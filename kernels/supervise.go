@@ -21,8 +21,8 @@ type child struct {
 }
 
 // supervise runs a command under a guard (see guard.go) and returns its exit status. When ctx ends, or the process that
-// this one works for does, the command is asked to stop and the error is context.Canceled. However this process ends, even killed, nothing that the
-// command started is left running.
+// this one works for does, the command is asked to stop and the error is context.Canceled. However this process or the
+// guard ends, even killed, nothing that the command started is left running.
 func supervise(ctx context.Context, c child) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -36,6 +36,7 @@ func supervise(ctx context.Context, c child) (int, error) {
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, c.stdout, c.stderr
 	cmd.SysProcAttr = ownSession() // A Ctrl-C in the terminal comes to this process alone, which stops things in order.
 	cmd.WaitDelay = time.Second
+	becomeReaper() // For the case that the guard itself is killed.
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -44,6 +45,10 @@ func supervise(ctx context.Context, c child) (int, error) {
 	go watchMaster(ctx, cancel)
 	context.AfterFunc(ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })
 	err = cmd.Wait()
+	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() < 0 {
+		sweep()
+		removeAll(c.remove)
+	}
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -55,6 +60,13 @@ func supervise(ctx context.Context, c child) (int, error) {
 		err = nil
 	}
 	return cmd.ProcessState.ExitCode(), err
+}
+
+// removeAll removes a folder, unless its name is "".
+func removeAll(dir string) {
+	if dir != "" {
+		os.RemoveAll(dir)
+	}
 }
 
 // masterPoll is how often a process looks whether the one it works for still lives.
@@ -79,6 +91,19 @@ func watchMaster(ctx context.Context, cancel func()) {
 			}
 		}
 	}
+}
+
+// withParent is a context that also ends with the parent of this process.
+func withParent(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	parent := os.Getppid()
+	go func() {
+		for ctx.Err() == nil && os.Getppid() == parent {
+			time.Sleep(masterPoll)
+		}
+		cancel()
+	}()
+	return ctx
 }
 
 // isGo tells whether a process is the go command, that is, whether this process was started by `go run`.

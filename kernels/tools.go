@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 )
 
@@ -41,15 +40,6 @@ var kernelPrograms = []string{
 	"golang.org/x/tools/gopls",
 }
 
-// goShim stands before go in a kernel's PATH. GoNB runs a bare `go get` before each cell, which would ask the network
-// for what the workspace already holds; everything else goes to the real go.
-const goShim = `#!/bin/sh
-case "$#:$*" in
-"1:get" | "2:get -t") exit 0 ;;
-esac
-exec "$HYPERMODELS_GO" "$@"
-`
-
 // toolsItem is the folder with the kernel's programs.
 func toolsItem(repo checkout, g goTool) (item, error) {
 	pins, err := repo.read("kernels/tools/go.mod", "kernels/tools/go.sum")
@@ -61,16 +51,9 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 		cmd := exec.CommandContext(ctx, g.path, args...)
 		cmd.Dir = repo.path("kernels", "tools")
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
-		if err := step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd); err != nil {
-			return err
-		}
-		shim := filepath.Join(dir, "shim")
-		if err := os.Mkdir(shim, 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(shim, "go"), []byte(goShim), 0o755)
+		return step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd)
 	}
-	return item{name: "tools", pins: string(pins) + g.version + goShim, build: build}, nil
+	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
 }
 
 // cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes

@@ -14,6 +14,23 @@ func (repo checkout) workspace() []string {
 	return []string{string(repo), repo.path("kernels", "cells")}
 }
 
+// around finds what a notebook in dir compiles against: the checkout that it lies in, else this one, and before it the
+// module that it lies in when that requires this project's.
+func (repo checkout) around(dir string) []string {
+	if other, err := findCheckout(dir); err == nil {
+		return other.workspace()
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.Contains(string(mod), modulePath+" v") {
+			return append([]string{dir}, repo.workspace()...)
+		}
+		if err == nil || dir == filepath.Dir(dir) {
+			return repo.workspace()
+		}
+	}
+}
+
 // warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set
 // of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
 func (k kit) warmItem(g goTool) (item, error) {

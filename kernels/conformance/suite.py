@@ -1,0 +1,248 @@
+"""jupyter_kernel_test's suite for the Go kernel, and what the kernel promises beyond it.
+
+HYPERMODELS_TEST_KERNEL names another kernel to test, such as one that runs GoNB alone.
+"""
+
+import os
+import time
+import unittest
+from queue import Empty
+
+import jupyter_kernel_test
+from jupyter_client.manager import start_new_kernel
+
+KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
+
+CLEAR = """import "github.com/janpfeifer/gonb/gonbui/protocol"
+%%
+gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/x-clear-output": ""}})
+gonbui.Sync()"""
+
+PNG = """%%
+var b bytes.Buffer
+must.M(png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4))))
+gonbui.DisplayPNG(b.Bytes())
+gonbui.Sync()"""
+
+
+class Conformance(jupyter_kernel_test.KernelTests):
+    """The suite, with Go cells."""
+
+    kernel_name = KERNEL
+    language_name = "go"
+    file_extension = ".go"
+    code_hello_world = '%%\nfmt.Println("hello, world")'
+    code_stderr = '%%\nfmt.Fprintln(os.Stderr, "oops")'
+    code_generate_error = '%%\npanic("oops")'
+    code_inspect_sample = "%%\nfmt.Println"
+    code_clear_output = CLEAR
+    code_display_data = [
+        {"code": '%%\ngonbui.DisplayMarkdown("**a**")\ngonbui.Sync()', "mime": "text/markdown"},
+        {"code": PNG, "mime": "image/png"},
+    ]
+    completion_samples = [
+        # gopls matches within names.
+        {"text": "%%\nfmt.Println", "matches": ["Println", "Fprintln", "Sprintln"]},
+        {"text": "%%\nstrings.HasPref", "matches": ["HasPrefix"]},
+    ]
+    complete_code_samples = ["%%\nfmt.Println(1)", "func f() {}", "%%bash\nls (", "!ls", "%%\ns := `a\nb`"]
+    incomplete_code_samples = ["%%\nfor {", "func f() {", "%%\nf(1,", "%%\ns := `a", "!ls \\"]
+    invalid_code_samples = ["x := 1", "%%\n)", "%%\nx = = 1\ny()", "func f() {}}"]
+    supported_history_operations = ("tail", "range", "search")
+    code_history_pattern = "*history?one*"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Help comes from gopls, which loads packages first; GoNB gives it 20 seconds, the suite 15.
+        for _ in range(6):
+            cls.kc.inspect(cls.code_inspect_sample)
+            reply = cls.kc.get_shell_msg(timeout=60)
+            if "deadline exceeded" not in str(reply["content"]):
+                break
+
+    def test_history(self):
+        # The suite takes the cells for its test of history from those for execute_result.
+        self.code_execute_result = [
+            {"code": '%%\nfmt.Print("history-one")'},
+            {"code": '%%\nfmt.Print("history-two")'},
+        ]
+        super().test_history()
+
+    def test_execute_result(self):
+        self.skipTest("no meaning in Go: a cell is a program, and has no value")
+
+    def test_pager(self):
+        self.skipTest("no meaning in Go: there is no `?name` that would fill a pager; inspection shows the same")
+
+
+class Beyond(unittest.TestCase):
+    """What the suite does not ask for. One kernel for all tests: none of them may end it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.km, cls.kc = start_new_kernel(kernel_name=KERNEL)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kc.stop_channels()
+        cls.km.shutdown_kernel()
+
+    def run_cell(self, code, during=None, **options):
+        """Execute a cell; return the reply and the outputs as (type, content)."""
+        request = self.kc.execute(code, **options)
+        outputs = []
+        while True:
+            message = self.kc.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "status" and content["execution_state"] == "idle":
+                break
+            if kind == "stream" and content["text"].startswith("begun") and during:
+                during()
+            if kind not in ("status", "execute_input"):
+                outputs.append((kind, content))
+        return self.reply(request), outputs
+
+    def reply(self, request):
+        while True:
+            message = self.kc.get_shell_msg(timeout=60)
+            if message["parent_header"]["msg_id"] == request:
+                return message["content"]
+
+    def fails(self, code, name, value, **options):
+        reply, outputs = self.run_cell(code, **options)
+        self.assertEqual(reply["status"], "error", outputs)
+        self.assertEqual((reply["ename"], reply["evalue"]), (name, value))
+        told = [content for kind, content in outputs if kind == "error"]
+        self.assertEqual(len(told), 1, outputs)
+        for key in ("ename", "evalue", "traceback"):
+            self.assertEqual(told[0][key], reply[key])
+        return reply
+
+    def stderr(self, outputs):
+        return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == "stderr")
+
+    def test_panic(self):
+        reply = self.fails("func third(x []int) int {\n\treturn x[2]\n}\n\n%%\nthird(nil)", "panic",
+                           "runtime error: index out of range [2] with length 0")
+        cell = reply["execution_count"]
+        trace = "\n".join(reply["traceback"])
+        self.assertIn(f"cell [{cell}], line 2:\n    return x[2]", trace)
+        # The function stays: a later cell fails in the earlier one.
+        later = self.fails("%%\n\nthird(nil)", "panic", reply["evalue"])
+        trace = "\n".join(later["traceback"])
+        self.assertIn(f"cell [{cell}], line 2", trace)
+        self.assertIn(f"cell [{later['execution_count']}], line 3", trace)
+
+    def test_compile_error(self):
+        cell = self.run_cell("%%")[0]["execution_count"] + 1
+        reply = self.fails("%%\nfmt.Println(1)\nnothingLikeIt()", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
+        self.assertIn("nothingLikeIt()", reply["traceback"][-1])
+
+    def test_syntax_error(self):
+        cell = self.run_cell("%%")[0]["execution_count"] + 1
+        self.fails("x := 1", "CompileError", f"cell [{cell}], line 1: expected declaration, found x")
+
+    def test_exit(self):
+        self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")
+
+    def test_commands(self):
+        self.fails("!exit 3", "CommandError", "exit status 3: exit 3")
+        self.fails("!exec false", "CommandError", "exit status 1: exec false")
+        self.fails("%%bash\necho a\nexit 4", "CommandError", "exit status 4")
+        self.fails("%%script no-such-program", "CommandError", 'exec: "no-such-program": executable file not found in $PATH')
+        reply, outputs = self.run_cell('!echo one\n!false\n!echo two\n%%\nfmt.Println("three")')
+        self.assertEqual((reply["status"], reply["evalue"]), ("error", "exit status 1: false"))
+        self.assertEqual([c["text"] for k, c in outputs if k == "stream"], ["one\n"])
+        for fine in ("!false || true", "%%bash\necho 'exit status 1' >&2", "!echo a \\\n  b"):
+            self.assertEqual(self.run_cell(fine)[0]["status"], "ok", fine)
+
+    def test_log_lines(self):
+        reply, outputs = self.run_cell('%%\nlog.SetFlags(log.LstdFlags | log.Lshortfile)\nlog.Print("here")\nlog.Print("a:b:main.go:3:0: c")')
+        self.assertEqual(reply["status"], "ok", outputs)
+        self.assertIn(f"cell [{reply['execution_count']}], line 3: here\n", self.stderr(outputs))
+        self.assertNotIn("\x1e", self.stderr(outputs))
+
+    def test_interrupt(self):
+        for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)', "!echo begun; sleep 1000\n!echo never"):
+            self.fails(code, "Interrupt", "the cell was interrupted", during=self.km.interrupt_kernel)
+
+    def test_interrupt_while_compiling(self):
+        request = self.kc.execute('%%\nfmt.Println("never", 7)\ntime.Sleep(time.Hour)')
+        time.sleep(0.1)
+        self.km.interrupt_kernel()
+        self.assertEqual(self.reply(request)["ename"], "Interrupt")
+
+    def test_failure_aborts_what_waits(self):
+        requests = [self.kc.execute(code) for code in ('%%\npanic("stop")', "%%", "%%")]
+        self.assertEqual([self.reply(r)["status"] for r in requests], ["error", "aborted", "aborted"])
+        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+
+    def test_go_test(self):
+        reply, outputs = self.run_cell("func TestSum(t *testing.T) { if 1+1 != 2 { t.Error(1) } }\n%test")
+        self.assertEqual(reply["status"], "ok", outputs)
+        self.fails('func TestSum(t *testing.T) { t.Error("wrong") }\n%test', "ExitError", "exit status 1")
+
+    def test_heartbeat(self):
+        channel = self.kc.hb_channel
+        channel.unpause()
+        time.sleep(2.5)
+        self.assertTrue(channel.is_beating())
+
+    def test_comm_info(self):
+        self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
+
+    def test_input(self):
+        request = self.kc.execute('%%\ngonbui.RequestInput("name", false)\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)', allow_stdin=True)
+        self.assertEqual(self.kc.get_stdin_msg(timeout=30)["content"]["prompt"], "name")
+        self.kc.input("gopher")
+        self.assertEqual(self.reply(request)["status"], "ok")
+
+    def test_minimal_requests(self):
+        """Optional fields may be missing."""
+        for kind, content in (("execute_request", {"code": "%%"}), ("complete_request", {"code": "", "cursor_pos": 0}),
+                              ("inspect_request", {"code": "", "cursor_pos": 0}), ("history_request", {})):
+            message = self.kc.session.msg(kind, content)
+            self.kc.shell_channel.send(message)
+            self.assertEqual(self.reply(message["header"]["msg_id"])["status"], "ok", kind)
+
+    def test_strangers(self):
+        """A message with a wrong signature is not answered, and does no harm."""
+        key = self.kc.session.key
+        self.kc.session.key = b"wrong"
+        try:
+            self.kc.kernel_info()
+        finally:
+            self.kc.session.key = key
+        with self.assertRaises(Empty):
+            self.kc.get_shell_msg(timeout=0.5)
+        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+
+    def test_death_of_gonb(self):
+        for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)',):
+            reply, _ = self.run_cell(code, during=self.kill_gonb)
+            self.assertEqual((reply["status"], reply["ename"]), ("error", "KernelError"))
+        reply, _ = self.run_cell('%%\npanic("after")')
+        self.assertIn(f"cell [{reply['execution_count']}], line 2", "\n".join(reply["traceback"]))
+        self.kill_gonb()
+        reply, outputs = self.run_cell("%%")
+        self.assertEqual(reply["status"], "ok")
+        self.assertIn("declarations of earlier cells are lost", self.stderr(outputs))
+
+    def kill_gonb(self):
+        self.run_in_shell(f"kill -9 {self.gonb()}")
+
+    def gonb(self):
+        from leftovers import descendants
+        pid = self.km.provisioner.pid
+        return next(p for p, argv in descendants(pid) if os.path.basename(argv[0]) == "gonb")
+
+    def run_in_shell(self, command):
+        self.assertEqual(os.system(command), 0)
+        time.sleep(0.3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/kernels/layer"
+)
+
+const layerVerb = "layer"
+
+// layerCommand is the kernel proper, under a guard of the launcher's.
+func layerCommand() *cobra.Command {
+	var c layer.Config
+	cmd := &cobra.Command{
+		Use:    layerVerb + " --connection FILE --dir FOLDER -- GONB [ARGUMENT...]",
+		Short:  "Stand between Jupyter and GoNB (started by kernel)",
+		Hidden: true,
+		Args:   bad(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, argv []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			start, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			c.Program, c.Start, c.Engine, c.Env = self, start, argv, os.Environ()
+			defer os.RemoveAll(c.Dir) // The guard does the same, if it lives.
+			return layer.Serve(withParent(cmd.Context()), c)
+		},
+	}
+	cmd.Flags().StringVar(&c.Connection, "connection", "", "Jupyter's connection file")
+	cmd.Flags().StringVar(&c.Dir, "dir", "", "a folder for temporary files")
+	return cmd
+}
+
+// wrapperCommands run what cells run: see package layer.
+func wrapperCommands() []*cobra.Command {
+	var list []*cobra.Command
+	for verb, run := range map[string]func([]string) int{
+		layer.CellVerb: layer.RunCell, layer.ShellVerb: layer.RunShell, layer.ScriptVerb: layer.RunScript,
+	} {
+		list = append(list, &cobra.Command{
+			Use:                verb,
+			Short:              "Run what a cell runs (started by GoNB)",
+			Hidden:             true,
+			DisableFlagParsing: true,
+			RunE: func(_ *cobra.Command, argv []string) error {
+				if code := run(argv); code != 0 {
+					return badInput(errors.New("not for use by hand"))
+				}
+				return nil
+			},
+		})
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+package layer
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// Cell magics after which a cell is no Go code.
+var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
+
+// notGo are all of GoNB's.
+var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
+
+// magic is the first word of a cell, without the prefix that hides it from editors.
+func magic(code string) (word, rest string) {
+	line, _, _ := strings.Cut(code, "\n")
+	word, rest, _ = strings.Cut(bare(line), " ")
+	return word, rest
+}
+
+// bare removes GoNB's comment prefix from a line.
+func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
+
+func isOneOf(word string, list []string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines stays.
+func rewrite(code, program string) string {
+	word, rest := magic(code)
+	switch {
+	case isOneOf(word, scriptMagics):
+		if word != "%%script" {
+			if strings.TrimSpace(rest) != "" {
+				return code // GoNB says what is wrong with it.
+			}
+			rest = word[len("%%"):]
+		}
+		_, body, _ := strings.Cut(code, "\n")
+		return `%%script "` + program + `" ` + ScriptVerb + " " + rest + "\n" + body
+	case isOneOf(word, notGo):
+		return code
+	}
+	return rewriteLines(code, program)
+}
+
+// rewriteLines replaces the `!command` lines among Go code. A command that goes on after a backslash at the end of the
+// line is put on its first line.
+func rewriteLines(code, program string) string {
+	lines := strings.Split(code, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := bare(lines[i])
+		if len(line) < 2 || line[0] != '!' && line[0] != '%' {
+			continue
+		}
+		first := i
+		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
+			i++
+			line = line[:len(line)-1] + " " + bare(lines[i])
+			lines[i] = ""
+		}
+		lines[first] = special(line, program)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// special rewrites a whole special line. GoNB dies on one that is blank after its first character.
+func special(line, program string) string {
+	command := strings.TrimLeft(line[1:], " \t")
+	if command == "" {
+		return ""
+	}
+	if line[0] == '%' {
+		return line
+	}
+	prefix := "!"
+	if command[0] == '*' { // Runs in GoNB's own folder.
+		prefix, command = "!*", command[1:]
+	}
+	return prefix + `'` + program + `' ` + ShellVerb + " " + base64.RawURLEncoding.EncodeToString([]byte(command))
+}

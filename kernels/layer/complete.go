@@ -1,0 +1,116 @@
+package layer
+
+import (
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// completeness is the content of an is_complete_reply.
+type completeness struct {
+	Status string `json:"status"`
+	Indent string `json:"indent"`
+}
+
+// complete tells whether a cell can be executed as it is, wants more lines, or is wrong whatever follows.
+func complete(code string) completeness {
+	if word, _ := magic(code); isOneOf(word, notGo) {
+		return completeness{Status: "complete"}
+	}
+	text, body, open := goText(code)
+	if open {
+		return completeness{Status: "incomplete"}
+	}
+	depth, status := brackets(text, body)
+	if status == "" {
+		status = parses(text, body)
+	}
+	c := completeness{Status: status}
+	if status == "incomplete" {
+		c.Indent = strings.Repeat("\t", depth)
+	}
+	return c
+}
+
+// goText is a cell's Go code: declarations, and after the line %% or %main the statements of the main function. The
+// result tells whether there is such a line, and whether a special line goes on after the cell's end.
+func goText(code string) (text string, body, open bool) {
+	lines := strings.Split(code, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := bare(lines[i])
+		if len(line) < 2 || line[0] != '%' && line[0] != '!' {
+			continue
+		}
+		lines[i] = ""
+		if word, _, _ := strings.Cut(line, " "); (word == "%%" || word == "%main") && !body {
+			lines[i], body = "func main() {", true
+		}
+		for strings.HasSuffix(line, `\`) {
+			if i++; i == len(lines) {
+				return "", body, true
+			}
+			line, lines[i] = bare(lines[i]), ""
+		}
+	}
+	return strings.Join(lines, "\n"), body, false
+}
+
+// brackets counts the brackets that are open at the end, without the one of main itself. The status is "" when that
+// alone does not tell whether the code is complete.
+func brackets(text string, body bool) (depth int, status string) {
+	if body {
+		depth = -1
+	}
+	var s scanner.Scanner
+	unfinished, wrong := false, false
+	files := token.NewFileSet()
+	s.Init(files.AddFile("", files.Base(), len(text)), []byte(text), func(_ token.Position, msg string) {
+		if strings.Contains(msg, "comment not terminated") || strings.Contains(msg, "raw string literal not terminated") {
+			unfinished = true
+		} else {
+			wrong = true
+		}
+	}, 0)
+	for {
+		_, tok, _ := s.Scan()
+		switch tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth--
+		case token.EOF:
+			switch {
+			case wrong || depth < 0:
+				return depth, "invalid"
+			case unfinished:
+				return depth, "incomplete"
+			}
+			return depth, ""
+		}
+	}
+}
+
+// parses tries the parser. Code whose first fault is at its end wants more.
+func parses(text string, body bool) string {
+	head := "package main\n"
+	source := head + text
+	if body {
+		source += "\n}"
+	}
+	files := token.NewFileSet()
+	_, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution)
+	if err == nil {
+		return "complete"
+	}
+	var list scanner.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return "invalid"
+	}
+	end := len(head) + len(strings.TrimRight(text, " \t\n"))
+	if list[0].Pos.Offset >= end {
+		return "incomplete"
+	}
+	return "invalid"
+}

@@ -1,0 +1,148 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// engine is a running GoNB. It listens on sockets in a folder of its own, so that nothing but files can reach it.
+type engine struct {
+	cmd                          *exec.Cmd
+	dir                          string
+	shell, control, stdin, iopub *channel
+	ctx                          context.Context // ends with the process, or the kernel
+	cancel                       context.CancelFunc
+	output                       *lastBytes    // the end of what it printed
+	gone                         chan struct{} // closed after the process has ended
+	fate                         error         // how it ended
+	ready                        chan struct{} // closed when outputs arrive
+	readyOnce                    sync.Once
+	count                        int // GoNB's number of the latest cell
+}
+
+// startLimit is how long GoNB may take to listen.
+const startLimit = 60 * time.Second
+
+var errStopped = errors.New("the kernel is shutting down")
+
+// startEngine runs GoNB and waits until it answers. number tells the engines of one kernel apart.
+func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
+	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &lastBytes{}, gone: make(chan struct{}), ready: make(chan struct{})}
+	e.ctx, e.cancel = context.WithCancel(ctx)
+	if err := os.MkdirAll(e.dir, 0o700); err != nil {
+		return nil, err
+	}
+	conn := connection{Scheme: scheme, Transport: "ipc", IP: filepath.Join(e.dir, "s"), Key: newID(),
+		Shell: 1, Control: 2, Stdin: 3, IOPub: 4, Heartbeat: 5}
+	file := filepath.Join(e.dir, filepath.Base(c.Connection)) // GoNB reads the kernel's id from the name.
+	if err := conn.write(file); err != nil {
+		return nil, err
+	}
+	if err := e.launch(c, file); err != nil {
+		return nil, err
+	}
+	if err := e.dial(conn); err != nil {
+		return nil, e.death(err)
+	}
+	return e, nil
+}
+
+// launch starts the process.
+func (e *engine) launch(c Config, file string) error {
+	e.cmd = exec.Command(c.Engine[0], append(c.Engine[1:len(c.Engine):len(c.Engine)], "-kernel="+file)...)
+	e.cmd.Dir, e.cmd.Stdout, e.cmd.Stderr = c.Start, e.output, e.output
+	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, stopVar+"="+stopFile(c.Dir))
+	e.cmd.SysProcAttr = ownGroup()
+	e.cmd.WaitDelay = time.Second // What GoNB leaves running may hold its output open.
+	if err := e.cmd.Start(); err != nil {
+		return fmt.Errorf("cannot start GoNB: %w", err)
+	}
+	go func() {
+		e.fate = e.cmd.Wait()
+		close(e.gone)
+		e.cancel()
+	}()
+	return nil
+}
+
+// dial connects to the process. GoNB sends replies and questions to the identity that a request came from, which is why
+// all connections have the same.
+func (e *engine) dial(conn connection) error {
+	for _, s := range []struct {
+		at   **channel
+		kind func(context.Context, ...zmq4.Option) zmq4.Socket
+		port int
+	}{
+		{&e.shell, zmq4.NewDealer, conn.Shell},
+		{&e.control, zmq4.NewDealer, conn.Control},
+		{&e.stdin, zmq4.NewDealer, conn.Stdin},
+		{&e.iopub, zmq4.NewSub, conn.IOPub},
+	} {
+		socket := s.kind(e.ctx, quiet, zmq4.WithID(zmq4.SocketIdentity("layer")),
+			zmq4.WithDialerRetry(dialEvery), zmq4.WithDialerMaxRetries(int(startLimit/dialEvery)))
+		if err := socket.Dial(conn.address(s.port)); err != nil {
+			return err
+		}
+		*s.at = &channel{Socket: socket, key: signer(conn.Key)}
+	}
+	return e.iopub.SetOption(zmq4.OptionSubscribe, "")
+}
+
+const dialEvery = 20 * time.Millisecond
+
+// awaitReady asks until an answer arrives on the channel of outputs: a subscription takes effect some time after it was
+// sent, and outputs before that are lost.
+func (e *engine) awaitReady() error {
+	limit := time.After(startLimit)
+	for {
+		if err := e.shell.send(message{}.answer("layer", probe, struct{}{})); err != nil {
+			return e.death(err)
+		}
+		select {
+		case <-e.ready:
+			return nil
+		case <-e.ctx.Done():
+			return e.death(nil)
+		case <-limit:
+			return fmt.Errorf("GoNB did not answer within %v", startLimit)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// probe is a request that GoNB answers at once and without effect.
+const probe = "kernel_info_request"
+
+// heard notes that outputs arrive.
+func (e *engine) heard() { e.readyOnce.Do(func() { close(e.ready) }) }
+
+// death makes an end of the process and says how it ended, for the user.
+func (e *engine) death(err error) error {
+	e.kill()
+	if e.fate != nil {
+		err = e.fate
+	}
+	if err == nil {
+		err = errStopped
+	}
+	if said := e.output.String(); said != "" {
+		return fmt.Errorf("%w\n%s", err, said)
+	}
+	return err
+}
+
+// kill ends the process and what it started, and removes its files.
+func (e *engine) kill() {
+	killGroup(e.cmd.Process.Pid)
+	<-e.gone
+	os.RemoveAll(e.dir)
+}

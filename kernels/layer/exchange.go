@@ -1,0 +1,175 @@
+package layer
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// exchange is a request that the engine works on.
+type exchange struct {
+	request message // as the client sent it
+	reply   chan message
+	idle    chan struct{}
+
+	// Of an execution:
+	code  string // as the client sent it
+	count int    // its number for the client
+	shift int    // between the engine's numbers of cells and the kernel's
+
+	mu          sync.Mutex
+	stderr      unfolder
+	interrupted bool
+	failure     *fault // of the engine, as it published it
+	over        bool
+}
+
+func newExchange(m message) *exchange {
+	return &exchange{request: m, reply: make(chan message, 1), idle: make(chan struct{})}
+}
+
+func (x *exchange) interrupt() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.interrupted = true
+}
+
+// ensureEngine starts an engine when none runs.
+func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
+	if e := k.running(); e != nil {
+		select {
+		case <-e.gone:
+			e.kill() // What it has left.
+		default:
+			return e, nil
+		}
+	}
+	k.mu.Lock()
+	k.engine = nil
+	k.engines++
+	number := k.engines
+	k.mu.Unlock()
+	k.comms.clear()
+	e, err := startEngine(ctx, k.config, number)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	k.engine = e
+	k.mu.Unlock()
+	go e.shell.listen(e.ctx, func(m message) { k.fromShell(m) })
+	go e.iopub.listen(e.ctx, func(m message) { k.fromIOPub(e, m) })
+	go e.stdin.listen(e.ctx, func(m message) { k.front.stdin.send(m) })
+	if err := e.awaitReady(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// fromShell takes a reply of the engine. Replies to anything but the request that it works on are those to probes and
+// interrupts, which the client does not wait for.
+func (k *kernel) fromShell(m message) {
+	if x := k.exchangeOf(m); x != nil {
+		select {
+		case x.reply <- m:
+		default:
+		}
+	}
+}
+
+func (k *kernel) exchangeOf(m message) *exchange {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.current != nil && k.current.request.head.ID == m.parent.ID {
+		return k.current
+	}
+	return nil
+}
+
+// fromIOPub takes an output of the engine.
+func (k *kernel) fromIOPub(e *engine, m message) {
+	e.heard()
+	x := k.exchangeOf(m)
+	switch m.head.Type {
+	case "status":
+		var s struct {
+			State string `json:"execution_state"`
+		}
+		if m.read(&s); s.State == "idle" && x != nil {
+			x.finish()
+		}
+		return // The kernel publishes its own.
+	case "comm_open", "comm_close":
+		k.comms.note(m)
+	}
+	if x != nil {
+		x.output(k, m)
+		return
+	}
+	k.forward(m)
+}
+
+// forward publishes an output of the engine as it is.
+func (k *kernel) forward(m message) {
+	m.route = [][]byte{[]byte(m.head.Type)}
+	k.front.iopub.send(m)
+}
+
+func (x *exchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.over {
+		x.over = true
+		close(x.idle)
+	}
+}
+
+// clearMIME is the type of displayed data by which a cell clears its output:
+//
+//	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/x-clear-output": ""}})
+//
+// Data of "wait" keep the output until there is something new.
+const clearMIME = "application/x-clear-output"
+
+// output publishes what an execution puts out, with what is the layer's own business taken out.
+func (x *exchange) output(k *kernel, m message) {
+	switch m.head.Type {
+	case "execute_input":
+		k.publish(x.request, "execute_input", map[string]any{"code": x.code, "execution_count": x.count})
+	case "error":
+		x.mu.Lock()
+		x.failure = &fault{}
+		m.read(x.failure)
+		x.mu.Unlock()
+	case "stream":
+		x.stream(k, m)
+	case "display_data":
+		var d struct {
+			Data map[string]json.RawMessage
+		}
+		m.read(&d)
+		if wait, ok := d.Data[clearMIME]; ok {
+			k.publish(x.request, "clear_output", map[string]bool{"wait": strings.Contains(string(wait), "wait")})
+			return
+		}
+		k.forward(m)
+	default:
+		k.forward(m)
+	}
+}
+
+// stream publishes text.
+func (x *exchange) stream(k *kernel, m message) {
+	var s struct{ Name, Text string }
+	if m.read(&s) != nil || s.Name != "stderr" {
+		k.forward(m)
+		return
+	}
+	x.mu.Lock()
+	text := translate(x.stderr.add(s.Text), x.shift)
+	x.mu.Unlock()
+	if text != "" {
+		k.forward(m.with(map[string]string{"name": s.Name, "text": text}))
+	}
+}

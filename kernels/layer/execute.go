@@ -1,0 +1,193 @@
+package layer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// converse has the engine work on a request, in the given form, and waits for the reply and for its last output.
+func (k *kernel) converse(e *engine, x *exchange, form message) (message, error) {
+	k.mu.Lock()
+	k.current = x
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.current = nil
+		k.mu.Unlock()
+	}()
+	if err := e.shell.send(form); err != nil {
+		return message{}, e.death(err)
+	}
+	var reply message
+	var late <-chan time.Time
+	for got, idle := false, x.idle; !got || idle != nil; {
+		select {
+		case reply = <-x.reply:
+			got = true
+		case <-idle:
+			idle, late = nil, time.After(replyDelay)
+		case <-late:
+			return message{}, errNoReply
+		case <-e.ctx.Done():
+			return message{}, e.death(nil)
+		}
+	}
+	return reply, nil
+}
+
+// replyDelay is how long a reply may take after the engine is idle again. GoNB sends it before.
+const replyDelay = 2 * time.Second
+
+var errNoReply = errors.New("GoNB gave no answer")
+
+// ask forwards a request for help.
+func (k *kernel) ask(ctx context.Context, m message) {
+	content := map[string]any{"detail_level": 0} // What GoNB does not find in a request kills it.
+	err := m.read(&content)
+	code, hasCode := content["code"].(string)
+	at, hasCursor := content["cursor_pos"].(float64)
+	switch {
+	case err != nil || !hasCode || !hasCursor:
+		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
+		return
+	case strings.TrimSpace(code) == "": // GoNB may wait for help on nothing forever.
+		k.reply(k.front.shell, m, map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
+			"matches": []string{}, "cursor_start": at, "cursor_end": at})
+		return
+	}
+	var reply message
+	e, err := k.ensureEngine(ctx)
+	if err == nil {
+		reply, err = k.converse(e, newExchange(m), m.with(content))
+	}
+	switch {
+	case errors.Is(err, errNoReply):
+		k.reply(k.front.shell, m, failed(newFault("KernelError", err.Error())))
+	case err != nil:
+		k.reply(k.front.shell, m, failed(engineDied(err)))
+	default:
+		k.front.shell.send(reply)
+	}
+}
+
+// executeRequest is the content of an execute_request, with what the protocol says of missing fields.
+type executeRequest struct {
+	Code        string          `json:"code"`
+	Silent      bool            `json:"silent"`
+	Store       bool            `json:"store_history"`
+	Expressions json.RawMessage `json:"user_expressions,omitempty"`
+	Stdin       bool            `json:"allow_stdin"`
+	StopOnError bool            `json:"stop_on_error"`
+}
+
+// execute runs a cell.
+func (k *kernel) execute(ctx context.Context, r request) {
+	if r.number <= k.abortedUpTo() {
+		k.reply(k.front.shell, r.message, map[string]any{"status": "aborted", "execution_count": k.count})
+		return
+	}
+	in := executeRequest{Store: true, Stdin: true, StopOnError: true}
+	if r.read(&in) != nil {
+		return
+	}
+	in.Store = in.Store && !in.Silent
+	if in.Store {
+		k.count++
+	}
+	if in.Store || k.count == 0 {
+		k.history.add(k.count, in.Code)
+	}
+	f := k.evaluate(ctx, r.message, in)
+	if f == nil {
+		k.reply(k.front.shell, r.message, map[string]any{"status": "ok", "execution_count": k.count,
+			"payload": []any{}, "user_expressions": map[string]any{}})
+		return
+	}
+	if in.StopOnError {
+		k.abort()
+	}
+	k.publish(r.message, "error", f)
+	answer := failed(f)
+	answer["execution_count"] = k.count
+	k.reply(k.front.shell, r.message, answer)
+}
+
+// evaluate has the engine run a cell and returns why it failed, or nil.
+func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fault {
+	e, err := k.ensureEngine(ctx)
+	if err != nil {
+		k.told = k.engines
+		return newFault("KernelError", fmt.Sprintf("GoNB does not start: %v", err))
+	}
+	if err := lower(stopFile(k.config.Dir)); err != nil {
+		return newFault("KernelError", err.Error())
+	}
+	k.tellLost(m)
+	if in.Store {
+		e.count++
+	}
+	x := newExchange(m)
+	x.code, x.count, x.shift = in.Code, k.count, k.count-e.count
+	in.Code = rewrite(in.Code, k.config.Program)
+	_, err = k.converse(e, x, m.with(in))
+	switch {
+	case errors.Is(err, errNoReply):
+		return newFault("KernelError", err.Error())
+	case err != nil:
+		k.told++
+		return engineDied(err)
+	}
+	return x.verdict(k.history.line)
+}
+
+// lost is what a user must know after a death of the engine.
+const lost = "declarations of earlier cells are lost"
+
+// tellLost says that the engine has died since the last cell, for no reason in one.
+func (k *kernel) tellLost(m message) {
+	if k.engines > k.told {
+		k.publish(m, "stream", map[string]string{"name": "stderr", "text": "GoNB had ended and was started again; " + lost + "\n"})
+	}
+	k.told = k.engines
+}
+
+// verdict is why the cell failed, or nil.
+func (x *exchange) verdict(source sources) *fault {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch failed := x.stderr.failed; {
+	case failed != nil && x.stderr.panics.Len() > 0:
+		return panicFault(translate(x.stderr.panics.String(), x.shift), source)
+	case failed != nil:
+		return statusFault(*failed, x.interrupted)
+	case x.failure != nil:
+		return engineFault(*x.failure, x.shift, source)
+	}
+	return nil
+}
+
+func engineDied(err error) *fault {
+	return newFault("KernelError", fmt.Sprintf("GoNB has ended and is started again; %s: %v", lost, err))
+}
+
+// failed is the content of a reply.
+func failed(f *fault) map[string]any {
+	return map[string]any{"status": "error", "ename": f.Name, "evalue": f.Value, "traceback": f.Trace}
+}
+
+// abort drops the executions that are waiting: they were asked for before the failure was known.
+func (k *kernel) abort() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.aborted = k.received
+}
+
+func (k *kernel) abortedUpTo() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.aborted
+}

@@ -1,0 +1,19 @@
+//go:build unix && !linux
+
+package layer
+
+import (
+	"os"
+	"syscall"
+)
+
+// ownGroup puts a child into a process group of its own.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
+
+func signalGroup(group int, s os.Signal) {
+	if number, ok := s.(syscall.Signal); ok {
+		syscall.Kill(-group, number)
+	}
+}

@@ -1,0 +1,14 @@
+package layer
+
+import (
+	"os"
+	"syscall"
+)
+
+// The Go kernel does not run on Windows itself; in WSL it does. These stand in so that the module builds.
+
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+func killGroup(int) {}
+
+func signalGroup(int, os.Signal) {}

@@ -1,0 +1,201 @@
+package layer
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// kernel handles a client's requests, those of the shell channel one after the other.
+type kernel struct {
+	config  Config
+	session string
+	front   *front
+	quit    context.CancelFunc
+	queue   chan request
+	history history
+	comms   comms
+
+	mu       sync.Mutex
+	engine   *engine // nil before the first start, and after a death
+	engines  int     // started so far
+	told     int     // of which the user knows
+	current  *exchange
+	count    int // cells executed so far
+	received int // requests received so far
+	aborted  int // execution requests up to this number are not carried out
+}
+
+// request is a message with its number, in the order of arrival.
+type request struct {
+	message
+	number int
+}
+
+// queueLength is more than a notebook has cells.
+const queueLength = 1 << 16
+
+func newKernel(c Config, f *front, quit context.CancelFunc) *kernel {
+	return &kernel{config: c, session: newID(), front: f, quit: quit, queue: make(chan request, queueLength), told: 1}
+}
+
+// run starts everything; it returns at once.
+func (k *kernel) run(ctx context.Context) {
+	k.publish(message{}, "status", state("starting"))
+	go k.front.shell.listen(ctx, k.enqueue)
+	go k.front.control.listen(ctx, func(m message) { k.control(ctx, m) })
+	go k.front.stdin.listen(ctx, func(m message) {
+		if e := k.running(); e != nil {
+			e.stdin.send(m)
+		}
+	})
+	go func() {
+		k.ensureEngine(ctx) // Its error is told when a cell is executed, which tries again.
+		for {
+			select {
+			case r := <-k.queue:
+				k.handle(ctx, r)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+// stop makes an end of the engine.
+func (k *kernel) stop() {
+	if e := k.running(); e != nil {
+		e.kill()
+	}
+}
+
+func (k *kernel) running() *engine {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.engine
+}
+
+// enqueue takes a message of the shell channel. Those of comms pass at once: widgets speak to the cell that runs.
+func (k *kernel) enqueue(m message) {
+	switch m.head.Type {
+	case "comm_open", "comm_msg", "comm_close":
+		k.comms.note(m)
+		if e := k.running(); e != nil {
+			e.shell.send(m)
+		}
+		return
+	}
+	k.mu.Lock()
+	k.received++
+	r := request{m, k.received}
+	k.mu.Unlock()
+	k.queue <- r
+}
+
+// handle carries out a request of the shell channel.
+func (k *kernel) handle(ctx context.Context, r request) {
+	k.publish(r.message, "status", state("busy"))
+	defer k.publish(r.message, "status", state("idle"))
+	switch r.head.Type {
+	case "execute_request":
+		k.execute(ctx, r)
+	case "complete_request", "inspect_request":
+		k.ask(ctx, r.message)
+	default:
+		k.local(k.front.shell, r.message)
+	}
+}
+
+// control handles a message of the control channel, at once.
+func (k *kernel) control(ctx context.Context, m message) {
+	switch m.head.Type {
+	case "interrupt_request":
+		k.interrupt(m)
+		k.reply(k.front.control, m, map[string]any{"status": "ok"})
+	case "shutdown_request":
+		k.shutdown(k.front.control, m)
+	default:
+		k.local(k.front.control, m)
+	}
+}
+
+// local answers what needs no engine. Unknown requests get no answer, as the protocol wants it.
+func (k *kernel) local(c *channel, m message) {
+	switch m.head.Type {
+	case "kernel_info_request":
+		k.reply(c, m, kernelInfo())
+	case "is_complete_request":
+		var r struct{ Code string }
+		m.read(&r)
+		k.reply(c, m, complete(r.Code))
+	case "history_request":
+		var r historyRequest
+		m.read(&r)
+		k.reply(c, m, map[string]any{"status": "ok", "history": k.history.find(r)})
+	case "comm_info_request":
+		var r struct {
+			Target string `json:"target_name"`
+		}
+		m.read(&r)
+		k.reply(c, m, map[string]any{"status": "ok", "comms": k.comms.open(r.Target)})
+	case "shutdown_request":
+		k.shutdown(c, m)
+	}
+}
+
+func (k *kernel) shutdown(c *channel, m message) {
+	var r struct {
+		Restart bool `json:"restart"`
+	}
+	m.read(&r)
+	answer := map[string]any{"status": "ok", "restart": r.Restart}
+	k.reply(c, m, answer)
+	k.publish(m, "shutdown_reply", answer)
+	k.quit()
+}
+
+// interrupt ends the cell that runs.
+func (k *kernel) interrupt(m message) {
+	k.mu.Lock()
+	e, current := k.engine, k.current
+	k.mu.Unlock()
+	if e == nil || current == nil {
+		return
+	}
+	current.interrupt()
+	raise(stopFile(k.config.Dir)) // For a cell that is still being compiled.
+	e.control.send(m)
+}
+
+// reply answers a request on the channel that it came by; the type of x_request's answer is x_reply.
+func (k *kernel) reply(c *channel, m message, content any) {
+	kind := m.head.Type[:len(m.head.Type)-len("request")] + "reply"
+	c.send(m.answer(k.session, kind, content))
+}
+
+// publish tells all clients of something that a request has led to.
+func (k *kernel) publish(m message, kind string, content any) {
+	out := m.answer(k.session, kind, content)
+	out.route = [][]byte{[]byte(kind)}
+	k.front.iopub.send(out)
+}
+
+func state(name string) map[string]string { return map[string]string{"execution_state": name} }
+
+// kernelInfo is the content of a kernel_info_reply.
+func kernelInfo() map[string]any {
+	return map[string]any{
+		"status":                 "ok",
+		"protocol_version":       protocolVersion,
+		"implementation":         "go-hypermodels",
+		"implementation_version": "0.11.4", // GoNB's.
+		"banner":                 fmt.Sprintf("Go (hypermodels): GoNB with %s", runtime.Version()),
+		"language_info": map[string]string{"name": "go", "version": runtime.Version(), "mimetype": "text/x-go",
+			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""},
+		"help_links": []map[string]string{
+			{"text": "Go", "url": "https://go.dev/doc"},
+			{"text": "GoNB", "url": "https://github.com/janpfeifer/gonb"},
+		},
+	}
+}

@@ -1,0 +1,82 @@
+// Package layer stands between a Jupyter client and GoNB, the engine that compiles and runs Go cells, and makes the two
+// together a kernel that keeps to Jupyter's messaging protocol.
+//
+// The client connects to the layer, and the layer starts GoNB with a connection file of its own. Requests are handled
+// one after the other. Those that GoNB 0.11.4 leaves unanswered (is_complete, history, comm_info) and those that must
+// not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
+//
+// What cells run is wrapped: GoNB's `go build` goes through a script that puts [RunCell] around the program, and
+// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]. A wrapper reports failures and
+// panics in marks on standard error (see [marks]), which the layer takes out of the stream again and turns into errors.
+package layer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// Config says how to run a kernel.
+type Config struct {
+	Connection string   // the client's connection file
+	Dir        string   // a folder for temporary files, which the caller removes; its path must be short
+	Program    string   // the program with the verbs that call RunCell, RunShell and RunScript
+	Engine     []string // GoNB's command line but for -kernel
+	Env        []string // GoNB's environment
+	Start      string   // the folder that GoNB starts in
+	Log        io.Writer
+}
+
+// The verbs of Config.Program.
+const (
+	CellVerb   = "cell"
+	ShellVerb  = "shell"
+	ScriptVerb = "script"
+)
+
+// Serve is a kernel, until the client shuts it down or ctx ends.
+func Serve(ctx context.Context, c Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, err := readConnection(c.Connection)
+	if err != nil {
+		return err
+	}
+	if err := writeShim(c); err != nil {
+		return err
+	}
+	f, err := bind(ctx, conn)
+	if err != nil {
+		return err
+	}
+	k := newKernel(c, f, cancel)
+	k.run(ctx)
+	<-ctx.Done()
+	k.stop()
+	time.Sleep(lastWords) // The sockets send in the background.
+	return nil
+}
+
+// lastWords is the time that the replies to a shutdown get to leave.
+const lastWords = 100 * time.Millisecond
+
+// stopFile exists while the cell that runs is to end: it was interrupted, or a command in it has failed. The wrappers
+// look at it before they start anything.
+func stopFile(dir string) string { return dir + "/stop" }
+
+// raise creates the stop file.
+func raise(file string) { os.WriteFile(file, nil, 0o600) }
+
+func raised(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func lower(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package layer
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What GoNB makes of positions, as in internal/goexec/execcode.go of its version 0.11.4.
+func annotate(text, dir string) string {
+	return strings.ReplaceAll(text, dir+"/main.go:12", " \x1b[7m[[ Cell [2] Line 3 ]]\x1b[0m "+dir+"/main.go:12")
+}
+
+func TestIsComplete(t *testing.T) {
+	for _, c := range []struct{ code, status string }{
+		{"", "complete"},
+		{"%%\nfmt.Println(1)", "complete"},
+		{"%% --flag x\nx := []int{1,\n2}", "complete"},
+		{"%main\nx := 1", "complete"},
+		{"func f() int { return 1 }", "complete"},
+		{"import \"fmt\"\n\nvar x = 1\n%%\nfmt.Println(x)", "complete"},
+		{"//gonb:%%\nfmt.Println(1)", "complete"},
+		{"!ls -l", "complete"},
+		{"!ls (", "complete"},
+		{"%env A b\n!echo $A\n%%\nf()", "complete"},
+		{"%%bash\nfor f in *; do", "complete"},
+		{"%%writefile x.txt\n)", "complete"},
+		{"%%\ns := `a\nb`", "complete"},
+
+		{"%%\nfor i := range 3 {", "incomplete"},
+		{"%%\nfmt.Println(", "incomplete"},
+		{"%%\nx := 1 +", "incomplete"},
+		{"%%\ns := `a", "incomplete"},
+		{"%%\n/* a", "incomplete"},
+		{"func f() {", "incomplete"},
+		{"type t struct {\n\ta int", "incomplete"},
+		{"import (", "incomplete"},
+		{"!ls \\", "incomplete"},
+
+		{"x := 1", "invalid"},
+		{"fmt.Println(1)", "invalid"},
+		{"%%\n}", "invalid"},
+		{"%%\n)", "invalid"},
+		{"%%\ns := \"a", "invalid"},
+		{"%%\nx = = 1\ny := 2", "invalid"},
+		{"func f() {}}", "invalid"},
+	} {
+		if got := complete(c.code); got.Status != c.status {
+			t.Errorf("%q: %s, want %s", c.code, got.Status, c.status)
+		}
+	}
+	if got := complete("%%\nfor {\n\tif a {"); got.Indent != "\t\t" {
+		t.Errorf("two open braces: indent %q", got.Indent)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	var h history
+	for i, code := range []string{"a := 1", "b", "a := 2", "b"} {
+		h.add(i+1, code)
+	}
+	n := func(i int) *int { return &i }
+	for _, c := range []struct {
+		request historyRequest
+		want    []int
+	}{
+		{historyRequest{Access: "tail", N: n(2)}, []int{3, 4}},
+		{historyRequest{Access: "tail", N: n(9)}, []int{1, 2, 3, 4}},
+		{historyRequest{Access: "tail"}, []int{1, 2, 3, 4}},
+		{historyRequest{Access: "range", Session: 1, Start: 2, Stop: n(4)}, []int{2, 3}},
+		{historyRequest{Access: "range", Start: 2}, []int{2, 3, 4}},
+		{historyRequest{Access: "range", Session: 7, Start: 1}, nil},
+		{historyRequest{Access: "search", Pattern: "a*"}, []int{1, 3}},
+		{historyRequest{Access: "search", Pattern: "?"}, []int{2, 4}},
+		{historyRequest{Access: "search", Pattern: "b", Unique: true}, []int{4}},
+		{historyRequest{Access: "search", Pattern: "*", N: n(1)}, []int{4}},
+		{historyRequest{Access: "search", Pattern: "a.*"}, nil},
+	} {
+		var got []int
+		for _, row := range h.find(c.request) {
+			got = append(got, row[1].(int))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: cells %v, want %v", c.request, got, c.want)
+		}
+	}
+	row := h.find(historyRequest{Access: "tail", N: n(1), Output: true})[0]
+	if want := []any{session, 4, []any{"b", nil}}; !reflect.DeepEqual(row, want) {
+		t.Errorf("with output: %v, want %v", row, want)
+	}
+	if text, ok := h.line(3, 1); !ok || text != "a := 2" {
+		t.Errorf("line 1 of cell 3: %q", text)
+	}
+}
+
+func TestSignatures(t *testing.T) {
+	key := signer("secret")
+	request := message{}.answer("s", "execute_request", map[string]any{"code": "x"})
+	request.route, request.buffers = [][]byte{[]byte("client")}, [][]byte{{1, 2}}
+	frames := key.encode(request)
+	got, err := key.decode(frames)
+	if err != nil || got.head != request.head || string(got.content) != `{"code":"x"}` || !bytes.Equal(got.buffers[0], []byte{1, 2}) {
+		t.Fatalf("back again: %+v, %v", got, err)
+	}
+	if _, err := signer("other").decode(frames); !errors.Is(err, errSignature) {
+		t.Errorf("another key: %v", err)
+	}
+	changed := slices.Clone(frames)
+	changed[6] = []byte(`{"code":"y"}`)
+	if _, err := key.decode(changed); !errors.Is(err, errSignature) {
+		t.Errorf("changed content: %v", err)
+	}
+	if _, err := signer(nil).decode(signer(nil).encode(request)); err != nil {
+		t.Errorf("without a key: %v", err)
+	}
+	for _, bad := range [][][]byte{nil, {delimiter}, frames[:5], {[]byte("a"), []byte("b")}} {
+		if _, err := key.decode(bad); !errors.Is(err, errMalformed) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	reply := got.answer("s", "execute_reply", map[string]string{"status": "ok"})
+	if reply.parent.ID != request.head.ID || string(reply.rawUp) != string(request.rawHead) {
+		t.Errorf("the parent of a reply: %+v", reply.parent)
+	}
+}
+
+// TestPositions takes lines of standard error through the filter, GoNB, and the unfolder.
+func TestPositions(t *testing.T) {
+	const dir = "/tmp/k/1/gonb_ab"
+	for _, c := range []struct{ line, want string }{
+		{"nothing\n", "nothing\n"},
+		{"2026/11/21 10:00:00 main.go:12: a\n", "2026/11/21 10:00:00 cell [2], line 3: a\n"},
+		{"10:00:00 " + dir + "/main.go:12:7: a\n", "10:00:00 cell [2], line 3:7: a\n"},
+		{"10:00:00 main.go:40: a\n", "10:00:00 " + dir + "/main.go:40: a\n"}, // A line that GoNB does not know.
+		{"a:b: domain.go:12: c\n", "a:b: domain.go:12: c\n"},
+		{"a:b: /lib/main.go:12: c\n", "a:b: /lib/main.go:12: c\n"},
+		{"{\"a\":\"\x1e\"}\x1e{}\n", "{\"a\":\"\x1e\"}\x1e{}\n"},
+	} {
+		var to strings.Builder
+		f := newFilter(&to, dir)
+		f.Write([]byte(c.line))
+		if rest := f.finish(true); rest != "" {
+			t.Errorf("%q is taken for a panic", c.line)
+		}
+		for line := range strings.Lines(to.String()) {
+			if before, _, found := strings.Cut(line, "main.go:"); found && strings.Count(before, ":") > 1 {
+				t.Errorf("%q would kill GoNB", line)
+			}
+		}
+		if got := unfold(annotate(to.String(), dir)); got != c.want {
+			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// unfold takes a text through the unfolder in small pieces, but for what GoNB adds, which arrives in one piece.
+func unfold(text string) string {
+	var u unfolder
+	var out strings.Builder
+	for _, r := range text {
+		out.WriteString(u.add(string(r)))
+	}
+	return translate(out.String(), 0)
+}
+
+const stack = "panic: arm out of range: 7\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/g/main.go:12 +0x1d\n"
+
+func TestPanic(t *testing.T) {
+	var to strings.Builder
+	f := newFilter(&to, "/tmp/g")
+	for _, b := range []byte("before\n" + stack) {
+		f.Write([]byte{b})
+	}
+	panics := f.finish(true)
+	if to.String() != "before\n" || panics == "" {
+		t.Fatalf("written %q, held %q", to.String(), panics)
+	}
+	var u unfolder
+	shown := u.add("before\n" + annotate(openText+panics+closeText+report{CellVerb, "exit status 2", ""}.String(), "/tmp/g") + "after")
+	if shown != "before\nafter" || u.failed == nil || *u.failed != (report{CellVerb, "exit status 2", ""}) {
+		t.Fatalf("shown %q, failed %+v", shown, u.failed)
+	}
+	x := exchange{stderr: u, shift: 5} // Five cells were executed before GoNB was started again.
+	source := func(cell, line int) (string, bool) { return "\tpull(7)", cell == 7 && line == 3 }
+	got := x.verdict(source)
+	if got.Name != "panic" || got.Value != "arm out of range: 7" {
+		t.Errorf("%s: %s", got.Name, got.Value)
+	}
+	trace := strings.Join(got.Trace, "\n")
+	for _, want := range []string{"cell [7], line 3:\n    pull(7)", "main.main()\n\tcell [7], line 3 +0x1d"} {
+		if !strings.Contains(trace, want) {
+			t.Errorf("%q is not in the traceback\n%s", want, trace)
+		}
+	}
+}
+
+// A program may print what looks like a panic and go on.
+func TestNoPanic(t *testing.T) {
+	for name, end := range map[string]func(*filter){
+		"succeeds":      func(f *filter) { f.finish(false) },
+		"goes on":       func(f *filter) { f.late() },
+		"has no stack":  func(f *filter) { f.finish(true) },
+		"takes a while": func(*filter) { time.Sleep(panicDelay + 300*time.Millisecond) },
+	} {
+		var to safeBuilder
+		f := newFilter(&to, "/tmp/g")
+		text := stack
+		if name == "has no stack" {
+			text = "panic: not at all\n"
+		}
+		f.Write([]byte(text))
+		end(f)
+		if got := unfold(to.String()); got != text {
+			t.Errorf("a program that %s: %q", name, got)
+		}
+	}
+}
+
+// safeBuilder may be written to by a timer.
+type safeBuilder struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (b *safeBuilder) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuilder) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestCompileError(t *testing.T) {
+	source := func(cell, line int) (string, bool) { return "\tx := 1", cell == 5 }
+	got := engineFault(fault{Value: "# gonb_ab\n./main.go:7:2: declared and not used: x\n./main.go:8:1: undefined: y\n",
+		Trace: []string{"# gonb_ab", "Cell[4]: Line 2\ncontext\nmessage", "Cell[4]: Line 3\ncontext\nmessage", ""}}, 1, source)
+	want := fault{"CompileError", "cell [5], line 2: declared and not used: x (and 1 more)", []string{
+		red + "CompileError" + plain + ": cell [5], line 2: declared and not used: x (and 1 more)",
+		"cell [5], line 2: declared and not used: x\n    x := 1", "cell [5], line 3: undefined: y\n    x := 1"}}
+	if !reflect.DeepEqual(*got, want) {
+		t.Errorf("got\n%q\nwant\n%q", *got, want)
+	}
+	if got := engineFault(fault{Value: "%cd takes one argument"}, 0, source); got.Name != "Error" || got.Value != "%cd takes one argument" {
+		t.Errorf("an error of GoNB's: %+v", got)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	const run = "!'/k' shell "
+	for _, c := range []struct{ code, want string }{
+		{"%%\nx := 1", "%%\nx := 1"},
+		{"!ls", run + "bHM"},
+		{"//gonb:!ls", run + "bHM"},
+		{"!*ls", "!*'/k' shell bHM"},
+		{"!l\\\ns\n%%", run + "bCBz" + "\n\n%%"}, // "l s"; the number of lines stays.
+		{"!  \n% \nvar x int", "\n\nvar x int"},
+		{"%%bash\n!ls", "%%script \"/k\" script bash\n!ls"},
+		{"%%script python3 -u\nx", "%%script \"/k\" script python3 -u\nx"},
+		{"%%bash -x\nls", "%%bash -x\nls"},
+		{"%%writefile a\n!ls", "%%writefile a\n!ls"},
+	} {
+		if got := rewrite(c.code, "/k"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.code, got, c.want)
+		}
+	}
+}
+
+func TestComms(t *testing.T) {
+	var c comms
+	open := func(kind, id, target string) {
+		c.note(message{}.answer("", kind, map[string]string{"comm_id": id, "target_name": target}))
+	}
+	open("comm_open", "1", "a")
+	open("comm_open", "2", "b")
+	open("comm_open", "3", "a")
+	open("comm_close", "3", "")
+	if got := c.open("a"); len(got) != 1 || got["1"]["target_name"] != "a" {
+		t.Errorf("of target a: %v", got)
+	}
+	if got := c.open(""); len(got) != 2 {
+		t.Errorf("all: %v", got)
+	}
+}

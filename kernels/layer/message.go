@@ -1,0 +1,121 @@
+package layer
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// protocolVersion of Jupyter's messages.
+const protocolVersion = "5.4"
+
+// header identifies a message.
+type header struct {
+	ID       string `json:"msg_id"`
+	Username string `json:"username"`
+	Session  string `json:"session"`
+	Type     string `json:"msg_type"`
+	Version  string `json:"version"`
+	Date     string `json:"date"`
+}
+
+// message is a Jupyter message. The parts that the layer has no need to change are kept as they came.
+type message struct {
+	route    [][]byte // ids of the peers on its way, or the topic
+	head     header
+	parent   header // of the request that it belongs to, zero for a request
+	rawHead  json.RawMessage
+	rawUp    json.RawMessage // the parent's header
+	metadata json.RawMessage
+	content  json.RawMessage
+	buffers  [][]byte
+}
+
+var delimiter = []byte("<IDS|MSG>")
+
+var (
+	errMalformed = errors.New("malformed message")
+	errSignature = errors.New("wrong signature")
+)
+
+// signer is the key of a connection; an empty one signs nothing.
+type signer []byte
+
+func (s signer) sign(parts [][]byte) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	mac := hmac.New(sha256.New, s)
+	for _, p := range parts {
+		mac.Write(p)
+	}
+	return []byte(hex.EncodeToString(mac.Sum(nil)))
+}
+
+// decode takes a message apart after checking its signature.
+func (s signer) decode(frames [][]byte) (message, error) {
+	i := 0
+	for i < len(frames) && !bytes.Equal(frames[i], delimiter) {
+		i++
+	}
+	if len(frames) < i+6 {
+		return message{}, errMalformed
+	}
+	signature, parts := frames[i+1], frames[i+2:i+6]
+	if len(s) > 0 && !hmac.Equal(signature, s.sign(parts)) {
+		return message{}, errSignature
+	}
+	m := message{route: frames[:i], rawHead: parts[0], rawUp: parts[1], metadata: parts[2], content: parts[3], buffers: frames[i+6:]}
+	if json.Unmarshal(m.rawHead, &m.head) != nil || m.head.Type == "" || !json.Valid(m.content) {
+		return message{}, errMalformed
+	}
+	if json.Unmarshal(m.rawUp, &m.parent) != nil || !json.Valid(m.metadata) {
+		return message{}, errMalformed
+	}
+	return m, nil
+}
+
+// encode is the opposite of decode.
+func (s signer) encode(m message) [][]byte {
+	parts := [][]byte{m.rawHead, m.rawUp, m.metadata, m.content}
+	frames := append([][]byte{}, m.route...)
+	frames = append(frames, delimiter, s.sign(parts))
+	return append(append(frames, parts...), m.buffers...)
+}
+
+// read decodes the content.
+func (m message) read(into any) error { return json.Unmarshal(m.content, into) }
+
+// with is the message with another content.
+func (m message) with(content any) message {
+	m.content = mustJSON(content)
+	return m
+}
+
+// answer is a new message that belongs to a request, on its way back.
+func (m message) answer(session, kind string, content any) message {
+	head := header{ID: newID(), Username: "kernel", Session: session, Type: kind, Version: protocolVersion,
+		Date: time.Now().UTC().Format(time.RFC3339Nano)}
+	up := m.rawHead
+	if up == nil {
+		up = json.RawMessage("{}")
+	}
+	return message{route: m.route, head: head, parent: m.head, rawHead: mustJSON(head), rawUp: up,
+		metadata: json.RawMessage("{}"), content: mustJSON(content)}
+}
+
+// mustJSON encodes what is known to be encodable.
+func mustJSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func newID() string { return rand.Text() }

@@ -1,0 +1,112 @@
+package layer
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// stopVar names the stop file to the wrappers.
+const stopVar = "HYPERMODELS_STOP"
+
+// RunCell runs the program of a cell: a path and its arguments. What it says of panics and of positions in the cell is
+// marked for the layer. The result is the wrapper's exit status, which is 0 however the program ended.
+func RunCell(argv []string) int {
+	if len(argv) == 0 {
+		return 2
+	}
+	return wrapped(CellVerb, "", argv, newFilter(os.Stderr, filepath.Dir(argv[0])))
+}
+
+// RunShell runs a `!command`, encoded by [rewrite], and RunScript the interpreter of a script cell.
+func RunShell(argv []string) int {
+	if len(argv) != 1 {
+		return 2
+	}
+	command, err := base64.RawURLEncoding.DecodeString(argv[0])
+	if err != nil {
+		return 2
+	}
+	return wrapped(ShellVerb, string(command), []string{"/bin/bash", "-c", string(command)}, nil)
+}
+
+// RunScript: see [RunShell].
+func RunScript(argv []string) int {
+	if len(argv) == 0 {
+		return tell("", report{ScriptVerb, "no program is named", ""})
+	}
+	return wrapped(ScriptVerb, "", argv, nil)
+}
+
+// wrapped runs a command, unless the cell is to end, and reports a failure.
+func wrapped(kind, name string, argv []string, errors *filter) int {
+	stop := os.Getenv(stopVar)
+	if raised(stop) {
+		return tell("", report{kind, stopped, name})
+	}
+	status, err := runGroup(argv, errors)
+	var panics string
+	if errors != nil {
+		panics = errors.finish(status != "")
+	}
+	if err != nil {
+		status = err.Error()
+	}
+	if status == "" {
+		return 0
+	}
+	raise(stop)
+	return tell(panics, report{kind, status, name})
+}
+
+// stopped is the status of what did not begin.
+const stopped = "stopped"
+
+// tell reports to the layer. The exit status is 0, since GoNB would print any other.
+func tell(panics string, r report) int {
+	fmt.Fprint(os.Stderr, openText+panics+closeText+r.String())
+	return 0
+}
+
+// killAfter is how long a command may go on after an interrupt; GoNB would kill its wrapper alone a second later.
+const killAfter = 4 * time.Second
+
+// runGroup runs a command in a process group of its own and returns how it failed, or "".
+func runGroup(argv []string, errors *filter) (string, error) {
+	runtime.LockOSThread() // The child dies with the thread that started it.
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if errors != nil {
+		cmd.Stderr = io.Writer(errors)
+	}
+	cmd.SysProcAttr = ownGroup()
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	go passSignals(cmd.Process.Pid, signals)
+	err := cmd.Wait()
+	if err == nil {
+		return "", nil
+	}
+	if cmd.ProcessState == nil || cmd.ProcessState.Success() {
+		return "", err
+	}
+	return cmd.ProcessState.String(), nil
+}
+
+// passSignals hands signals to a process group, and kills it when it does not end.
+func passSignals(group int, signals <-chan os.Signal) {
+	for s := range signals {
+		signalGroup(group, s)
+		time.AfterFunc(killAfter, func() { killGroup(group) })
+	}
+}
