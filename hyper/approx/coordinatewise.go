@@ -69,23 +69,29 @@ func chordError(a, b float64) float64 {
 	return quantile(a) + slope*(cumulative(q)-a) - q
 }
 
-// normals is the network whose outputs are the interpolated normal quantiles of k inputs; it is constant beyond the last knot. Lines
-// go out from the middle on both sides: a sum of large slopes that cancel would lose digits.
+// normals is the network whose outputs are the interpolated normal quantiles of k inputs.
 func normals(k int, knots []float64) Network {
 	b := newBuilder(k)
-	out := make([]form, k)
-	for i, z := range b.inputs() {
+	out := b.normals(b.inputs(), knots)
+	b.next()
+	return b.network(out)
+}
+
+// normals adds the units of interpolated normal quantiles; they are constant beyond the last knot. Lines go out from the middle on both
+// sides: a sum of large slopes that cancel would lose digits.
+func (b *builder) normals(z []form, knots []float64) []form {
+	out := make([]form, len(z))
+	for i := range z {
 		before := 0.0
 		for j, knot := range knots {
 			slope := 0.0
 			if j+1 < len(knots) {
 				slope = (quantile(knots[j+1]) - quantile(knot)) / (knots[j+1] - knot)
 			}
-			up, down := b.unit(z.plus(-knot)), b.unit(z.times(-1).plus(1-knot))
+			up, down := b.unit(z[i].plus(-knot)), b.unit(z[i].times(-1).plus(1-knot))
 			out[i] = out[i].and(up.minus(down).times(slope - before))
 			before = slope
 		}
 	}
-	b.next()
-	return b.network(out)
+	return out
 }

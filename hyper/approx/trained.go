@@ -7,7 +7,8 @@ import (
 )
 
 // Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1 norm, which is the one
-// of the theorem's proof. It sees z as normal numbers: for uniform z, a layer that interpolates their quantile comes first.
+// of the theorem's proof. Of uniform z it sees, besides z itself, the normal numbers of the same levels: a layer that interpolates their
+// quantile comes first. Maps to Gaussian laws are simple in these, and Brenier's in z.
 type Trained struct {
 	Width int // of the hidden layers, at level 0; 0 is 64
 	Steps int // of Adam, at level 0; 0 is 4,000
@@ -40,17 +41,29 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	f := apply(t.Map.At, z, t.K)
 	see := Network{Layers: []Layer{identity(t.K)}}
 	if t.Reference == Uniform {
-		see = normals(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
+		see = twice(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
 	}
+	in := see.Evaluate(z)
 	fit := &fitting{
-		widths: slices.Concat([]int{t.K}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level, seed: rnd.Uint64(), backend: t.Backend,
-		in: see.Evaluate(z), out: f, scale: 1 / t.Bound,
+		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level, seed: rnd.Uint64(), backend: t.Backend,
+		in: in, out: f, scale: 1 / t.Bound,
 	}
 	net, err := fit.run(ctx)
 	if err != nil {
 		return Network{}, err
 	}
 	return see.Then(net), nil
+}
+
+// twice is the network with interpolated normal quantiles of k numbers in [0, 1], and the numbers scaled to mean 0 and variance 1.
+func twice(k int, knots []float64) Network {
+	b := newBuilder(k)
+	out := b.normals(b.inputs(), knots)
+	for _, z := range b.carryAll(b.inputs(), 0) {
+		out = append(out, z.plus(-0.5).times(math.Sqrt(12)))
+	}
+	b.next()
+	return b.network(out)
 }
 
 // identity is the identity of R^k.
