@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -55,7 +56,7 @@ func guard(argv []string) (int, error) {
 	ended := make(chan int, 1)
 	go func() { ended <- reap(cmd.Process.Pid) }()
 	code := await(cmd.Process, parent, stop, ended)
-	sweep()
+	sweep(true)
 	return code, nil
 }
 
@@ -85,18 +86,24 @@ func await(p *os.Process, parent int, stop <-chan os.Signal, ended <-chan int) i
 	}
 }
 
-// sweep kills what is left of the command. Guards among it end by themselves, having swept on their part.
-func sweep() {
-	for deadline := time.Now().Add(sweepGrace); ; time.Sleep(20 * time.Millisecond) {
-		late := time.Now().After(deadline)
-		left := descendants(os.Getpid(), !late)
+// sweep kills what is left below this process, and waits until nothing is. Guards end by themselves, having swept on their
+// part; with late, those that do not are killed too. It looks until it sees nothing twice: the process table is not read
+// at one moment, and who loses its parent meanwhile is not seen.
+func sweep(late bool) {
+	began := time.Now()
+	for clear := 0; clear < 2 && time.Since(began) < 2*sweepGrace; time.Sleep(20 * time.Millisecond) {
+		all := late && time.Since(began) > sweepGrace
+		left := descendants(os.Getpid(), !all)
+		if !late {
+			left = slices.DeleteFunc(left, func(p process) bool { return p.guard })
+		}
 		for _, p := range left {
-			if late || !p.guard {
+			if all || !p.guard {
 				kill(p.pid)
 			}
 		}
-		if len(left) == 0 || time.Now().After(deadline.Add(sweepGrace)) {
-			return
+		if clear++; len(left) > 0 {
+			clear = 0
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
 
 //go:embed execute.py
@@ -93,7 +95,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 		return execution{}, err
 	}
 	var stdout bytes.Buffer
-	var stderr tail
+	var stderr tail.Buffer
 	code, err := supervise(ctx, child{
 		argv:   []string{k.python(), "-c", executeScript, kernelName, path, fmt.Sprintf("%.0f", o.timeout.Seconds())},
 		env:    mergeEnv(env, "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),

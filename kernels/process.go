@@ -10,9 +10,10 @@ import (
 type process struct {
 	pid, parent int
 	guard       bool // a guard of this program
+	dead        bool // ended, or its first thread has: it may still be a parent
 }
 
-// descendants lists the processes below pid, without pid itself; with spare, without those below a guard.
+// descendants lists the living processes below pid, without pid itself; with spare, without those below a guard.
 func descendants(pid int, spare bool) []process {
 	children := map[int][]process{}
 	for _, p := range processes() {
@@ -24,7 +25,7 @@ func descendants(pid int, spare bool) []process {
 			found = append(found, children[p.pid]...)
 		}
 	}
-	return found
+	return slices.DeleteFunc(found, func(p process) bool { return p.dead })
 }
 
 // isGuard tells a guard of this program by its command line.

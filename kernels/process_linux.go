@@ -13,7 +13,7 @@ import (
 // becomeReaper makes this process the parent of descendants whose own parent ends, so that none gets out of sight.
 func becomeReaper() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// processes reads the process table. Zombies are left out.
+// processes reads the process table.
 func processes() []process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -31,11 +31,11 @@ func processes() []process {
 		}
 		// After the name in parentheses, which may hold anything: state and parent.
 		rest := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(rest) < 2 || rest[0] == "Z" {
+		if len(rest) < 2 {
 			continue
 		}
 		parent, _ := strconv.Atoi(rest[1])
-		list = append(list, process{pid: pid, parent: parent, guard: isGuard(processArgs(pid))})
+		list = append(list, process{pid: pid, parent: parent, guard: isGuard(processArgs(pid)), dead: rest[0] == "Z"})
 	}
 	return list
 }

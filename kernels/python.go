@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
 
 // python is an interpreter that can make a virtual environment.
@@ -109,7 +111,7 @@ func relocate(dir, final string) error {
 }
 
 func lastLine(out []byte) string {
-	var t tail
+	var t tail.Buffer
 	t.Write(out)
-	return t.last()
+	return t.Line()
 }

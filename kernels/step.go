@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
 
 // say prints a line about what is going on. Standard output is kept for results.
@@ -19,7 +18,7 @@ func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args.
 func step(ctx context.Context, title string, cmd *exec.Cmd) error {
 	say("%s", title)
 	began := time.Now()
-	var out tail
+	var out tail.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 2 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -32,7 +31,7 @@ func step(ctx context.Context, title string, cmd *exec.Cmd) error {
 	for {
 		select {
 		case <-tick.C:
-			say("  %3.0f s: %s", time.Since(began).Seconds(), out.last())
+			say("  %3.0f s: %s", time.Since(began).Seconds(), out.Line())
 		case err := <-done:
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -43,38 +42,4 @@ func step(ctx context.Context, title string, cmd *exec.Cmd) error {
 			return nil
 		}
 	}
-}
-
-// tail keeps the last few kilobytes written to it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if extra := len(t.buf) - tailSize; extra > 0 {
-		t.buf = bytes.Clone(t.buf[extra:])
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.buf))
-}
-
-// last is the latest line, short enough for a terminal.
-func (t *tail) last() string {
-	lines := strings.Split(t.String(), "\n")
-	line := strings.TrimSpace(lines[len(lines)-1])
-	if runes := []rune(line); len(runes) > 90 {
-		return string(runes[:90]) + "..."
-	}
-	return line
 }

@@ -46,7 +46,7 @@ func supervise(ctx context.Context, c child) (int, error) {
 	context.AfterFunc(ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })
 	err = cmd.Wait()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() < 0 {
-		sweep()
+		sweep(false) // Other guards of this process have work to do.
 		removeAll(c.remove)
 	}
 	if ctx.Err() != nil {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
 
 // engine is a running GoNB. It listens on sockets in a folder of its own, so that nothing but files can reach it.
@@ -21,7 +23,7 @@ type engine struct {
 	shell, control, stdin, iopub *channel
 	ctx                          context.Context // ends with the process, or the kernel
 	cancel                       context.CancelFunc
-	output                       *lastBytes    // the end of what it printed
+	output                       *tail.Buffer  // the end of what it printed
 	gone                         chan struct{} // closed after the process has ended
 	fate                         error         // how it ended
 	ready                        chan struct{} // closed when outputs arrive
@@ -36,7 +38,7 @@ var errStopped = errors.New("the kernel is shutting down")
 
 // startEngine runs GoNB and waits until it answers. number tells the engines of one kernel apart.
 func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
-	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &lastBytes{}, gone: make(chan struct{}), ready: make(chan struct{})}
+	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &tail.Buffer{}, gone: make(chan struct{}), ready: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancel(ctx)
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return nil, err

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// helperVar makes the test program one of two helpers of TestGuardFollowsDyingThreads.
+const helperVar = "HYPERMODELS_TEST_HELPER"
+
+func init() {
+	switch os.Getenv(helperVar) {
+	case "first": // Starts the second, which dies with it, and is killed.
+		runtime.LockOSThread()
+		cmd := exec.Command(os.Args[0], os.Args[1:]...)
+		cmd.Env = append(os.Environ(), helperVar+"=second")
+		cmd.Stdout = os.Stdout
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		fmt.Println(cmd.Start())
+		time.Sleep(time.Hour)
+	case "second": // Has many threads, as a Go program at work does, and a child.
+		for range 100 {
+			go func() {
+				runtime.LockOSThread()
+				time.Sleep(time.Hour)
+			}()
+		}
+		cmd := exec.Command("sleep", "300")
+		fmt.Println(cmd.Start())
+		file := os.Args[len(os.Args)-1]
+		os.WriteFile(file+"~", []byte(strconv.Itoa(cmd.Process.Pid)+" "+strconv.Itoa(os.Getppid())), 0o644)
+		os.Rename(file+"~", file)
+		time.Sleep(time.Hour)
+	}
+}
+
+// TestGuardFollowsDyingThreads kills a command whose own child, of many threads, dies with it: while the threads end one
+// by one, that child is a zombie to which a grandchild still belongs.
+func TestGuardFollowsDyingThreads(t *testing.T) {
+	run, dir := program(t), t.TempDir()
+	for i := range 20 {
+		file := filepath.Join(dir, strconv.Itoa(i))
+		cmd := exec.Command(run, guardVerb, "--", os.Args[0], file)
+		cmd.Env = append(os.Environ(), helperVar+"=first")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var pids []string
+		eventually(t, 10*time.Second, "the command to start", func() bool {
+			text, _ := os.ReadFile(file)
+			pids = strings.Fields(string(text))
+			return len(pids) == 2
+		})
+		grandchild, _ := strconv.Atoi(pids[0])
+		first, _ := strconv.Atoi(pids[1])
+		time.Sleep(20 * time.Millisecond) // The threads start.
+		kill(first)
+		cmd.Wait()
+		if alive(grandchild) {
+			kill(grandchild)
+			t.Fatalf("round %d: the guard ended and left a grandchild", i)
+		}
+	}
+}

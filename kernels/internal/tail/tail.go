@@ -1,0 +1,42 @@
+// Package tail keeps the end of what a process prints.
+package tail
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
+
+// Buffer keeps the last few kilobytes written to it. Its methods may be called at the same time.
+type Buffer struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const size = 4 << 10
+
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf = append(b.buf, p...)
+	if extra := len(b.buf) - size; extra > 0 {
+		b.buf = bytes.Clone(b.buf[extra:])
+	}
+	return len(p), nil
+}
+
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.TrimSpace(string(b.buf))
+}
+
+// Line is the latest line, short enough for a terminal.
+func (b *Buffer) Line() string {
+	lines := strings.Split(b.String(), "\n")
+	line := strings.TrimSpace(lines[len(lines)-1])
+	if runes := []rune(line); len(runes) > 90 {
+		return string(runes[:90]) + "..."
+	}
+	return line
+}
