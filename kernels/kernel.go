@@ -78,7 +78,7 @@ func notebookDir() (string, error) {
 
 // installed finds what setup has prepared, without making anything.
 func installed(ctx context.Context) (kit, goTool, error) {
-	repo, err := here()
+	_, repo, err := here()
 	if err != nil {
 		return kit{}, goTool{}, err
 	}

@@ -10,7 +10,7 @@ import (
 
 func testCheckout(t *testing.T) checkout {
 	t.Helper()
-	repo, err := here()
+	_, repo, err := here()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestGoPins(t *testing.T) {
 			t.Errorf("the root module requires %s %s", tool, v)
 		}
 	}
-	tools := required(t, repo.path("kernels", "tools", "go.mod"))
+	tools := required(t, repo.path(toolsFile))
 	cells := required(t, repo.path("kernels", "cells", "go.mod"))
 	if tools[gonb] == "" || tools[gonb] != cells[gonb] {
 		t.Errorf("gonb is %q in kernels/tools and %q in kernels/cells", tools[gonb], cells[gonb])

@@ -9,25 +9,21 @@ import (
 	"strings"
 )
 
-// workspace lists the modules that a cell sees beside its own: the checkout, and what kernels/cells requires.
+// workspace lists the modules that a cell sees beside its own: the project's.
 func (repo checkout) workspace() []string {
 	return []string{string(repo), repo.path("kernels", "cells")}
 }
 
-// around finds what a notebook in dir compiles against: the checkout that it lies in, else this one, and before it the
-// module that it lies in when that requires this project's.
+// around finds what a notebook in dir compiles against: the checkout that it lies in, or the module that requires a version
+// of this project; else these files.
 func (repo checkout) around(dir string) []string {
-	if other, err := findCheckout(dir); err == nil {
-		return other.workspace()
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.Contains(string(mod), modulePath+" v") {
-			return append([]string{dir}, repo.workspace()...)
-		}
-		if err == nil || dir == filepath.Dir(dir) {
-			return repo.workspace()
-		}
+	switch m, err := findModule(dir); {
+	case err != nil:
+		return repo.workspace()
+	case m.own:
+		return checkout(m.dir).workspace()
+	default:
+		return []string{m.dir}
 	}
 }
 
