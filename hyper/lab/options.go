@@ -17,6 +17,9 @@ type Options struct {
 	Chunk     int           // most periods advanced by one call; 0 is a good number
 	Every     time.Duration // between checkpoints; 0 is 20 seconds
 	Progress  func(Progress)
+	// Rows hears every row of the results once: first those that an earlier attempt left, then each as it is made (by
+	// workers that are processes: as it is saved). Rows of a batch come in the order of their periods; calls do not overlap.
+	Rows func([]Row)
 	// Process is a command line that calls [Worker] with the folder and number it is given as last arguments. With it,
 	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after the
 	// other. Without it, or on other backends, they are goroutines.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -84,8 +85,12 @@ func (w workerSink) computed(number, runPeriods int, busy time.Duration) error {
 	return nil
 }
 
+// recorded passes on the rows of a batch that are new.
+func (w workerSink) recorded(batch int, rows []Row) { w.heard.rows(batch, rows) }
+
 // saved writes the rows that are next in order, and forgets the checkpoints of batches now written.
 func (w workerSink) saved(batch int, rows []Row, done bool) error {
+	w.heard.rows(batch, rows)
 	written, err := w.out.offer(batch, rows, done)
 	for _, number := range written {
 		removeCheckpoint(w.opts.Dir, number)
@@ -101,4 +106,24 @@ func (e *engine) progress() Progress {
 		p.Run = time.Since(e.started)
 	}
 	return p
+}
+
+// listener passes rows on to Options.Rows, each once.
+type listener struct {
+	mu   sync.Mutex
+	tell func([]Row)
+	told map[int]int // rows of each batch
+}
+
+// rows hears all rows that a batch has so far.
+func (l *listener) rows(batch int, rows []Row) {
+	if l.tell == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.told[batch]; n < len(rows) {
+		l.told[batch] = len(rows)
+		l.tell(slices.Clone(rows[n:]))
+	}
 }

@@ -22,7 +22,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 		return Progress{}, err
 	}
 	opts = opts.withDefaults(spec)
-	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known}
+	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known, heard: listener{tell: opts.Rows, told: map[int]int{}}}
 	return e.run(ctx)
 }
 
@@ -42,6 +42,7 @@ type engine struct {
 	opts  Options
 	known map[string]Experiment
 	out   *writer
+	heard listener
 
 	mu      sync.Mutex
 	now     Progress
@@ -122,6 +123,8 @@ func (e *engine) takeUp(path string, text []byte, want Header) error {
 	}
 	left := len(rows)
 	for _, b := range e.plan.batches {
+		own := min(left, e.plan.rows(b))
+		e.heard.rows(b.number, rows[len(rows)-left:][:own])
 		if left < e.plan.rows(b) {
 			break
 		}

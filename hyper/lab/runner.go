@@ -17,6 +17,8 @@ import (
 type sink interface {
 	compiled(shape int, d time.Duration) error
 	computed(batch, runPeriods int, busy time.Duration) error
+	// recorded says that the batch has these rows so far.
+	recorded(batch int, rows []Row)
 	// saved says that the batch's checkpoint was written, with these rows; done that they are all.
 	saved(batch int, rows []Row, done bool) error
 }
@@ -78,6 +80,7 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 			if rows, err = r.record(p, b, state, rows, done); err != nil {
 				return err
 			}
+			out.recorded(b.number, rows)
 		}
 		if time.Since(lastSave) > r.opts.Every && done < r.plan.spec.Periods {
 			if err := r.save(p, b, state, rows, out); err != nil {

@@ -201,3 +201,6 @@ func (w *reporter) saved(batch int, _ []Row, done bool) error {
 	}
 	return w.out.Encode(message{Saved: &batch})
 }
+
+// recorded does nothing: rows travel with what is saved.
+func (w *reporter) recorded(int, []Row) {}

@@ -1,0 +1,127 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their rows. They
+// are sorted by agent as in x.Order, then by the sets in turn: by the order in which a set lists its values, and for a bare
+// "key", which selects nothing, ascending, entries without the key first. An entry that lacks the key of another set is left out.
+func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
+	places := map[int][]int{}
+	for i, e := range h.Spec.Entries {
+		if p, ok := x.place(h, e, sets); ok {
+			places[i] = p
+		}
+	}
+	kept := slices.SortedStableFunc(maps.Keys(places), func(a, b int) int {
+		return cmp.Or(slices.Compare(places[a], places[b]), cmp.Compare(a, b))
+	})
+	return pick(h, rows, kept)
+}
+
+// place is where an entry stands in the order of agents and of each set; ok is false when a set leaves it out.
+func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok bool) {
+	place = []int{slices.Index(x.Order, e.Agent)}
+	own := Values(e.Setting)
+	for _, set := range sets {
+		key, text, given := strings.Cut(set, "=")
+		listed := strings.Split(text, ",")
+		if !given {
+			listed = []string{"<nil>"} // as a missing value prints
+			for _, v := range Levels(h, key) {
+				listed = append(listed, fmt.Sprint(v))
+			}
+		}
+		at := slices.Index(listed, fmt.Sprint(own[key]))
+		if at < 0 {
+			return nil, false
+		}
+		place = append(place, at)
+	}
+	return place, true
+}
+
+// pick returns some entries, in the order of their numbers, with their rows.
+func pick(h Header, rows []Row, entries []int) (Header, []Row) {
+	now, whole := map[int]int{}, h.Spec.Entries
+	h.Spec.Entries = nil
+	for i, n := range entries {
+		now[n] = i
+		h.Spec.Entries = append(h.Spec.Entries, whole[n])
+	}
+	var kept []Row
+	for _, r := range rows {
+		if at, ok := now[r.Entry]; ok {
+			r.Entry = at
+			kept = append(kept, r)
+		}
+	}
+	return h, kept
+}
+
+// Levels returns the values that the entries of results have for a key, each once, ascending.
+func Levels(h Header, key string) (out []any) {
+	for _, e := range h.Spec.Entries {
+		if v, ok := Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, compareValues)
+	return out
+}
+
+// compareValues compares values of one key.
+func compareValues(a, b any) int {
+	switch a := a.(type) {
+	case int:
+		return cmp.Compare(a, b.(int))
+	case float64:
+		return cmp.Compare(a, b.(float64))
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent.
+func (x Experiment) Unusual(e Entry) (out []string) {
+	usual := map[string]any{}
+	if s, err := x.New(e.Agent); err == nil {
+		usual = Values(s)
+	}
+	own := Values(e.Setting)
+	for _, k := range slices.Sorted(maps.Keys(own)) {
+		if own[k] != usual[k] {
+			out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
+		}
+	}
+	return out
+}
+
+// WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an agent it
+// takes the first. So the claims are looked up in a study (see [FromStudy]) whose settings are not the experiment's own.
+func (x Experiment) WithDefaults(entries []Entry) Experiment {
+	usual := x.Agents
+	x.Agents = maps.Clone(usual)
+	for _, e := range slices.Backward(entries) {
+		if fresh, ok := usual[e.Agent]; ok {
+			x.Agents[e.Agent] = func() Setting { return copied(fresh(), e.Setting) }
+		}
+	}
+	return x
+}
+
+// copied returns the setting to with the values that from has for its keys.
+func copied(to, from Setting) Setting {
+	for _, f := range fields(to) {
+		for _, g := range fields(from) {
+			if f.Name == g.Name && f.value.Type() == g.value.Type() {
+				f.value.Set(g.value)
+			}
+		}
+	}
+	return to
+}

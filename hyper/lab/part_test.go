@@ -1,0 +1,107 @@
+package lab_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// mixed is results of entries in no order: the regret of each row is the number of its entry.
+func mixed(t *testing.T) (lab.Header, []lab.Row) {
+	t.Helper()
+	h := lab.Header{Spec: lab.Spec{Experiment: "gaussian", Periods: 1, Runs: 1}}
+	for _, sets := range []string{"ensemble arms=20 particles=100", "linear arms=5 step-size=0.7", "ensemble arms=20 particles=9", "linear arms=20 step-size=0.7", "ensemble arms=5 particles=9"} {
+		words := strings.Fields(sets)
+		s, err := paper.Gaussian.Spec(words[:1], words[1:], lab.Size{Periods: 1, Runs: 1}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Spec.Entries = append(h.Spec.Entries, s.Entries...)
+	}
+	var rows []lab.Row
+	for i := range h.Spec.Entries {
+		rows = append(rows, lab.Row{Entry: i, Period: 1, Regret: lab.Float(i)})
+	}
+	return h, rows
+}
+
+// A part has the entries that fit, sorted, each with its own rows; the whole is left as it was.
+func TestPart(t *testing.T) {
+	h, rows := mixed(t)
+	for sets, want := range map[string][]int{ // paper.Gaussian.Order has linear before ensemble
+		"":                                {1, 3, 0, 2, 4},
+		"arms=20":                         {3, 0, 2},
+		"arms=20 particles":               {3, 2, 0},
+		"arms":                            {1, 3, 4, 0, 2},
+		"arms=20,5":                       {3, 1, 0, 2, 4},
+		"particles=9":                     {2, 4},
+		"arms=20 particles=100,9":         {0, 2},
+		"arms=21":                         nil,
+		"no-such-key=1":                   nil,
+		"arms=20 step-size=0.7 particles": {3},
+	} {
+		part, own := paper.Gaussian.Part(h, rows, strings.Fields(sets)...)
+		var got []int
+		for i, e := range part.Spec.Entries {
+			for _, r := range own {
+				if r.Entry == i {
+					got = append(got, int(r.Regret))
+				}
+			}
+			if n := got[len(got)-1]; fmt.Sprint(lab.Values(e.Setting)) != fmt.Sprint(lab.Values(h.Spec.Entries[n].Setting)) {
+				t.Errorf("%q: the rows of entry %d belong to other settings", sets, n)
+			}
+		}
+		if !slices.Equal(got, want) || len(own) != len(want) {
+			t.Errorf("%q: entries %v with %d rows, want %v", sets, got, len(own), want)
+		}
+	}
+	if len(h.Spec.Entries) != 5 || rows[1].Entry != 1 {
+		t.Error("the whole was changed")
+	}
+}
+
+func TestLevels(t *testing.T) {
+	h, _ := mixed(t)
+	if got := fmt.Sprint(lab.Levels(h, "particles"), lab.Levels(h, "arms"), lab.Levels(h, "none")); got != "[9 100] [5 20] []" {
+		t.Errorf("levels %s", got)
+	}
+}
+
+func TestUnusual(t *testing.T) {
+	h, _ := mixed(t)
+	if got := fmt.Sprint(paper.Gaussian.Unusual(h.Spec.Entries[1])); got != "[arms=5 step-size=0.7]" {
+		t.Errorf("unusual settings %s", got)
+	}
+}
+
+// A study with settings of its own is looked up by an experiment that has them as defaults, and by no other.
+func TestWithDefaults(t *testing.T) {
+	h, rows := mixed(t)
+	ask := func(x lab.Experiment, sets ...string) (lab.Header, error) {
+		found, _, err := lab.FromStudy(x, h, rows)([]string{"linear"}, sets, lab.Size{Periods: 1, Runs: 1})
+		return found, err
+	}
+	if _, err := ask(paper.Gaussian, "arms=5"); !errors.Is(err, lab.ErrNotInStudy) {
+		t.Errorf("with the experiment's own defaults: %v", err)
+	}
+	x := paper.Gaussian.WithDefaults(h.Spec.Entries)
+	found, err := ask(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(x.Unusual(found.Spec.Entries[0]), paper.Gaussian.Unusual(found.Spec.Entries[0])); got != "[] [arms=5 step-size=0.7]" {
+		t.Errorf("settings found: %s", got) // the first of the two linear entries
+	}
+	if _, err := ask(x, "arms=20"); err != nil {
+		t.Error(err)
+	}
+	if _, err := paper.Gaussian.WithDefaults(h.Spec.Entries).New("exact"); err != nil {
+		t.Error("an agent that the study lacks is gone:", err)
+	}
+}

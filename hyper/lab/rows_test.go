@@ -1,0 +1,94 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// heard runs a spec and returns what Options.Rows heard, and the rows in the file.
+func heard(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
+	t.Helper()
+	o.Rows = func(rows []lab.Row) { all = append(all, rows...) } // calls do not overlap: the race detector watches
+	kept, _ = run(t, s, o)
+	return all, kept
+}
+
+// checkHeard tells whether every row was heard exactly once, and those of a run in the order of periods.
+func checkHeard(t *testing.T, all, kept []lab.Row) {
+	t.Helper()
+	if len(all) != len(kept) {
+		t.Fatalf("%d rows heard, %d kept", len(all), len(kept))
+	}
+	compare(t, "heard", byRun(kept), byRun(all))
+	last := map[[2]int]int{}
+	for _, r := range all {
+		at := [2]int{r.Entry, r.Run}
+		if r.Period <= last[at] {
+			t.Fatalf("entry %d, run %d: period %d after %d", r.Entry, r.Run, r.Period, last[at])
+		}
+		last[at] = r.Period
+	}
+}
+
+func TestRowsAreHeardOnce(t *testing.T) {
+	s := resumable(t)
+	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond})
+	checkHeard(t, all, kept)
+}
+
+// Rows are heard while a run goes on, not at its end.
+func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
+	s := resumable(t)
+	var before []int
+	n := 0
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 10, Workers: 1, Rows: func(rows []lab.Row) { n += len(rows) }}
+	o.Progress = func(lab.Progress) { before = append(before, n) }
+	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
+		t.Fatal(err)
+	}
+	// At the i-th call the rows of the i-1 periods before it are there: the schedule's first is in one call each.
+	if want := []int{0, 10, 20, 30}; !slices.Equal(before[:4], want) {
+		t.Errorf("rows heard before the first calls: %v, want %v", before[:4], want)
+	}
+}
+
+// After an interrupt the rows that are there are heard first.
+func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
+	s := resumable(t)
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(p lab.Progress) {
+		if 2*p.Done > p.Total {
+			cancel()
+		}
+	}
+	if _, err := lab.Run(ctx, s, paper.Known, o); !errors.Is(err, lab.ErrInterrupted) {
+		t.Fatalf("got %v, want an interruption", err)
+	}
+	_, before, err := lab.ReadResults(o.Dir, paper.Known)
+	if err != nil || len(before) == 0 {
+		t.Fatalf("%d rows before the interruption: %v", len(before), err)
+	}
+	o.Progress = nil
+	all, kept := heard(t, s, o)
+	checkHeard(t, all, kept)
+	if !slices.Equal(all[:len(before)], before) {
+		t.Error("the rows that were there were not heard first")
+	}
+}
+
+func TestRowsOfProcessesAreHeardOnce(t *testing.T) {
+	if err := backend.Check(backend.XLACPU); err != nil {
+		t.Skip(err)
+	}
+	s := resumable(t)
+	all, kept := heard(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 2, Process: workerProcess()})
+	checkHeard(t, all, kept)
+}

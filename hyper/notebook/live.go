@@ -1,0 +1,76 @@
+package notebook
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html"
+	"sync"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and a
+// figure. Its methods may be called side by side. The figure is an image within the HTML, and so shows in notebooks that are not
+// trusted as well.
+type Live struct {
+	mu    sync.Mutex
+	id    string
+	shown bool
+	next  time.Time // nothing is shown before it
+}
+
+// NewLive returns a place that shows nothing yet.
+func NewLive() *Live { return &Live{id: "live-" + gonbui.UniqueId()} }
+
+// The size of a live figure, in centimetres and dots per inch.
+const (
+	liveWidth, liveHeight = 16, 9
+	liveDPI               = 72
+)
+
+// livePause is the least time between two figures.
+var livePause = time.Second
+
+// Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails there is no
+// figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as long as that one took.
+func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	begin := time.Now()
+	if !gonbui.IsNotebook || begin.Before(l.next) {
+		return
+	}
+	gonbui.UpdateHTML(l.id, "<div>"+html.EscapeString(text)+"</div>"+image(draw))
+	l.shown = true
+	l.next = time.Now().Add(max(livePause, 10*time.Since(begin)))
+}
+
+// image is the figure as HTML, or nothing.
+func image(draw func() (*gonum.Plot, error)) string {
+	if draw == nil {
+		return ""
+	}
+	p, err := draw()
+	if err != nil {
+		return ""
+	}
+	png, err := plot.PNG(p, liveWidth, liveHeight, liveDPI)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(`<img src="data:image/png;base64,%s">`, base64.StdEncoding.EncodeToString(png))
+}
+
+// Close empties the place.
+func (l *Live) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shown {
+		gonbui.UpdateHTML(l.id, "")
+	}
+	l.shown = false
+}

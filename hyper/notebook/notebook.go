@@ -1,0 +1,50 @@
+// Package notebook is what cells of a Jupyter notebook need again and again: experiments that show how far they are, results
+// that are kept, committed studies, tables and figures.
+//
+// A cell fails by a panic, so these functions panic with an error where a cell should fail. What they show goes to the output of
+// the cell through GoNB; outside of a notebook they show nothing.
+package notebook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/must"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// Full tells whether notebooks are to take their larger sizes: whether Jupyter was started with HYPER_PROFILE=full.
+func Full() bool { return os.Getenv("HYPER_PROFILE") == "full" }
+
+// Choose returns a size for the profile: quick, or in the full profile full.
+func Choose[T any](quick, full T) T {
+	if Full() {
+		return full
+	}
+	return quick
+}
+
+// Study reads and joins the pieces of a study, results/PATTERN.jsonl.gz beside the notebook; see [lab.ReadStudy].
+func Study(pattern string) (lab.Header, []lab.Row) {
+	pieces := must.M1(filepath.Glob(filepath.Join("results", pattern+".jsonl.gz")))
+	if len(pieces) == 0 {
+		panic(fmt.Errorf("no study here: there are no files results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
+	}
+	return must.M2(lab.ReadStudy(paper.Known, pieces...))
+}
+
+// Figure shows a plot in a size in centimetres, at a resolution in dots per inch.
+func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
+	gonbui.DisplayPNG(must.M1(plot.PNG(p, widthCm, heightCm, dpi)))
+}
+
+// Panels shows plots side by side, row by row in so many columns; the size is that of all together, see [plot.Panels].
+func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
+	gonbui.DisplayPNG(must.M1(plot.Panels(columns, widthCm, heightCm, dpi, plots...)))
+}

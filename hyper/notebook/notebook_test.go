@@ -1,0 +1,109 @@
+package notebook
+
+import (
+	"encoding/base64"
+	"encoding/gob"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// pipe is the file that stands for GoNB's pipe.
+var pipe string
+
+// TestMain plays GoNB: what the package shows goes to a file.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "notebook-test-")
+	if err != nil {
+		panic(err)
+	}
+	pipe = filepath.Join(dir, "out")
+	for name, path := range map[string]string{protocol.GONB_PIPE_ENV: pipe, protocol.GONB_PIPE_BACK_ENV: filepath.Join(dir, "back")} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Setenv(name, path)); err != nil {
+			panic(err)
+		}
+	}
+	gonbui.IsNotebook = true
+	livePause = 0
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// output returns all messages shown so far.
+func output(t *testing.T) (out []protocol.DisplayData) {
+	t.Helper()
+	file, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	for in := gob.NewDecoder(file); ; {
+		var d protocol.DisplayData
+		switch err := in.Decode(&d); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // a message that is being written
+			return out
+		case err != nil:
+			t.Fatal(err)
+		}
+		out = append(out, d)
+	}
+}
+
+// shown returns a function for the messages shown after now.
+func shown(t *testing.T) func() []protocol.DisplayData {
+	before := len(output(t))
+	return func() []protocol.DisplayData { return output(t)[before:] }
+}
+
+// texts returns the HTML of messages to one place in the output.
+func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
+	t.Helper()
+	for _, d := range all {
+		text, ok := d.Data[protocol.MIMETextHTML].(string)
+		if !ok || d.DisplayID == "" || d.DisplayID != all[0].DisplayID {
+			t.Fatalf("not an update of the same place: %v", d)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// checkImage decodes the PNG within HTML.
+func checkImage(t *testing.T, html string) {
+	t.Helper()
+	_, after, ok := strings.Cut(html, `<img src="data:image/png;base64,`)
+	text, _, ended := strings.Cut(after, `">`)
+	if !ok || !ended {
+		t.Fatalf("no image in %.100q", html)
+	}
+	if _, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for profile, want := range map[string]int{"": 1, "quick": 1, "full": 2} {
+		t.Setenv("HYPER_PROFILE", profile)
+		if got := Choose(1, 2); got != want {
+			t.Errorf("profile %q: %d", profile, got)
+		}
+	}
+}
+
+func TestStudyThatIsNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	defer func() {
+		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "results/neural/*.jsonl.gz") {
+			t.Errorf("got %v, want an error that names the files", err)
+		}
+	}()
+	Study("neural/*")
+}

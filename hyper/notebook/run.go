@@ -1,0 +1,129 @@
+package notebook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows how far it is, and regret so far.
+// Results are kept in the temporary folder (the kernel removes its own when it ends): another call with the same Spec reads them.
+// When the cell is interrupted, what was computed is kept, and the next call goes on from there.
+func Run(spec lab.Spec) (lab.Header, []lab.Row) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h, rows, err := run(ctx, spec)
+	if errors.Is(err, lab.ErrInterrupted) {
+		err = fmt.Errorf("%w: what was computed is kept; run the cell again to go on", err)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return h, rows
+}
+
+func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
+	dir, err := folder(spec)
+	if err != nil {
+		return lab.Header{}, nil, err
+	}
+	o := lab.Options{Dir: dir, Every: 5 * time.Second}
+	if h, rows, err := lab.ReadResults(dir, paper.Known); err == nil {
+		if complete(h, rows) {
+			return h, rows, nil
+		}
+		o.BatchRuns = h.BatchRuns
+	}
+	w := &watch{live: NewLive(), header: lab.Header{Spec: spec}}
+	defer w.live.Close()
+	w.live.Show("compiling", nil)
+	o.Progress, o.Rows = w.progress, w.hear
+	return lab.Simulate(ctx, spec, paper.Known, o)
+}
+
+// folder is where the results of a Spec are kept: those of another version or backend of this package lie elsewhere.
+func folder(spec lab.Spec) (string, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return "", err
+	}
+	hash := fnv.New64a()
+	fmt.Fprint(hash, hyper.Version, backend.Default(), string(text))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("%s-%x", spec.Experiment, hash.Sum64())), nil
+}
+
+// complete tells whether all rows of the Spec are there.
+func complete(h lab.Header, rows []lab.Row) bool {
+	return len(rows) == len(h.Spec.Entries)*h.Spec.Runs*len(lab.Schedule(h.Spec.Periods))
+}
+
+// watch shows how far a run is.
+type watch struct {
+	mu     sync.Mutex
+	live   *Live
+	header lab.Header
+	now    lab.Progress
+	rows   []lab.Row
+}
+
+// progress is lab.Options.Progress.
+func (w *watch) progress(p lab.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = p
+	w.live.Show(w.text(), w.regret)
+}
+
+// hear is lab.Options.Rows.
+func (w *watch) hear(rows []lab.Row) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rows = append(w.rows, rows...)
+}
+
+func (w *watch) text() string {
+	return fmt.Sprintf("%.0f%% of %d run-periods, %.0f a second, %v left", 100*float64(w.now.Done)/float64(w.now.Total),
+		w.now.Total, w.now.Rate(), w.now.Left().Round(time.Second))
+}
+
+// regret draws the mean so far.
+func (w *watch) regret() (*gonum.Plot, error) {
+	return plot.Regret(lab.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
+}
+
+// settled leaves the rows of finished runs, or of an entry that has none all rows: runs that have just begun would cut its
+// curve off.
+func settled(rows []lab.Row, periods int) (out []lab.Row) {
+	type run struct {
+		entry int
+		seed  uint64
+	}
+	finished, some := map[run]bool{}, map[int]bool{}
+	for _, r := range rows {
+		if r.Period == periods {
+			finished[run{r.Entry, r.Seed}], some[r.Entry] = true, true
+		}
+	}
+	for _, r := range rows {
+		if finished[run{r.Entry, r.Seed}] || !some[r.Entry] {
+			out = append(out, r)
+		}
+	}
+	return out
+}

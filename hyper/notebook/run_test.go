@@ -1,0 +1,164 @@
+package notebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+func spec(t *testing.T, periods int) lab.Spec {
+	t.Helper()
+	s, err := paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=5", "integrate=full-data"}, lab.Size{Periods: periods, Runs: 4}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A run shows how far it is, with a figure; at the end nothing is left. The same Spec again shows and computes nothing.
+func TestRun(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s, now := spec(t, 300), shown(t)
+	h, rows := Run(s)
+	if !complete(h, rows) {
+		t.Fatalf("%d rows", len(rows))
+	}
+	all := texts(t, now())
+	if len(all) < 4 || !strings.Contains(all[0], "compiling") || all[len(all)-1] != "" {
+		t.Fatalf("%d messages, the last of them %.80q", len(all), all[len(all)-1])
+	}
+	last := all[len(all)-2]
+	if !strings.Contains(last, "% of 2400 run-periods") { // 2 agents, 4 runs, 300 periods
+		t.Errorf("the line before the end: %.120q", last)
+	}
+	checkImage(t, last)
+	now = shown(t)
+	_, again := Run(s)
+	if !slices.Equal(again, rows) || len(now()) != 0 {
+		t.Errorf("the second call: %d rows, %d messages", len(again), len(now()))
+	}
+	files, _ := filepath.Glob(filepath.Join(os.TempDir(), "gaussian-*", lab.ResultsFile))
+	if len(files) != 1 {
+		t.Fatalf("results lie in %v", files)
+	}
+	if other, _ := folder(spec(t, 301)); other == filepath.Dir(files[0]) {
+		t.Error("another Spec has the same folder")
+	}
+}
+
+// An interrupted run leaves a valid part of the results and an empty place; the next call ends with the rows of a run that
+// was not interrupted.
+func TestInterruptedRun(t *testing.T) {
+	s := spec(t, 40_000)
+	t.Setenv("TMPDIR", t.TempDir())
+	_, want := Run(s)
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	now := shown(t)
+	go func() {
+		for len(now()) < 3 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	if _, _, err := run(ctx, s); !errors.Is(err, lab.ErrInterrupted) {
+		t.Fatalf("got %v, want an interruption", err)
+	}
+	if all := texts(t, now()); all[len(all)-1] != "" {
+		t.Error("the place is not empty")
+	}
+	dir, _ := folder(s)
+	if h, rows, err := lab.ReadResults(dir, paper.Known); err != nil || complete(h, rows) {
+		t.Fatalf("%d of %d rows are there: %v", len(rows), len(want), err)
+	}
+	if _, got := Run(s); !slices.Equal(got, want) {
+		t.Error("the rows differ from those of a run that was not interrupted")
+	}
+}
+
+// A Spec that cannot be run fails the cell, and leaves nothing in the output.
+func TestRunFails(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	now := shown(t)
+	defer func() {
+		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "runs must be at least 1") {
+			t.Errorf("got %v", err)
+		}
+		if all := texts(t, now()); all[len(all)-1] != "" {
+			t.Error("the place is not empty")
+		}
+	}()
+	s := spec(t, 300)
+	s.Runs = 0
+	Run(s)
+}
+
+// Runs in the middle of their way are left out where an entry has finished ones.
+func TestSettled(t *testing.T) {
+	row := func(entry, seed, period int) lab.Row {
+		return lab.Row{Entry: entry, Seed: uint64(seed), Period: period}
+	}
+	rows := []lab.Row{row(0, 1, 1), row(0, 1, 2), row(0, 2, 1), row(1, 1, 1), row(1, 2, 1)}
+	if got, want := settled(rows, 2), []lab.Row{rows[0], rows[1], rows[3], rows[4]}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A live place shows the text as it is, a figure if there is one, and not too often.
+func TestLive(t *testing.T) {
+	figure := func() (*gonum.Plot, error) {
+		return plot.Lines(plot.Axes{}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+	}
+	now, l := shown(t), NewLive()
+	l.Close() // nothing was shown
+	l.Show("a < b", nil)
+	time.Sleep(time.Until(l.next))
+	l.Show("figure", figure)
+	drawn := false
+	l.Show("too soon after a figure", func() (*gonum.Plot, error) { drawn = true; return figure() })
+	time.Sleep(time.Until(l.next))
+	l.Show("no figure", func() (*gonum.Plot, error) { return nil, errors.New("nothing to draw") })
+	l.Close()
+	all := texts(t, now())
+	if len(all) != 4 || drawn {
+		t.Fatalf("%d messages: %.100q", len(all), all)
+	}
+	checkImage(t, all[1])
+	for i, want := range map[int]string{0: "<div>a &lt; b</div>", 2: "<div>no figure</div>", 3: ""} {
+		if all[i] != want {
+			t.Errorf("message %d: %q", i, all[i])
+		}
+	}
+}
+
+// Figures are PNG, as data that notebooks show without trust.
+func TestFigure(t *testing.T) {
+	p, err := plot.Lines(plot.Axes{}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := shown(t)
+	Figure(p, 8, 5, 50)
+	Panels(2, 16, 5, 50, p, p)
+	for _, d := range now() {
+		if data, ok := d.Data[protocol.MIMEImagePNG].([]byte); !ok || !strings.HasPrefix(string(data), "\x89PNG") {
+			t.Errorf("shown: %v", fmt.Sprintf("%v", d)[:80])
+		}
+	}
+	if len(now()) != 2 {
+		t.Errorf("%d messages", len(now()))
+	}
+}

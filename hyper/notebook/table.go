@@ -1,0 +1,98 @@
+package notebook
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// Table is a table in Markdown.
+type Table struct{ text strings.Builder }
+
+// NewTable returns a table without rows. Cells may hold Markdown and formulas; a bar in one is \|.
+func NewTable(head ...string) *Table {
+	t := &Table{}
+	t.Rowf("%s", strings.Join(head, " | "))
+	t.text.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+	return t
+}
+
+// Row adds a row. A nil cell is empty; an estimate of nothing is a dash.
+func (t *Table) Row(cells ...any) {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = fmt.Sprint(c)
+		if e, ok := c.(lab.Estimate); ok && math.IsNaN(float64(e.Value)) {
+			texts[i] = "–"
+		} else if c == nil {
+			texts[i] = ""
+		}
+	}
+	t.Rowf("%s", strings.Join(texts, " | "))
+}
+
+// Rowf adds a row whose cells are separated by bars in the format: "%s | %.2f | %.2f".
+func (t *Table) Rowf(format string, args ...any) {
+	t.text.WriteString("| " + fmt.Sprintf(format, args...) + " |\n")
+}
+
+// String is the table in Markdown.
+func (t *Table) String() string { return t.text.String() }
+
+// Show shows the table, after a caption in Markdown if there is one.
+func (t *Table) Show(caption ...string) {
+	gonbui.DisplayMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
+}
+
+// Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what entries differ
+// in and by the settings in keys. Results must be of one of the paper's experiments.
+func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
+	all := must.M1(lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
+	names := plot.Labels(lab.Curves(h, rows), keys...)
+	t := NewTable("agent", "periods", "runs", "mean regret", "median", "failed", "mean less that of "+names[0])
+	for i, s := range all {
+		difference := "–"
+		if s.Pairs > 0 {
+			difference = fmt.Sprintf("%v, %d pairs", s.Difference, s.Pairs)
+		}
+		t.Row(names[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, difference)
+	}
+	return t
+}
+
+// Contents is a table of what results hold: runs and periods of each entry, and its settings that are not the defaults.
+func Contents(h lab.Header, rows []lab.Row) *Table {
+	x := paper.Known[h.Spec.Experiment]
+	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
+	for i, s := range must.M1(lab.Compare(h, rows, x.Failure)) {
+		var settings []string
+		for _, set := range x.Unusual(h.Spec.Entries[i]) {
+			settings = append(settings, "`"+set+"`")
+		}
+		t.Row(s.Agent, s.Runs+s.Diverged, s.Period, strings.Join(settings, " "))
+	}
+	return t
+}
+
+// Verdicts is a table of the experiment's claims, tested on a study. The settings of the study's first entry of each agent stand for
+// the defaults; a claim that compares what the study lacks is not judged.
+func Verdicts(h lab.Header, rows []lab.Row) *Table {
+	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
+	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
+	for _, c := range x.Claims {
+		f, err := c.Test(lab.FromStudy(x, h, rows), false)
+		if err != nil {
+			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: the study lacks what it compares")
+			continue
+		}
+		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**", c.Text, f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict)
+	}
+	return t
+}

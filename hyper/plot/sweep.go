@@ -1,0 +1,69 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent and
+// combination of other settings, in the order of their first standings. Labels name what the lines differ in. It fails when
+// the value of the setting is no number.
+func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
+	names := others(all, key)
+	at := make([]float64, len(all))
+	order := make([]int, len(all))
+	for i, s := range all {
+		order[i] = i
+		switch v := s.Settings[key].(type) {
+		case int:
+			at[i] = float64(v)
+		case float64:
+			at[i] = v
+		default:
+			return nil, fmt.Errorf("agent %s: %s=%v is not a number to draw against", s.Agent, key, v)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])), cmp.Compare(at[a], at[b]))
+	})
+	var out []Series
+	for i, n := range order {
+		if i == 0 || names[n] != names[order[i-1]] {
+			out = append(out, Series{Label: names[n]})
+		}
+		s, e := &out[len(out)-1], statistic(all[n])
+		s.X, s.Y = append(s.X, at[n]), append(s.Y, float64(e.Value))
+		s.Lower, s.Upper = append(s.Lower, float64(e.Lower)), append(s.Upper, float64(e.Upper))
+	}
+	return out, nil
+}
+
+// others names each standing by its agent, if there are several, and the settings that differ but for one.
+func others(all []lab.Standing, but string) []string {
+	curves := make([]lab.Curve, len(all))
+	agents := map[string]bool{}
+	for i, s := range all {
+		curves[i] = lab.Curve{Agent: s.Agent, Settings: s.Settings}
+		agents[s.Agent] = true
+	}
+	keys := slices.Sorted(maps.Keys(differing(curves)))
+	out := make([]string, len(all))
+	for i, s := range all {
+		var parts []string
+		if len(agents) > 1 {
+			parts = append(parts, s.Agent)
+		}
+		for _, k := range keys {
+			if v, ok := s.Settings[k]; ok && k != but {
+				parts = append(parts, fmt.Sprintf("%s=%v", k, v))
+			}
+		}
+		out[i] = strings.Join(parts, ", ")
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+package plot
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+func TestSweep(t *testing.T) {
+	at := func(agent string, noise float64, n int, mean lab.Float) lab.Standing {
+		return lab.Standing{Agent: agent, Settings: map[string]any{"noise": noise, "n": n, "same": 1}, Mean: lab.Estimate{Value: mean, Lower: mean - 1, Upper: mean + 1}}
+	}
+	mean := func(s lab.Standing) lab.Estimate { return s.Mean }
+	all := []lab.Standing{at("b", 2, 10, 5), at("a", 1, 10, 6), at("b", 2, 3, 7), at("a", 0.5, 3, 8)}
+	got, err := Sweep(all, "n", mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Agent a differs in noise and so noise is named; b has its points in the order of n.
+	want := "b, noise=2 [3 10] [7 5] [6 4] [8 6]; a, noise=1 [10] [6] [5] [7]; a, noise=0.5 [3] [8] [7] [9]; "
+	text := ""
+	for _, s := range got {
+		text += fmt.Sprint(s.Label, " ", s.X, " ", s.Y, " ", s.Lower, " ", s.Upper, "; ")
+	}
+	if text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	if got, err = Sweep(all[:1], "n", mean); err != nil || len(got) != 1 || got[0].Label != "" {
+		t.Errorf("a single line: %v %v", got, err)
+	}
+	all[1].Settings["n"] = "many"
+	if _, err := Sweep(all, "n", mean); err == nil {
+		t.Error("a setting that is no number was drawn")
+	}
+}
