@@ -93,7 +93,7 @@ func release(t *testing.T, version string) []string {
 	return []string{"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + others}
 }
 
-// pack writes the checkout's files into an archive, but for those of other modules below it.
+// pack writes the checkout's files into an archive.
 func pack(f *os.File, repo checkout, prefix string) error {
 	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
 	list.Dir = string(repo)
@@ -105,7 +105,7 @@ func pack(f *os.File, repo checkout, prefix string) error {
 	for name := range strings.Lines(string(names)) {
 		name = strings.TrimSpace(name)
 		data, err := os.ReadFile(repo.path(filepath.FromSlash(name)))
-		if errors.Is(err, os.ErrNotExist) || strings.HasPrefix(name, "kernels/cells/") {
+		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		entry, err2 := w.Create(prefix + name)

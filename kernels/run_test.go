@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,23 +98,23 @@ func TestModuleIsFoundFromBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := checkout("/elsewhere")
-	check := func(from, folder string, sees []string) {
+	check := func(from, folder, sees string) {
 		t.Helper()
 		m, err := findModule(from)
 		if (folder == "") != (status(err) == 2) || err == nil && m.notebooks() != folder {
 			t.Errorf("%s: notebooks in %q, %v; want %q", from, m.notebooks(), err, folder)
 		}
-		if got := other.around(from); !slices.Equal(got, sees) {
-			t.Errorf("%s: compiles against %v, want %v", from, got, sees)
+		if got := other.around(from); got != sees {
+			t.Errorf("%s: compiles against %s, want %s", from, got, sees)
 		}
 	}
-	check(repo.path("kernels", "layer"), repo.path("notebooks"), repo.workspace())
-	check(deep, "", other.workspace())
+	check(repo.path("kernels", "layer"), repo.path("notebooks"), string(repo))
+	check(deep, "", string(other))
 	const head = "module example.com/x\n"
 	write(t, filepath.Join(dir, "go.mod"), head)
-	check(deep, "", other.workspace())
+	check(deep, "", string(other))
 	write(t, filepath.Join(dir, "go.mod"), head+"\nrequire "+modulePath+" v0.1.0\n")
-	check(deep, dir, []string{dir})
+	check(deep, dir, dir)
 }
 
 func write(t *testing.T, path, text string) {
