@@ -1,0 +1,10 @@
+#!/bin/sh
+# Healthy is a container whose JupyterLab answers, or that was started to do something else.
+tr '\0' ' ' </proc/1/cmdline | grep -q '/bin/entrypoint lab ' || exit 0
+exec python3 -c '
+import sys, urllib.request as request
+try:
+    answer = request.build_opener(request.ProxyHandler({})).open("http://127.0.0.1:8888/api", timeout=5)
+except OSError as err:
+    sys.exit(f"JupyterLab does not answer: {err}")
+print(answer.read().decode())'
