@@ -44,19 +44,34 @@ func mergeEnv(env []string, set ...string) []string {
 	return append(out, set...)
 }
 
-// pageConfig turns off JupyterLab's question about news and its look for a newer version: both ask the network.
-const pageConfig = `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
-`
+// labConfig are JupyterLab's own settings, which it cannot be told on its command line.
+var labConfig = map[string]string{
+	// No question about news and no look for a newer version: both ask the network.
+	"page_config.json": `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
+`,
+	// The first completion waits for gopls to read the packages, some seconds: JupyterLab would give it one. And
+	// without the times of the last change the notebooks' names can be read.
+	"default_setting_overrides.json": `{
+  "@jupyterlab/completer-extension:manager": {"providerTimeout": 30000},
+  "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": false}
+}
+`,
+}
 
-// configureJupyter writes the little that JupyterLab cannot be told on its command line.
+// configureJupyter writes the settings that are not there. The user may have changed the others since.
 func (k kit) configureJupyter() error {
 	dir := k.store.path("jupyter", "config", "labconfig")
-	file := filepath.Join(dir, "page_config.json")
-	if _, err := os.Stat(file); err == nil {
-		return nil // The user may have changed it since.
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(pageConfig), 0o644)
+	for name, text := range labConfig {
+		file := filepath.Join(dir, name)
+		if _, err := os.Stat(file); err == nil {
+			continue
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

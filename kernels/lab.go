@@ -58,8 +58,7 @@ func (k kit) lab(ctx context.Context, args []string) error {
 		return err
 	}
 	argv := []string{
-		k.python(), "-m", "jupyterlab",
-		"--ServerApp.root_dir=" + notebooks,
+		k.python(), "-m", "jupyterlab", // Its root is the folder it starts in, unless an argument says otherwise.
 		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
 		"--KernelSpecManager.allowed_kernelspecs={'" + strings.Join(names, "','") + "'}",
 		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.

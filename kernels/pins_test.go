@@ -21,7 +21,7 @@ func testCheckout(t *testing.T) checkout {
 func TestRequirementsArePinnedByHash(t *testing.T) {
 	repo := testCheckout(t)
 	files, _ := filepath.Glob(repo.path("kernels", "requirements*.txt"))
-	if len(files) != 4 {
+	if len(files) != 5 {
 		t.Fatalf("requirement files: %v", files)
 	}
 	pinned := regexp.MustCompile(`^[a-z0-9-]+==[0-9][0-9a-z.]*( ; .*)?$`)

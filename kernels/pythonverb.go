@@ -7,11 +7,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const testRequirements = "kernels/requirements-test.txt"
+// What tests need beside Jupyter.
+const (
+	testRequirements    = "kernels/requirements-test.txt"
+	browserRequirements = "kernels/requirements-browser.txt"
+)
 
-// pythonCommand gives tests the Python that runs Jupyter, with what tests a kernel. See kernels/conformance.
+// pythonCommand gives tests the Python that runs Jupyter, with what tests a kernel. See kernels/conformance and
+// kernels/browser.
 func pythonCommand() *cobra.Command {
-	return &cobra.Command{
+	var browser bool
+	cmd := &cobra.Command{
 		Use:    "python -- ARGUMENT...",
 		Short:  "Run Python with the project's Jupyter and the packages that test kernels",
 		Hidden: true,
@@ -21,25 +27,34 @@ func pythonCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			code, err := k.testPython(cmd.Context(), args)
+			it, err := k.testItem("test", testRequirements, "installing what tests kernels")
+			if browser {
+				it, err = k.testItem("browser", browserRequirements, "installing what drives a browser (50 MB to download)")
+			}
+			if err != nil {
+				return err
+			}
+			code, err := k.testPython(cmd.Context(), it, args)
 			if err == nil && code != 0 {
 				return exitError(code)
 			}
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&browser, "browser", false, "with what drives a browser instead")
+	return cmd
 }
 
-// testPython runs Python and returns its exit status.
-func (k kit) testPython(ctx context.Context, args []string) (int, error) {
-	pins, err := k.repo.read(testRequirements)
-	if err != nil {
-		return 0, err
-	}
-	it := item{name: "test", pins: string(pins), build: func(ctx context.Context, dir, _ string) error {
-		return step(ctx, "installing what tests kernels", pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--target", dir,
-			"-r", k.repo.path(testRequirements)))
-	}}
+// testItem is a folder with the packages of a requirements file.
+func (k kit) testItem(name, requirements, what string) (item, error) {
+	pins, err := k.repo.read(requirements)
+	return item{name: name, pins: string(pins), build: func(ctx context.Context, dir, _ string) error {
+		return step(ctx, what, pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--target", dir, "-r", k.repo.path(requirements)))
+	}}, err
+}
+
+// testPython runs Python with an item's packages and returns its exit status.
+func (k kit) testPython(ctx context.Context, it item, args []string) (int, error) {
 	if err := k.install(ctx, []item{it}, nil); err != nil {
 		return 0, err
 	}

@@ -44,6 +44,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
         # gopls matches within names.
         {"text": "%%\nfmt.Println", "matches": ["Println", "Fprintln", "Sprintln"]},
         {"text": "%%\nstrings.HasPref", "matches": ["HasPrefix"]},
+        {"text": "%%\nfmt.Println(hyper.Hyper", "matches": ["Hypermodel"]},
     ]
     complete_code_samples = ["%%\nfmt.Println(1)", "func f() {}", "%%bash\nls (", "!ls", "%%\ns := `a\nb`"]
     incomplete_code_samples = ["%%\nfor {", "func f() {", "%%\nf(1,", "%%\ns := `a", "!ls \\"]

@@ -59,6 +59,8 @@ func (k *kernel) ask(ctx context.Context, m message) {
 			"matches": []string{}, "cursor_start": at, "cursor_end": at})
 		return
 	}
+	extra := missingImport(code, int(at))
+	content["code"], content["cursor_pos"] = extra+code, int(at)+len(extra)
 	var reply message
 	e, err := k.ensureEngine(ctx)
 	if err == nil {
@@ -70,7 +72,7 @@ func (k *kernel) ask(ctx context.Context, m message) {
 	case err != nil:
 		k.reply(k.front.shell, m, failed(engineDied(err)))
 	default:
-		k.front.shell.send(reply)
+		k.front.shell.send(shiftCursor(reply, len(extra)))
 	}
 }
 

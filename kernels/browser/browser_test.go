@@ -1,0 +1,69 @@
+// Package browser tests JupyterLab as its user meets it: the README's command, and a real browser driven by lab.py.
+//
+// $HYPERMODELS_BROWSER names a Chromium or Chrome, which then must be there; without it one in PATH is taken, and where
+// there is none the test is skipped. $HYPERMODELS_NOTEBOOKS lists the notebooks to run, and $HYPERMODELS_SCREENSHOTS is
+// a folder for pictures of every step.
+package browser
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// find returns the path of a browser.
+func find(t *testing.T) string {
+	t.Helper()
+	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+	named := os.Getenv("HYPERMODELS_BROWSER")
+	if named != "" {
+		names = []string{named}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if named != "" {
+		t.Fatalf("no %s: set HYPERMODELS_BROWSER to a Chromium or Chrome that is there", named)
+	}
+	t.Skip("no Chromium or Chrome in PATH (Debian: apt install chromium); HYPERMODELS_BROWSER can name one")
+	return ""
+}
+
+// first is the checkout's first notebook.
+func first(t *testing.T) string {
+	t.Helper()
+	list, err := filepath.Glob("../../notebooks/*.ipynb")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no notebook: %v", err)
+	}
+	return filepath.Base(list[0])
+}
+
+func TestLab(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs what `kernels setup` installs")
+	}
+	if _, err := os.Stat("/proc/net/tcp"); err != nil {
+		t.Skip("processes and sockets are looked for in /proc")
+	}
+	args := []string{"python", "--browser", "--", "lab.py", find(t)}
+	args = append(args, strings.Fields(cmp.Or(os.Getenv("HYPERMODELS_NOTEBOOKS"), first(t)))...)
+	program := filepath.Join(t.TempDir(), "kernels")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "..").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
