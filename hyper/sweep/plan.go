@@ -54,9 +54,9 @@ type Shard struct {
 
 // Options shape a plan.
 type Options struct {
-	Backend   string // "" is backend.Default()
-	BatchRuns int    // 0 is a good number for the backend
-	Shards    int    // about so many in all; 0 is 32, or fewer where they would be less than a batch
+	Backend   string `json:"backend"`    // "" is backend.Default()
+	BatchRuns int    `json:"batch_runs"` // 0 is a good number for the backend
+	Shards    int    `json:"shards"`     // about so many in all; 0 is 32, or fewer where they would be less than a batch
 }
 
 // New plans a sweep. The plan follows from the arguments alone, not from the machine's cores or the workers.

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -124,4 +127,45 @@ func checksum(path string) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// AllStates are the states of a shard, in the order in which they are told.
+var AllStates = []State{Done, Running, Interrupted, Killed, Failed, Damaged, Waiting}
+
+// Summary is how a sweep is.
+type Summary struct {
+	Shards      map[State][]int
+	Done, Total int64         // run-periods
+	Rate        float64       // run-periods a second: of all that are running, or else of one worker on average
+	Left        time.Duration // at this rate; 0 where it is not known
+	Again       []int         // shards that something ended, and that nothing is at work on
+}
+
+// Summarize adds up the states of a sweep's shards.
+func Summarize(states []Status) Summary {
+	sum := Summary{Shards: map[State][]int{}}
+	var rates, idle []float64
+	for _, s := range states {
+		sum.Shards[s.State] = append(sum.Shards[s.State], s.Shard)
+		sum.Done += s.Done
+		sum.Total += s.Total
+		switch {
+		case s.State == Running && s.Rate > 0:
+			rates = append(rates, s.Rate)
+		case s.Rate > 0:
+			idle = append(idle, s.Rate)
+		}
+		if slices.Contains([]State{Interrupted, Killed, Failed, Damaged}, s.State) {
+			sum.Again = append(sum.Again, s.Shard)
+		}
+	}
+	mean := 0.0
+	if all := slices.Concat(rates, idle); len(all) > 0 {
+		mean = floats.Sum(all) / float64(len(all))
+	}
+	sum.Rate = mean * float64(max(1, len(sum.Shards[Running])))
+	if sum.Rate > 0 {
+		sum.Left = time.Duration(float64(sum.Total-sum.Done) / sum.Rate * float64(time.Second))
+	}
+	return sum
 }

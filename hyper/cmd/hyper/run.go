@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,17 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if err != nil {
 		return lab.Spec{}, err
 	}
+	size, err := f.size(c, x)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	return x.Spec(f.agents, f.allSets(), size, f.seed)
+}
+
+// size is the experiment's with what the flags say.
+func (f *specFlags) size(c *cobra.Command, x lab.Experiment) (lab.Size, error) {
 	if f.quick && f.full {
-		return lab.Spec{}, errors.New("--quick and --full exclude each other")
+		return lab.Size{}, errors.New("--quick and --full exclude each other")
 	}
 	size := x.Quick
 	if f.full {
@@ -56,11 +66,15 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if c.Flags().Changed("periods") {
 		size.Periods = f.periods
 	}
-	sets := f.sets
-	if f.policy != "" {
-		sets = append(sets, "policy="+f.policy)
+	return size, nil
+}
+
+// allSets are the settings with that of --policy.
+func (f *specFlags) allSets() []string {
+	if f.policy == "" {
+		return f.sets
 	}
-	return x.Spec(f.agents, sets, size, f.seed)
+	return append(slices.Clone(f.sets), "policy="+f.policy)
 }
 
 func experiment(name string) (lab.Experiment, error) {

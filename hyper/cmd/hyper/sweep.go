@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/sweep"
+)
+
+const sweepLong = `sweep runs many settings, in shards: each is some settings and seeds, with a folder of results of its own, which is resumed to the byte after
+whatever ends its process. The settings are
+
+  a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as hyper run takes them
+  random     --space KEY=LOW:HIGH ... --random N         N settings spread over the space, as hyper tune draws them; one --agent
+  halving    --space KEY=LOW:HIGH ... --halving N        a search by successive halving, as hyper tune does; one --agent
+  a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}], "periods", "runs", "seed"}
+
+OUT/plan.json lists the shards, and never changes. Called again with the same arguments, or as hyper sweep OUT, sweep does what is left; with other
+arguments it refuses. hyper status OUT tells how far it is, and hyper merge OUT FILE joins the results: the same bytes whatever the engine, the
+number of workers and what interrupted them. Settings that differ in numbers that shape nothing (* in hyper list) share a compilation.
+
+Engines:
+
+  local        --workers processes of this machine. One that is killed is replaced.
+  slurm        a job array of one task a shard, submitted by sbatch. Tasks that are killed or fail are requeued (--retries times); tasks that are
+               preempted, or near their --time, save on SIGTERM and are requeued. OUT must be on a file system that all nodes share.
+  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at --mount, must hold OUT as
+               --pod-dir, and must take appends, renames and locks: NFS and CephFS do; S3 does through a file system that has them.
+
+With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes nothing: it prints what would be run, or the
+script or manifest.`
+
+// sweepFlags are the flags of hyper sweep.
+type sweepFlags struct {
+	spec            specFlags
+	engine          engineFlags
+	space           []string
+	random, halving int
+	out, name       string // of the engine
+	shards          int
+	dryRun          bool
+	cluster         clusterFlags
+}
+
+func sweepCommand() *cobra.Command {
+	var f sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep EXPERIMENT|SPEC.json|OUT",
+		Short: "Run many settings in shards, on one machine or a cluster, to be merged",
+		Long:  sweepLong,
+		Example: `  hyper sweep gaussian --agent linear --set arms=20 --set step-size=0.1,0.3,1 --runs 50 --out steps
+  hyper sweep neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --random 100 --out random --engine slurm --time 2:00:00
+  hyper status steps && hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz`,
+		Args: argument("EXPERIMENT, SPEC.json or the folder of a sweep"),
+	}
+	f.spec.add(c)
+	f.engine.add(c, false)
+	flags := c.Flags()
+	flags.Lookup("workers").Usage = "worker processes of the local engine (default: one a core; one on a GPU)"
+	flags.StringArrayVar(&f.space, "space", nil, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.IntVar(&f.random, "random", 0, "draw so many settings from --space")
+	flags.IntVar(&f.halving, "halving", 0, "search among so many settings from --space by successive halving; --runs and --periods are the last round's")
+	flags.StringVar(&f.out, "out", "", "folder of the sweep (needed for a new one)")
+	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
+	flags.IntVar(&f.shards, "shards", 0, "about so many shards (default: 32, or fewer of a batch each)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be run, the script or the manifest, and run nothing")
+	f.cluster.add(flags)
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
+	return c
+}
+
+func (f *sweepFlags) run(c *cobra.Command, what string) error {
+	if err := f.cluster.check(f.name); err != nil {
+		return err
+	}
+	if isSweep(what) {
+		return f.goOn(c, what)
+	}
+	if f.out == "" && !f.dryRun {
+		return errors.New("--out must be given: the folder of the sweep")
+	}
+	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
+	if f.halving > 0 {
+		s, err := f.search(c, what, o)
+		if err != nil {
+			return err
+		}
+		if !f.dryRun {
+			if err := s.Create(f.out); err != nil {
+				return err
+			}
+		}
+		return f.runSearch(c.Context(), s, f.out)
+	}
+	spec, err := f.settings(c, what)
+	if err != nil {
+		return err
+	}
+	p, err := sweep.New(spec, o)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := p.Create(f.out, paper.Known); err != nil {
+			return err
+		}
+	}
+	return f.runPlan(c.Context(), p, f.out)
+}
+
+// isSweep tells whether a path is the folder of a sweep or search.
+func isSweep(path string) bool {
+	for _, name := range []string{sweep.PlanFile, sweep.SearchFile} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// goOn does what is left of a sweep or search.
+func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
+	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random", "halving", "out", "shards", "backend", "batch-runs"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("%s is a sweep that was begun: --%s cannot change it", dir, flag)
+		}
+	}
+	s, err := sweep.OpenSearch(dir)
+	if err == nil {
+		return f.runSearch(c.Context(), s, dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	p, err := sweep.Open(dir, paper.Known)
+	if err != nil {
+		return err
+	}
+	return f.runPlan(c.Context(), p, dir)
+}
+
+// settings makes the Spec of a grid, a random search or a file.
+func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
+	if strings.HasSuffix(what, ".json") {
+		for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"} {
+			if c.Flags().Changed(flag) {
+				return lab.Spec{}, fmt.Errorf("%s says what to run: --%s cannot be given with it", what, flag)
+			}
+		}
+		text, err := os.ReadFile(what)
+		if err != nil {
+			return lab.Spec{}, err
+		}
+		spec, _, err := lab.ParseSpec(text, paper.Known)
+		return spec, err
+	}
+	if f.random > 0 {
+		t, err := f.tuning(c, what, f.random)
+		if err != nil {
+			return lab.Spec{}, err
+		}
+		return t.Spec(paper.Known)
+	}
+	if len(f.space) > 0 {
+		return lab.Spec{}, errors.New("--space needs --random N or --halving N: how many settings to draw from it")
+	}
+	return f.spec.spec(c, what)
+}
+
+// search makes a search by halving.
+func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (sweep.Search, error) {
+	if f.random > 0 {
+		return sweep.Search{}, errors.New("--random and --halving exclude each other")
+	}
+	t, err := f.tuning(c, name, f.halving)
+	if err != nil {
+		return sweep.Search{}, err
+	}
+	return sweep.NewSearch(t, paper.Known, o)
+}
+
+// tuning is the space to draw settings from.
+func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (lab.Tuning, error) {
+	x, err := experiment(name)
+	if err != nil {
+		return lab.Tuning{}, err
+	}
+	if len(f.spec.agents) != 1 || len(f.space) == 0 {
+		return lab.Tuning{}, errors.New("--random and --halving need one --agent and at least one --space")
+	}
+	size, err := f.spec.size(c, x)
+	t := lab.Tuning{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Candidates: candidates, Size: size, Seed: f.spec.seed}
+	for _, text := range f.space {
+		d, err := lab.ParseDimension(text)
+		if err != nil {
+			return t, err
+		}
+		t.Space = append(t.Space, d)
+	}
+	return t, err
+}
+
+// runSearch does the rungs of a search, as far as the engine goes at once.
+func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
+	if f.dryRun {
+		spec, err := s.Tuning.Spec(paper.Known)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "hyper: a search goes on in rounds; this is all its settings at the size of the last")
+		p, err := sweep.New(spec, s.Options)
+		if err != nil {
+			return err
+		}
+		return f.runPlan(ctx, p, dir)
+	}
+	t, err := s.Run(dir, paper.Known, func(rung string, p sweep.Plan) error {
+		if _, _, err := p.Rows(rung, paper.Known); err == nil {
+			return nil
+		}
+		if err := f.runPlan(ctx, p, rung); err != nil || f.name == "local" {
+			return err
+		}
+		return errLater
+	})
+	if errors.Is(err, errLater) {
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` begins the next\n", dir, f.name)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return printTuning(t)
+}
+
+// errLater says that a scheduler does the shards while hyper is gone.
+var errLater = errors.New("later")
+
+// runPlan does the shards of a plan, or has them done.
+func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
+	switch {
+	case f.name == "slurm":
+		return f.cluster.slurm(ctx, p, dir, f.engine, f.dryRun)
+	case f.name == "kubernetes":
+		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
+	case f.dryRun:
+		return printPlan(p)
+	}
+	return f.runLocal(ctx, p, dir)
+}
+
+func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	workers := f.engine.workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+		if p.Backend == backend.XLACUDA {
+			workers = 1
+		}
+	}
+	bar := newProgressBar(os.Stderr)
+	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries, Progress: bar.update}
+	err = l.Run(ctx, p, dir)
+	bar.finish()
+	switch {
+	case errors.Is(err, lab.ErrInterrupted):
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper sweep %s` goes on\n", dir)
+		return err
+	case err != nil:
+		return failure{err}
+	}
+	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards), dir)
+	return nil
+}
+
+// shardCommand is the command line that does shards.
+func (f engineFlags) shardCommand(self string, more ...string) []string {
+	args := append([]string{self, "shard"}, more...)
+	if f.every > 0 {
+		args = append(args, "--checkpoint-every", f.every.String())
+	}
+	return args
+}
+
+// printPlan says what a sweep would run.
+func printPlan(p sweep.Plan) error {
+	for n, s := range p.Shards {
+		spec := p.ShardSpec(n)
+		fmt.Printf("shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries), spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
+	}
+	fmt.Printf("%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries), p.Spec.Runs, p.Backend)
+	return nil
+}
