@@ -90,11 +90,12 @@ type heartbeat struct {
 	Seconds  float64 `json:"seconds"` // since the worker began
 }
 
-// beat is the time between heartbeats; a worker on another machine that was silent for silence is taken for dead. Shared folders may
-// show a file's new time a minute late.
+// firstBeat is the time to the second heartbeat, and lastBeat the longest between two: thousands of workers write to one file system. A worker
+// on another machine that was silent for silence is taken for dead; shared folders may show a file's new time a minute late.
 const (
-	beat    = 5 * time.Second
-	silence = 90 * time.Second
+	firstBeat = time.Second
+	lastBeat  = 20 * time.Second
+	silence   = 90 * time.Second
 )
 
 // heart writes heartbeats while a shard is at work.
@@ -111,12 +112,11 @@ func newHeart(path string, now lab.Progress) *heart {
 	h := &heart{path: path, begin: time.Now(), now: now, end: make(chan struct{})}
 	h.write()
 	h.ended.Go(func() {
-		for tick := time.NewTicker(beat); ; {
+		for wait := firstBeat; ; wait = min(2*wait, lastBeat) {
 			select {
 			case <-h.end:
-				tick.Stop()
 				return
-			case <-tick.C:
+			case <-time.After(wait):
 				h.write()
 			}
 		}

@@ -38,6 +38,7 @@ type Status struct {
 	Done   int64   `json:"done"`  // run-periods
 	Total  int64   `json:"total"` // run-periods
 	Host   string  `json:"host,omitempty"`
+	PID    int     `json:"pid,omitempty"` // of the process that last worked on it
 	Job    string  `json:"job,omitempty"`
 	Error  string  `json:"error,omitempty"`
 	Rate   float64 `json:"rate"` // run-periods a second of its worker
@@ -69,7 +70,7 @@ func (p Plan) state(dir string, n int) (Status, error) {
 		}
 	}
 	last := happened[len(happened)-1]
-	s.Host, s.Job, s.Error = last.Host, last.Job, last.Error
+	s.Host, s.PID, s.Job, s.Error = last.Host, last.PID, last.Job, last.Error
 	b, age := readHeartbeat(path)
 	s.Done = b.Done
 	if b.Seconds > 0 {
