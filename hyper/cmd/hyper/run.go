@@ -119,6 +119,7 @@ func runCommand() *cobra.Command {
 	var spec specFlags
 	var engine engineFlags
 	var out string
+	var forecast bool
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
 		Short: "Run agents on an experiment and write results",
@@ -127,12 +128,20 @@ func runCommand() *cobra.Command {
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
+	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: operations, time and memory, here and on more machines; run nothing")
 	spec.add(c)
 	engine.add(c, false)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := spec.spec(c, args[0])
 		if err != nil {
 			return err
+		}
+		if forecast {
+			o, err := engine.options("", newProgressBar(os.Stderr))
+			if err != nil {
+				return err
+			}
+			return dryRun(s, o, nil, engine.json)
 		}
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
