@@ -46,7 +46,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 	programs, say := &lab.Programs{}, speaker{out: json.NewEncoder(out)}
 	for n := range numbers {
 		o := lab.Options{Workers: 1, Every: every, Programs: programs, Progress: say.progress}
-		err := p.RunShard(ctx, dir, n, known, o)
+		err := p.runWhenFree(ctx, dir, n, known, o)
 		if errors.Is(err, lab.ErrInterrupted) {
 			return err
 		}
@@ -59,6 +59,24 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 		}
 	}
 	return nil
+}
+
+// patience is how long a worker waits for one of an earlier call, whose parent was killed, to save its shard and end.
+const patience = 30 * time.Second
+
+// runWhenFree is RunShard that waits for a process that is at work on the shard.
+func (p Plan) runWhenFree(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
+	for begin := time.Now(); ; {
+		err := p.RunShard(ctx, dir, n, known, o)
+		if !errors.Is(err, ErrBusy) || time.Since(begin) > patience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return lab.ErrInterrupted
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // speaker writes messages, of progress ten a second at most.

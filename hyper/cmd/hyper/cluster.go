@@ -72,14 +72,14 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 	if err != nil {
 		return err
 	}
+	if len(due) == 0 {
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n", dir, dir)
+		return nil
+	}
 	if dryRun {
 		text, err := s.Script(dir, due)
 		fmt.Print(text)
 		return err
-	}
-	if len(due) == 0 {
-		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n", dir, dir)
-		return nil
 	}
 	job, err := s.Submit(ctx, dir, due)
 	if err != nil {

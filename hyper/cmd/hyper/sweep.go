@@ -87,7 +87,7 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 	if isSweep(what) {
 		return f.goOn(c, what)
 	}
-	if f.out == "" && !f.dryRun {
+	if f.out == "" && (!f.dryRun || f.name != "local") {
 		return errors.New("--out must be given: the folder of the sweep")
 	}
 	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/janpfeifer/must"
 
@@ -85,9 +88,10 @@ func TestSweepSearches(t *testing.T) {
 
 func TestSweepBadInputIsExitStatus2(t *testing.T) {
 	for args, want := range map[string]string{
-		"sweep":                                                "EXPERIMENT",
-		"sweep gaussain --out x":                               "the experiments are gaussian",
-		"sweep gaussian":                                       "--out must be given",
+		"sweep":                  "EXPERIMENT",
+		"sweep gaussain --out x": "the experiments are gaussian",
+		"sweep gaussian":         "--out must be given",
+		"sweep gaussian --dry-run --engine slurm":              "--out must be given",
 		"sweep gaussian --out x --set foo=1":                   `no agent here has a key "foo"`,
 		"sweep gaussian --out x --engine pbs":                  "choose local, slurm or kubernetes",
 		"sweep gaussian --out x --shards -1":                   "must not be negative",
@@ -141,5 +145,54 @@ func TestShardByNumber(t *testing.T) {
 	}
 	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput || !strings.Contains(stderr, "has no shard 9") {
 		t.Errorf("exit status %d, %s", status, stderr)
+	}
+}
+
+// A dry run tells operations, time and memory, and the script or manifest; it writes nothing.
+func TestDryRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "swept")
+	for _, verb := range []string{"run", "sweep"} {
+		status, stdout, stderr := call(t, append([]string{verb, "--dry-run", "--json", "--out", dir}, tinySweep...)...)
+		var f forecast
+		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
+			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
+		}
+		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, a multiplication and an addition each, in 30 run-periods
+		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
+			t.Errorf("%s: %+v", verb, f)
+		}
+	}
+	for engine, want := range map[string]string{"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {
+		status, stdout, stderr := call(t, append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir}, tinySweep...)...)
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit status %d, no %q in %s%s", engine, status, want, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a dry run wrote something")
+	}
+	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000", "--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
+		t.Errorf("a Spec of terabytes: exit status %d, %s", status, stderr)
+	}
+}
+
+// Killed by a signal that it cannot hear, a sweep goes on to the same bytes, also while its workers are still saving.
+func TestKilledSweepGoesOn(t *testing.T) {
+	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4", "--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}
+	dir, want := filepath.Join(t.TempDir(), "killed"), filepath.Join(t.TempDir(), "whole")
+	must0(t, append([]string{"sweep", "--out", want}, args...)...)
+	c := command(t, append([]string{"sweep", "--out", dir}, args...)...)
+	must.M(c.Start())
+	waitFor(t, time.Minute, func() bool {
+		_, err := os.Stat(filepath.Join(sweep.ShardDir(dir, 0), lab.ResultsFile))
+		return err == nil
+	})
+	must.M(c.Process.Kill())
+	_ = c.Wait()
+	must0(t, "sweep", dir)
+	must0(t, "merge", dir, dir+".jsonl")
+	must0(t, "merge", want, want+".jsonl")
+	if !bytes.Equal(must.M1(os.ReadFile(dir+".jsonl")), must.M1(os.ReadFile(want+".jsonl"))) {
+		t.Error("the merged results differ from those of a sweep that was not killed")
 	}
 }
