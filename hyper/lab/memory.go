@@ -31,11 +31,9 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	for _, e := range spec.Entries {
 		if key := e.Shape(); !seen[key] {
 			seen[key] = true
-			bytes, err := StateBytes(e, spec.Periods)
-			if err != nil {
-				return 0, err
+			if bytes, err := StateBytes(e, spec.Periods); err == nil { // else compiling it tells what is wrong
+				largest = max(largest, bytes)
 			}
-			largest = max(largest, bytes)
 		}
 	}
 	at := min(o.Workers, len(newPlan(spec, o.BatchRuns).batches)) // at once
