@@ -92,7 +92,7 @@ func TestPlanFilesDoNotChange(t *testing.T) {
 	for want, change := range map[string]func(s *lab.Spec, o *sweep.Options){
 		"other settings":  func(s *lab.Spec, o *sweep.Options) { s.Seed++ },
 		"4 shards":        func(s *lab.Spec, o *sweep.Options) { o.Shards = 20 },
-		"batches of 1 ru": func(s *lab.Spec, o *sweep.Options) { o.BatchRuns = 2 },
+		"batches of 5 ru": func(s *lab.Spec, o *sweep.Options) { o.BatchRuns = 2 },
 	} {
 		other, o := s, sweep.Options{Backend: backend.Go, Shards: 4}
 		change(&other, &o)
