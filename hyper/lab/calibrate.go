@@ -17,14 +17,14 @@ type Calibration struct {
 	Compile    float64 `json:"compile"`    // seconds, with the first call
 	Period     float64 `json:"period"`     // seconds a period of the batch
 	Peak       int64   `json:"peak"`       // bytes of memory that the process had at most; 0 where the system does not tell
-	Begin      int64   `json:"begin"`      // bytes that it had at most before
+	Running    int64   `json:"running"`    // bytes that it had at most after compiling
 	Total      float64 `json:"total"`      // seconds that the calibration took after Compile
 	Operations float64 `json:"operations"` // of a period of a run, by the paper's formula
 }
 
 // Calibrate runs a batch of an entry, of a Spec whose periods are as long, for about so long. To tell its memory it wants a process of its own.
 func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (Calibration, error) {
-	c := Calibration{Runs: runs, Begin: peakMemory()}
+	c := Calibration{Runs: runs}
 	spec.Entries, spec.Runs = spec.Entries[entry:entry+1], runs
 	p := newPlan(spec, runs)
 	b := batch{lanes: make([]lane, runs)}
@@ -38,11 +38,13 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 		return c, err
 	}
 	c.Operations = program.agent.Computation()
+	compiling := peakMemory()
 	if err := r.stretch(program, b, length, &c); err != nil {
 		return c, err
 	}
 	c.Compile = time.Since(begin).Seconds() - c.Total
-	c.Peak = peakMemory()
+	c.Running = peakMemory()
+	c.Peak = max(compiling, c.Running)
 	return c, nil
 }
 
@@ -55,6 +57,7 @@ func (r *runner) stretch(p *program, b batch, length time.Duration, c *Calibrati
 	if state, err = p.until(state, 1); err != nil {
 		return err
 	}
+	forgetPeak()
 	begin, done := time.Now(), 1
 	for chunk := 1; time.Since(begin) < length && done < r.plan.spec.Periods; chunk = min(2*chunk, 1000) {
 		done = min(done+chunk, r.plan.spec.Periods)

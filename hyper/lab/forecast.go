@@ -54,7 +54,7 @@ func Memory(few, more Calibration) (run, process int64) {
 	if few.Peak == 0 || more.Runs <= few.Runs {
 		return 0, 0
 	}
-	run = max(0, (more.Peak-few.Peak)/int64(more.Runs-few.Runs))
+	run = max(0, (more.Running-few.Running)/int64(more.Runs-few.Runs))
 	return run, few.Peak - run*int64(few.Runs)
 }
 

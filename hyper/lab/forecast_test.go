@@ -26,7 +26,7 @@ func TestMakespan(t *testing.T) {
 }
 
 func TestMemoryOfARun(t *testing.T) {
-	run, process := Memory(Calibration{Runs: 2, Peak: 120}, Calibration{Runs: 10, Peak: 200})
+	run, process := Memory(Calibration{Runs: 2, Running: 110, Peak: 120}, Calibration{Runs: 10, Running: 190, Peak: 200})
 	if run != 10 || process != 100 {
 		t.Errorf("%d a run and %d a process, want 10 and 100", run, process)
 	}

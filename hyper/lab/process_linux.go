@@ -64,6 +64,9 @@ func lock(dir string) (unlock func(), err error) {
 // peakMemory is the most memory that this process had, in bytes.
 func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
 
+// forgetPeak has peakMemory begin anew, from what the process has now.
+func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
 // freeMemory is the memory that programs may still take, in bytes: the machine's, or that of the process's control group where it is less.
 func freeMemory() int64 {
 	free := kilobytes("/proc/meminfo", "MemAvailable:")

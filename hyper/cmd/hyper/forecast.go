@@ -109,16 +109,18 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 
 // forecast is what a Spec would take.
 type forecast struct {
-	RunPeriods int64           `json:"run_periods"`
-	Operations float64         `json:"formula_operations"` // a multiplication and an addition each, by the paper's formula
-	Workers    int             `json:"workers"`
-	BatchRuns  int             `json:"batch_runs"`
-	Backend    string          `json:"backend"`
-	Seconds    float64         `json:"seconds"` // on this machine
-	Nodes      map[int]float64 `json:"nodes"`   // seconds on so many such machines
-	PerRun     int64           `json:"bytes_per_run"`
-	Memory     int64           `json:"bytes"` // at most, of all workers
-	Free       int64           `json:"free_bytes"`
+	RunPeriods int64             `json:"run_periods"`
+	Operations float64           `json:"formula_operations"` // a multiplication and an addition each, by the paper's formula
+	Workers    int               `json:"workers"`
+	BatchRuns  int               `json:"batch_runs"`
+	Backend    string            `json:"backend"`
+	Seconds    float64           `json:"seconds"` // on this machine
+	Nodes      map[int]float64   `json:"nodes"`   // seconds on so many such machines
+	PerRun     int64             `json:"bytes_per_run"`
+	Memory     int64             `json:"bytes"` // at most, of all workers
+	Free       int64             `json:"free_bytes"`
+	Shapes     []lab.Calibration `json:"shapes"`
+	Startup    float64           `json:"startup_seconds"`
 }
 
 // predict calibrates every shape of a Spec; jobs regroups its batches to what one worker does at a time, nil is a batch.
@@ -139,7 +141,7 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 		if err != nil {
 			return f, err
 		}
-		more, _, err := calibrate(spec, entry, 4*o.BatchRuns, 1, o.Backend, calibrationTime/8)
+		more, _, err := calibrate(spec, entry, 4*o.BatchRuns, workers, o.Backend, calibrationTime/8)
 		if err != nil {
 			return f, err
 		}
@@ -158,7 +160,7 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 	for _, nodes := range []int{1, 2, 4, 8, 16} {
 		f.Nodes[nodes] = lab.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
 	}
-	f.Seconds = f.Nodes[1]
+	f.Seconds, f.Shapes, f.Startup = f.Nodes[1], measured, startup
 	return f, nil
 }
 
