@@ -123,7 +123,8 @@ type forecast struct {
 	Startup    float64           `json:"startup_seconds"`
 }
 
-// predict calibrates every shape of a Spec; jobs regroups its batches to what one worker does at a time, nil is a batch.
+// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as now. Memory is rough where runs are small: most of a process's is
+// then the compiler's, which differs by a tenth from one start to the next. jobs regroups its batches to what one worker does at a time, nil is a batch.
 func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
@@ -146,6 +147,9 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 			return f, err
 		}
 		run, process := lab.Memory(c, more)
+		if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
+			run = max(run, 2*state) // what compiling left free may hide what small runs take
+		}
 		f.PerRun = max(f.PerRun, run)
 		total := int64(workers)*run*int64(c.Runs) + process
 		if alone {
