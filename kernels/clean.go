@@ -27,7 +27,7 @@ func cleanCommand() *cobra.Command {
 
 // made are the patterns of what setup makes in the store, of this version and of earlier ones. Anything else there is
 // somebody else's and stays.
-var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia"}
+var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "browser-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia"}
 
 // clean removes what setup made and says what, then the folders that this leaves empty.
 func (s store) clean(ctx context.Context) error {

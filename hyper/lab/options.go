@@ -24,6 +24,8 @@ type Options struct {
 	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after the
 	// other. Without it, or on other backends, they are goroutines.
 	Process []string
+	// Programs, if given, keeps the compiled program of one Spec for the next, where workers are goroutines.
+	Programs *Programs
 }
 
 // ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
@@ -36,12 +38,9 @@ func (o Options) withDefaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
-	workers, runs := runtime.NumCPU(), 1
-	switch o.Backend {
-	case backend.XLACPU:
-		runs = 8
-	case backend.XLACUDA:
-		workers, runs = 1, 512
+	workers, runs := runtime.NumCPU(), BatchRuns(o.Backend)
+	if o.Backend == backend.XLACUDA {
+		workers = 1
 	}
 	set := func(n *int, otherwise int) {
 		if *n <= 0 {
@@ -58,4 +57,15 @@ func (o Options) withDefaults(spec Spec) Options {
 		o.Every = 20 * time.Second
 	}
 	return o
+}
+
+// BatchRuns is a good number of runs in one batch for a backend that has enough of them, see withDefaults.
+func BatchRuns(name string) int {
+	switch name {
+	case backend.XLACPU:
+		return 8
+	case backend.XLACUDA:
+		return 512
+	}
+	return 1
 }

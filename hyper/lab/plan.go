@@ -24,7 +24,7 @@ func newPlan(spec Spec, size int) plan {
 	number := map[string]int{}
 	var lanes [][]lane
 	for i, e := range spec.Entries {
-		key := e.Agent + " " + shape(e.Setting)
+		key := e.Shape()
 		s, ok := number[key]
 		if !ok {
 			s = len(p.shapes)

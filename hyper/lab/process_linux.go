@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,4 +59,41 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = os.Remove(f.Name()); _ = f.Close() }, nil
+}
+
+// peakMemory is the most memory that this process had, in bytes.
+func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
+
+// forgetPeak has peakMemory begin anew, from what the process has now.
+func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// freeMemory is the memory that programs may still take, in bytes: the machine's, or that of the process's control group where it is less.
+func freeMemory() int64 {
+	free := kilobytes("/proc/meminfo", "MemAvailable:")
+	limit, err1 := number("/sys/fs/cgroup/memory.max")
+	used, err2 := number("/sys/fs/cgroup/memory.current")
+	if err1 == nil && err2 == nil {
+		free = min(free, limit-used)
+	}
+	return free
+}
+
+// kilobytes reads a line such as "VmHWM:  123 kB" of a file, as bytes; 0 is for none.
+func kilobytes(path, name string) int64 {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == name {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+func number(path string) (int64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" is an error
 }

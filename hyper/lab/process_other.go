@@ -12,3 +12,12 @@ func detach(*exec.Cmd) {}
 
 // lock does nothing.
 func lock(string) (unlock func(), err error) { return func() {}, nil }
+
+// peakMemory is not known.
+func peakMemory() int64 { return 0 }
+
+// forgetPeak does nothing.
+func forgetPeak() {}
+
+// freeMemory is not known.
+func freeMemory() int64 { return 0 }

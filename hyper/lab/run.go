@@ -21,7 +21,12 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
 	}
+	chosen := opts.BatchRuns <= 0
 	opts = opts.withDefaults(spec)
+	var err error
+	if opts.BatchRuns, err = fit(spec, opts, chosen); err != nil {
+		return Progress{}, err
+	}
 	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known, heard: listener{tell: opts.Rows, told: map[int]int{}}}
 	return e.run(ctx)
 }

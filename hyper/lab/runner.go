@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -27,18 +26,15 @@ type sink interface {
 type runner struct {
 	plan     plan
 	opts     Options
-	programs []lazyProgram // one for each shape of the plan
-}
-
-// lazyProgram is the program of a shape, compiled when a batch first needs it.
-type lazyProgram struct {
-	once sync.Once
-	p    *program
-	err  error
+	programs []*lazyProgram // one for each shape of the plan
 }
 
 func newRunner(p plan, o Options) *runner {
-	return &runner{plan: p, opts: o, programs: make([]lazyProgram, len(p.shapes))}
+	r := &runner{plan: p, opts: o}
+	for _, e := range p.shapes {
+		r.programs = append(r.programs, o.Programs.program(p.spec, o.Backend, e))
+	}
+	return r
 }
 
 // advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
@@ -149,7 +145,7 @@ func (r *runner) record(p *program, b batch, state []*tensors.Tensor, rows []Row
 
 // program returns the compiled program of a batch's shape; the first to ask compiles it.
 func (r *runner) program(b batch, out sink) (*program, error) {
-	c := &r.programs[b.shape]
+	c := r.programs[b.shape]
 	c.once.Do(func() {
 		begin := time.Now()
 		c.p, c.err = r.compile(b)

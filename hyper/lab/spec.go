@@ -23,6 +23,9 @@ type Entry struct {
 	Setting Setting
 }
 
+// Shape is a text that entries share which one compiled program can run side by side, in an experiment and for runs of one length.
+func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
+
 // MarshalJSON writes {"agent": ..., "settings": {...}}.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {

@@ -29,6 +29,11 @@ func Export(dir, path string, known map[string]Experiment) error {
 	if len(rows) != want {
 		return fmt.Errorf("%s: %w: it has %d of %d rows; resume it first", dir, ErrResults, len(rows), want)
 	}
+	return WritePiece(path, h, rows)
+}
+
+// WritePiece writes complete results to a file as Export does.
+func WritePiece(path string, h Header, rows []Row) error {
 	kept := thinned(h.Spec.Periods)
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

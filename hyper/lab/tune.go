@@ -85,6 +85,34 @@ func ParseDimension(text string) (Dimension, error) {
 
 // Tune runs the search and returns it with its Rungs. The results of a rung lie in opts.Dir: called again, Tune goes on where it ended.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
+	return t.Search(known, func(rung int, spec Spec) (Header, []Row, error) {
+		o := opts
+		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", rung))
+		return Simulate(ctx, spec, known, o)
+	})
+}
+
+// Spec has all candidates, each for the size of the last rung: what a search without halving runs.
+func (t Tuning) Spec(known map[string]Experiment) (Spec, error) {
+	candidates, err := t.candidates(known)
+	if err != nil {
+		return Spec{}, err
+	}
+	spec := t.spec(t.Size, candidates)
+	return spec, spec.Validate()
+}
+
+// spec is that of some candidates.
+func (t Tuning) spec(size Size, candidates []candidate) Spec {
+	spec := Spec{Experiment: t.Experiment, Periods: size.Periods, Runs: size.Runs, Seed: t.Seed}
+	for _, c := range candidates {
+		spec.Entries = append(spec.Entries, c.entry)
+	}
+	return spec
+}
+
+// Search is Tune with rungs, counted from 1, that simulate runs. Its error ends the search, which is returned with the rungs before.
+func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec Spec) (Header, []Row, error)) (Tuning, error) {
 	t.Rungs = nil
 	candidates, err := t.candidates(known)
 	if err != nil {
@@ -92,13 +120,7 @@ func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Optio
 	}
 	sizes := t.sizes()
 	for i, size := range sizes {
-		spec := Spec{Experiment: t.Experiment, Periods: size.Periods, Runs: size.Runs, Seed: t.Seed}
-		for _, c := range candidates {
-			spec.Entries = append(spec.Entries, c.entry)
-		}
-		o := opts
-		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", i+1))
-		h, rows, err := Simulate(ctx, spec, known, o)
+		h, rows, err := simulate(i+1, t.spec(size, candidates))
 		if err != nil {
 			return t, err
 		}

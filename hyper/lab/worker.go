@@ -130,7 +130,7 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	if err := openShare(h.Backend, args[1]); err != nil {
+	if err := OpenShare(h.Backend, args[1]); err != nil {
 		return err
 	}
 	o := Options{Dir: args[0], Backend: h.Backend, BatchRuns: h.BatchRuns, Chunk: chunk, Every: every}
@@ -155,8 +155,8 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	return nil
 }
 
-// openShare opens the backend with the k-th of n shares of the cores, for a share "k/n".
-func openShare(name, share string) error {
+// OpenShare opens a backend with the k-th of n shares of the cores, for a share "k/n". It does so once in a process.
+func OpenShare(name, share string) error {
 	first, second, _ := strings.Cut(share, "/")
 	k, err1 := strconv.Atoi(first)
 	n, err2 := strconv.Atoi(second)

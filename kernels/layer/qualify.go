@@ -8,7 +8,7 @@ import (
 const ownModule = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages are the packages below hyper whose names goimports takes for nothing else.
-var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "explore", "index", "lab", "paper", "rng", "train"}
+var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "explore", "index", "lab", "notebook", "paper", "rng", "train"}
 
 // qualifier is a package's name before the cursor: "hyper." or "hyper.Li".
 var qualifier = regexp.MustCompile(`(?:^|[^\w.])([a-z]\w*)\.\w*$`)

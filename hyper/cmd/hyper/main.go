@@ -62,6 +62,6 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(), listCommand(), checkCommand(), tuneCommand(), benchCommand(), doctorCommand(), workerCommand())
+	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(), listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(), calibrateCommand(), benchCommand(), doctorCommand(), workerCommand())
 	return root
 }

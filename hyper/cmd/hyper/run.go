@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,17 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if err != nil {
 		return lab.Spec{}, err
 	}
+	size, err := f.size(c, x)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	return x.Spec(f.agents, f.allSets(), size, f.seed)
+}
+
+// size is the experiment's with what the flags say.
+func (f *specFlags) size(c *cobra.Command, x lab.Experiment) (lab.Size, error) {
 	if f.quick && f.full {
-		return lab.Spec{}, errors.New("--quick and --full exclude each other")
+		return lab.Size{}, errors.New("--quick and --full exclude each other")
 	}
 	size := x.Quick
 	if f.full {
@@ -56,11 +66,15 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if c.Flags().Changed("periods") {
 		size.Periods = f.periods
 	}
-	sets := f.sets
-	if f.policy != "" {
-		sets = append(sets, "policy="+f.policy)
+	return size, nil
+}
+
+// allSets are the settings with that of --policy.
+func (f *specFlags) allSets() []string {
+	if f.policy == "" {
+		return f.sets
 	}
-	return x.Spec(f.agents, sets, size, f.seed)
+	return append(slices.Clone(f.sets), "policy="+f.policy)
 }
 
 func experiment(name string) (lab.Experiment, error) {
@@ -105,6 +119,7 @@ func runCommand() *cobra.Command {
 	var spec specFlags
 	var engine engineFlags
 	var out string
+	var forecast bool
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
 		Short: "Run agents on an experiment and write results",
@@ -113,12 +128,20 @@ func runCommand() *cobra.Command {
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
+	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: operations, time and memory, here and on more machines; run nothing")
 	spec.add(c)
 	engine.add(c, false)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := spec.spec(c, args[0])
 		if err != nil {
 			return err
+		}
+		if forecast {
+			o, err := engine.options("", newProgressBar(os.Stderr))
+			if err != nil {
+				return err
+			}
+			return dryRun(s, o, nil, engine.json)
 		}
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))

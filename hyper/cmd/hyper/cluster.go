@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/sweep"
+)
+
+// clusterFlags say what a scheduler gives to each shard.
+type clusterFlags struct {
+	cpus, parallel, retries          int
+	memory, time                     string
+	sbatch                           []string
+	image, claim, mount, dir, spaces string
+}
+
+func (f *clusterFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.retries, "retries", 3, "times that a shard is tried again after its worker, task or pod failed")
+	flags.IntVar(&f.cpus, "cpus", 1, "slurm, kubernetes: cores for each shard")
+	flags.StringVar(&f.memory, "memory", "", "slurm, kubernetes: memory for each shard, such as 2G (slurm) or 2Gi (kubernetes)")
+	flags.IntVar(&f.parallel, "parallel", 0, "slurm, kubernetes: shards at once (default: all that there is room for)")
+	flags.StringVar(&f.time, "time", "", "slurm: time limit of a task; a shard that needs longer saves, and is requeued")
+	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "slurm: an option for sbatch, such as --partition=night; repeatable")
+	flags.StringVar(&f.image, "image", "hypermodels", "kubernetes: the image, see docker/")
+	flags.StringVar(&f.claim, "claim", "", "kubernetes: the PersistentVolumeClaim with the sweep's folder (needed)")
+	flags.StringVar(&f.mount, "mount", "/results", "kubernetes: where pods mount it")
+	flags.StringVar(&f.dir, "pod-dir", "", "kubernetes: the sweep's folder in the pods (default: its name below the mount)")
+	flags.StringVar(&f.spaces, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
+}
+
+// check reports what is wrong.
+func (f *clusterFlags) check(engine string) error {
+	var errs []error
+	switch engine {
+	case "local", "slurm", "kubernetes":
+	default:
+		errs = append(errs, fmt.Errorf("unknown engine %q: choose local, slurm or kubernetes", engine))
+	}
+	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
+		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
+	}
+	for _, s := range append([]string{f.time, f.memory}, f.sbatch...) {
+		if strings.ContainsAny(s, "\n\r") {
+			errs = append(errs, fmt.Errorf("%q: an option must be one line", s))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *clusterFlags) task(command []string) sweep.Task {
+	command = append(command, "--workers", fmt.Sprint(f.cpus))
+	return sweep.Task{Command: command, CPUs: f.cpus, Memory: f.memory, Parallel: f.parallel, Retries: f.retries}
+}
+
+// slurm submits what is left of a sweep, or prints the script.
+func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	s := sweep.Slurm{Task: f.task(engine.shardCommand(self)), Time: f.time, Options: f.sbatch}
+	due, err := s.Due(p, dir)
+	if err != nil {
+		return err
+	}
+	if len(due) == 0 {
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n", dir, dir)
+		return nil
+	}
+	if dryRun {
+		text, err := s.Script(dir, due)
+		fmt.Print(text)
+		return err
+	}
+	job, err := s.Submit(ctx, dir, due)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("job %s: shards %s; `hyper status %s` tells how far it is\n", job, sweep.Ranges(due), dir)
+	return nil
+}
+
+// kubernetes writes the manifest of a sweep, or prints it.
+func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
+	inside := f.dir
+	if inside == "" && dir != "" {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		inside = path.Join(f.mount, filepath.Base(full))
+	}
+	k := sweep.Kubernetes{Task: f.task(engine.shardCommand("hyper")), Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.spaces}
+	text, err := k.Manifest(p)
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		fmt.Print(string(text))
+		return nil
+	}
+	file := filepath.Join(dir, "kubernetes.yaml")
+	if err := lab.WriteFile(file, text); err != nil {
+		return err
+	}
+	fmt.Printf("wrote %s: with %s in the volume as %s, `kubectl apply -f %s` begins\n", file, dir, inside, file)
+	return nil
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// calibrationTime is how long each worker runs for each shape of a Spec.
+const calibrationTime = 2 * time.Second
+
+// calibrationTask is what a calibrating process reads: it measures a batch of an entry on a share of the cores.
+type calibrationTask struct {
+	Spec    lab.Spec      `json:"spec"`
+	Entry   int           `json:"entry"`
+	Runs    int           `json:"runs"`
+	Backend string        `json:"backend"`
+	Share   string        `json:"share"`
+	Length  time.Duration `json:"length"`
+}
+
+func calibrateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "calibrate",
+		Short:  "Measure a batch for a `hyper run --dry-run` that started this process",
+		Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := io.ReadAll(os.Stdin)
+			if err != nil {
+				return err
+			}
+			var raw struct {
+				calibrationTask
+				Spec json.RawMessage `json:"spec"`
+			}
+			if err := json.Unmarshal(text, &raw); err != nil {
+				return err
+			}
+			t := raw.calibrationTask
+			if t.Spec, _, err = lab.ParseSpec(raw.Spec, paper.Known); err != nil {
+				return err
+			}
+			if err := lab.OpenShare(t.Backend, t.Share); err != nil {
+				return err
+			}
+			c, err := lab.Calibrate(t.Spec, t.Entry, t.Runs, t.Backend, t.Length)
+			if err != nil {
+				return failure{err}
+			}
+			return json.NewEncoder(os.Stdout).Encode(c)
+		},
+	}
+}
+
+// calibrate measures an entry by a process for each of some workers, side by side, and returns the mean; startup is what the processes took beside.
+func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (mean lab.Calibration, startup float64, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return mean, 0, err
+	}
+	all, errs := make([]lab.Calibration, workers), make([]error, workers)
+	begin := time.Now()
+	var group sync.WaitGroup
+	for k := range workers {
+		group.Go(func() {
+			text, err := json.Marshal(calibrationTask{spec, entry, runs, name, fmt.Sprintf("%d/%d", k, workers), length})
+			if err != nil {
+				errs[k] = err
+				return
+			}
+			c := exec.Command(self, "calibrate")
+			in, err := c.StdinPipe()
+			if err == nil {
+				c.Stderr = os.Stderr
+				go func() { _, _ = in.Write(text); _ = in.Close() }()
+				var out []byte
+				if out, err = c.Output(); err == nil {
+					err = json.Unmarshal(out, &all[k])
+				}
+			}
+			errs[k] = err
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return mean, 0, failure{fmt.Errorf("calibrating %s: %w", spec.Entries[entry].Agent, err)}
+	}
+	mean = all[0]
+	mean.Compile, mean.Period = 0, 0
+	for _, c := range all {
+		mean.Compile += c.Compile / float64(workers)
+		mean.Period += c.Period / float64(workers)
+		mean.Peak = max(mean.Peak, c.Peak)
+	}
+	return mean, max(0, time.Since(begin).Seconds()-mean.Compile-mean.Total), nil
+}
+
+// forecast is what a Spec would take.
+type forecast struct {
+	RunPeriods int64             `json:"run_periods"`
+	Operations float64           `json:"formula_operations"` // a multiplication and an addition each, by the paper's formula
+	Workers    int               `json:"workers"`
+	BatchRuns  int               `json:"batch_runs"`
+	Backend    string            `json:"backend"`
+	Seconds    float64           `json:"seconds"` // on this machine
+	Nodes      map[int]float64   `json:"nodes"`   // seconds on so many such machines
+	PerRun     int64             `json:"bytes_per_run"`
+	Memory     int64             `json:"bytes"` // at most, of all workers
+	Free       int64             `json:"free_bytes"`
+	Shapes     []lab.Calibration `json:"shapes"`
+	Startup    float64           `json:"startup_seconds"`
+}
+
+// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as now. Memory is rough where runs are small: most of a process's is
+// then the compiler's, which differs by a tenth from one start to the next. jobs regroups its batches to what one worker does at a time, nil is a batch.
+func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
+	o = o.Defaults(spec)
+	batches, shapes := lab.Jobs(spec, o.BatchRuns)
+	if jobs != nil {
+		batches = jobs(shapes)
+	}
+	workers := min(o.Workers, len(batches))
+	f = forecast{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers, BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: lab.FreeMemory()}
+	alone := o.Backend == backend.XLACPU && workers > 1
+	var measured []lab.Calibration
+	startup := 0.0
+	for i, entry := range shapes {
+		fmt.Fprintf(os.Stderr, "calibrating shape %d of %d: %s\n", i+1, len(shapes), spec.Entries[entry].Agent)
+		c, s, err := calibrate(spec, entry, o.BatchRuns, workers, o.Backend, calibrationTime)
+		if err != nil {
+			return f, err
+		}
+		more, _, err := calibrate(spec, entry, 4*o.BatchRuns, workers, o.Backend, calibrationTime/8)
+		if err != nil {
+			return f, err
+		}
+		run, process := lab.Memory(c, more)
+		if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
+			run = max(run, 2*state) // what compiling left free may hide what small runs take
+		}
+		f.PerRun = max(f.PerRun, run)
+		total := int64(workers)*run*int64(c.Runs) + process
+		if alone {
+			total += int64(workers-1) * process
+		}
+		f.Memory = max(f.Memory, total)
+		measured, startup = append(measured, c), max(startup, s)
+	}
+	for _, j := range batches {
+		f.Operations += 2 * measured[j.Shape].Operations * float64(j.Runs) * float64(spec.Periods)
+	}
+	for _, nodes := range []int{1, 2, 4, 8, 16} {
+		f.Nodes[nodes] = lab.Makespan(batches, measured, spec.Periods, workers*nodes, alone, startup)
+	}
+	f.Seconds, f.Shapes, f.Startup = f.Nodes[1], measured, startup
+	return f, nil
+}
+
+// dryRun prints a forecast, and is an error when the Spec does not fit.
+func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJSON bool) error {
+	if err := lab.Fits(spec, o); err != nil {
+		return err
+	}
+	f, err := predict(spec, o, jobs)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		line, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(line))
+	} else if err := printForecast(f); err != nil {
+		return err
+	}
+	if f.Free > 0 && f.Memory > f.Free {
+		return fmt.Errorf("%w: it needs about %s, and %s are free; fewer --workers or --batch-runs need less", lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
+	}
+	return nil
+}
+
+func printForecast(f forecast) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "run-periods\t%d\n", f.RunPeriods)
+	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, a multiplication and an addition each\n", f.Operations)
+	fmt.Fprintf(w, "this machine\t%v by %d workers on %s, in batches of %d runs\n", seconds(f.Seconds), f.Workers, f.Backend, f.BatchRuns)
+	for _, n := range []int{2, 4, 8, 16} {
+		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
+	}
+	if f.Memory > 0 {
+		fmt.Fprintf(w, "memory\t%s a run, %s in all; %s are free\n", lab.Bytes(f.PerRun), lab.Bytes(f.Memory), lab.Bytes(f.Free))
+	}
+	return w.Flush()
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Second / 10)
+}

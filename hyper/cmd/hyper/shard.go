@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/sweep"
+)
+
+// shardVariables are where schedulers tell a task its number: Slurm's job arrays, and Kubernetes' Indexed Jobs.
+var shardVariables = []string{"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"}
+
+func shardCommand() *cobra.Command {
+	var engine engineFlags
+	var serve bool
+	c := &cobra.Command{
+		Use:   "shard DIR [NUMBER]",
+		Short: "Do one shard of a sweep, as a cluster's task: idempotent, and resumed where it was ended",
+		Long: `shard does one shard of the sweep in DIR: that of NUMBER, or of $SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX, as schedulers set them. Done already, it
+ends at once; begun already, here or elsewhere, it goes on. On SIGTERM it saves, and ends with status 130.
+
+Exit status: 0 when the shard is done; 1 when it failed, and may be tried again; 2 when it cannot be done; 130 when interrupted.`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	engine.add(c, true)
+	c.Flags().Lookup("json").Hidden = true
+	c.Flags().BoolVar(&serve, "serve", false, "be a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
+	c.Flags().Lookup("serve").Hidden = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if serve && len(args) == 2 {
+			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every)
+			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
+				return failure{err}
+			}
+			return err
+		}
+		n, err := shardNumber(args[1:])
+		if err != nil {
+			return err
+		}
+		return runShard(c, args[0], n, engine)
+	}
+	return c
+}
+
+func shardNumber(args []string) (int, error) {
+	text, from := "", ""
+	for _, name := range shardVariables {
+		if v := os.Getenv(name); v != "" && text == "" {
+			text, from = v, "$"+name
+		}
+	}
+	if len(args) > 0 {
+		text, from = args[0], "NUMBER"
+	}
+	if text == "" {
+		return 0, fmt.Errorf("which shard? Neither NUMBER nor $%s nor $%s is given", shardVariables[0], shardVariables[1])
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s is %q, which is no shard's number", from, text)
+	}
+	return n, nil
+}
+
+func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
+	p, err := sweep.Open(dir, paper.Known)
+	if err != nil {
+		return err
+	}
+	if n >= len(p.Shards) {
+		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
+	}
+	bar := newProgressBar(os.Stderr)
+	o, err := engine.options("", bar)
+	if err != nil {
+		return err
+	}
+	err = p.RunShard(c.Context(), dir, n, paper.Known, o)
+	bar.finish()
+	if err != nil && !errors.Is(err, lab.ErrInterrupted) {
+		return failure{err}
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/sweep"
+)
+
+// sweepFlags are the flags of hyper sweep.
+type sweepFlags struct {
+	spec            specFlags
+	engine          engineFlags
+	space           []string
+	random, halving int
+	out, name       string // of the engine
+	shards          int
+	dryRun          bool
+	cluster         clusterFlags
+}
+
+func sweepCommand() *cobra.Command {
+	var f sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep EXPERIMENT|SPEC.json|OUT",
+		Short: "Run many settings in shards, on one machine or a cluster, to be merged",
+		Long:  sweepLong,
+		Example: `  hyper sweep gaussian --agent linear --set arms=20 --set step-size=0.1,0.3,1 --runs 50 --out steps
+  hyper sweep neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --random 100 --out random --engine slurm --time 2:00:00
+  hyper status steps && hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz`,
+		Args: argument("EXPERIMENT, SPEC.json or the folder of a sweep"),
+	}
+	f.spec.add(c)
+	f.engine.add(c, false)
+	flags := c.Flags()
+	flags.Lookup("workers").Usage = "worker processes of the local engine (default: one a core; one on a GPU)"
+	flags.StringArrayVar(&f.space, "space", nil, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.IntVar(&f.random, "random", 0, "draw so many settings from --space")
+	flags.IntVar(&f.halving, "halving", 0, "search among so many settings from --space by successive halving; --runs and --periods are the last round's")
+	flags.StringVar(&f.out, "out", "", "folder of the sweep (needed for a new one)")
+	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
+	flags.IntVar(&f.shards, "shards", 0, "about so many shards (default: 32, or fewer of a batch each)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be run, the script or the manifest, and run nothing")
+	f.cluster.add(flags)
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
+	return c
+}
+
+func (f *sweepFlags) run(c *cobra.Command, what string) error {
+	if err := f.cluster.check(f.name); err != nil {
+		return err
+	}
+	if isSweep(what) {
+		return f.goOn(c, what)
+	}
+	if f.out == "" && (!f.dryRun || f.name != "local") {
+		return errors.New("--out must be given: the folder of the sweep")
+	}
+	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
+	if f.halving > 0 {
+		s, err := f.search(c, what, o)
+		if err != nil {
+			return err
+		}
+		if !f.dryRun {
+			if err := s.Create(f.out); err != nil {
+				return err
+			}
+		}
+		return f.runSearch(c.Context(), s, f.out)
+	}
+	spec, err := f.settings(c, what)
+	if err != nil {
+		return err
+	}
+	p, err := sweep.New(spec, o)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := p.Create(f.out, paper.Known); err != nil {
+			return err
+		}
+	}
+	return f.runPlan(c.Context(), p, f.out)
+}
+
+// isSweep tells whether a path is the folder of a sweep or search.
+func isSweep(path string) bool {
+	for _, name := range []string{sweep.PlanFile, sweep.SearchFile} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// goOn does what is left of a sweep or search.
+func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
+	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random", "halving", "out", "shards", "backend", "batch-runs"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("%s is a sweep that was begun: --%s cannot change it", dir, flag)
+		}
+	}
+	s, err := sweep.OpenSearch(dir)
+	if err == nil {
+		return f.runSearch(c.Context(), s, dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	p, err := sweep.Open(dir, paper.Known)
+	if err != nil {
+		return err
+	}
+	return f.runPlan(c.Context(), p, dir)
+}
+
+// runSearch does the rungs of a search, as far as the engine goes at once.
+func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
+	if f.dryRun {
+		spec, err := s.Tuning.Spec(paper.Known)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "hyper: a search goes on in rounds; this is all its settings at the size of the last")
+		p, err := sweep.New(spec, s.Options)
+		if err != nil {
+			return err
+		}
+		return f.runPlan(ctx, p, dir)
+	}
+	t, err := s.Run(dir, paper.Known, func(rung string, p sweep.Plan) error {
+		if _, _, err := p.Rows(rung, paper.Known); err == nil {
+			return nil
+		}
+		if err := f.runPlan(ctx, p, rung); err != nil || f.name == "local" {
+			return err
+		}
+		return errLater
+	})
+	if errors.Is(err, errLater) {
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` begins the next\n", dir, f.name)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return printTuning(t)
+}
+
+// errLater says that a scheduler does the shards while hyper is gone.
+var errLater = errors.New("later")
+
+// runPlan does the shards of a plan, or has them done.
+func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
+	switch {
+	case f.name == "slurm":
+		return f.cluster.slurm(ctx, p, dir, f.engine, f.dryRun)
+	case f.name == "kubernetes":
+		return f.cluster.kubernetes(p, dir, f.engine, f.dryRun)
+	case f.dryRun:
+		if err := printPlan(p); err != nil {
+			return err
+		}
+		o := lab.Options{Backend: p.Backend, BatchRuns: p.BatchRuns, Workers: f.engine.workers}
+		return dryRun(p.Spec, o, p.Jobs, f.engine.json)
+	}
+	return f.runLocal(ctx, p, dir)
+}
+
+func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	workers := f.engine.workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+		if p.Backend == backend.XLACUDA {
+			workers = 1
+		}
+	}
+	bar := newProgressBar(os.Stderr)
+	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries, Progress: bar.update}
+	err = l.Run(ctx, p, dir)
+	bar.finish()
+	switch {
+	case errors.Is(err, lab.ErrInterrupted):
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper sweep %s` goes on\n", dir)
+		return err
+	case err != nil:
+		return failure{err}
+	}
+	fmt.Fprintf(os.Stderr, "%d shards done: `hyper merge %s FILE.jsonl.gz` joins them\n", len(p.Shards), dir)
+	return nil
+}
+
+// shardCommand is the command line that does shards.
+func (f engineFlags) shardCommand(self string, more ...string) []string {
+	args := append([]string{self, "shard"}, more...)
+	if f.every > 0 {
+		args = append(args, "--checkpoint-every", f.every.String())
+	}
+	return args
+}
+
+// printPlan says, on standard error, into what a sweep would be cut.
+func printPlan(p sweep.Plan) error {
+	for n, s := range p.Shards {
+		spec := p.ShardSpec(n)
+		fmt.Fprintf(os.Stderr, "shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries), spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
+	}
+	_, err := fmt.Fprintf(os.Stderr, "%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries), p.Spec.Runs, p.Backend)
+	return err
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/sweep"
+)
+
+const sweepLong = `sweep runs many settings, in shards: each is some settings and seeds, with a folder of results of its own, which is resumed to the byte after
+whatever ends its process. The settings are
+
+  a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as hyper run takes them
+  random     --space KEY=LOW:HIGH ... --random N         N settings spread over the space, as hyper tune draws them; one --agent
+  halving    --space KEY=LOW:HIGH ... --halving N        a search by successive halving, as hyper tune does; one --agent
+  a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}], "periods", "runs", "seed"}
+
+OUT/plan.json lists the shards, and never changes. Called again with the same arguments, or as hyper sweep OUT, sweep does what is left; with other
+arguments it refuses. hyper status OUT tells how far it is, and hyper merge OUT FILE joins the results: the same bytes whatever the engine, the
+number of workers and what interrupted them. Settings that differ in numbers that shape nothing (* in hyper list) share a compilation.
+
+Engines:
+
+  local        --workers processes of this machine. One that is killed is replaced.
+  slurm        a job array of one task a shard, submitted by sbatch. Tasks that are killed or fail are requeued (--retries times); tasks that are
+               preempted, or near their --time, save on SIGTERM and are requeued. OUT must be on a file system that all nodes share.
+  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at --mount, must hold OUT as
+               --pod-dir, and must take appends, renames and locks: NFS and CephFS do; S3 does through a file system that has them.
+
+With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes nothing: it prints what would be run, or the
+script or manifest.`
+
+// settings makes the Spec of a grid, a random search or a file.
+func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
+	if strings.HasSuffix(what, ".json") {
+		for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"} {
+			if c.Flags().Changed(flag) {
+				return lab.Spec{}, fmt.Errorf("%s says what to run: --%s cannot be given with it", what, flag)
+			}
+		}
+		text, err := os.ReadFile(what)
+		if err != nil {
+			return lab.Spec{}, err
+		}
+		spec, _, err := lab.ParseSpec(text, paper.Known)
+		return spec, err
+	}
+	if f.random > 0 {
+		t, err := f.tuning(c, what, f.random)
+		if err != nil {
+			return lab.Spec{}, err
+		}
+		return t.Spec(paper.Known)
+	}
+	if len(f.space) > 0 {
+		return lab.Spec{}, errors.New("--space needs --random N or --halving N: how many settings to draw from it")
+	}
+	return f.spec.spec(c, what)
+}
+
+// search makes a search by halving.
+func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (sweep.Search, error) {
+	if f.random > 0 {
+		return sweep.Search{}, errors.New("--random and --halving exclude each other")
+	}
+	t, err := f.tuning(c, name, f.halving)
+	if err != nil {
+		return sweep.Search{}, err
+	}
+	return sweep.NewSearch(t, paper.Known, o)
+}
+
+// tuning is the space to draw settings from.
+func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (lab.Tuning, error) {
+	x, err := experiment(name)
+	if err != nil {
+		return lab.Tuning{}, err
+	}
+	if len(f.spec.agents) != 1 || len(f.space) == 0 {
+		return lab.Tuning{}, errors.New("--random and --halving need one --agent and at least one --space")
+	}
+	size, err := f.spec.size(c, x)
+	t := lab.Tuning{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Candidates: candidates, Size: size, Seed: f.spec.seed}
+	for _, text := range f.space {
+		d, err := lab.ParseDimension(text)
+		if err != nil {
+			return t, err
+		}
+		t.Space = append(t.Space, d)
+	}
+	return t, err
+}

@@ -1,0 +1,71 @@
+package sweep
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// cut divides a Spec into about so many shards. Each has entries of one shape, so that it compiles one program; shards of one shape
+// lie side by side.
+func cut(spec lab.Spec, shards, batch int) []Shard {
+	var order []string
+	groups := map[string][]int{}
+	for i, e := range spec.Entries {
+		key := e.Shape()
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], i)
+	}
+	lanes := max(batch, (len(spec.Entries)*spec.Runs+shards-1)/shards)
+	var out []Shard
+	for _, key := range order {
+		entries := groups[key]
+		e, r := block(len(entries), spec.Runs, lanes, batch)
+		for i := 0; i < len(entries); i += e {
+			for first := 0; first < spec.Runs; first += r {
+				out = append(out, Shard{Entries: entries[i:min(i+e, len(entries))], First: first, Runs: min(r, spec.Runs-first)})
+			}
+		}
+	}
+	return out
+}
+
+// block chooses how many entries and runs a shard has, about so many in all. Best are equal shards of whole batches: every other size of
+// batch is one more compilation, and a batch that is not full is slow.
+func block(entries, runs, lanes, batch int) (e, r int) {
+	best := math.Inf(1)
+	for i := 1; i <= min(entries, 2*lanes); i++ {
+		for j := 1; j <= min(runs, 2*lanes/i); j++ {
+			if cost := blockCost(entries, runs, i, j, lanes, batch); cmp.Less(cost, best) {
+				best, e, r = cost, i, j
+			}
+		}
+	}
+	return e, r
+}
+
+// blockCost counts what is wrong with shards of i entries and j runs: a point for each way in which they are unequal or end in a part of a
+// batch, and one for twice or half the number of runs that was asked for.
+func blockCost(entries, runs, i, j, lanes, batch int) float64 {
+	cost := math.Abs(math.Log2(float64(i*j) / float64(lanes)))
+	for _, odd := range []bool{entries%i != 0, runs%j != 0, i*j%batch != 0} {
+		if odd {
+			cost++
+		}
+	}
+	return cost
+}
+
+// Jobs are the shards as lab.Makespan takes them, where shapes are the first entry of each shape.
+func (p Plan) Jobs(shapes []int) []lab.Job {
+	var out []lab.Job
+	for _, s := range p.Shards {
+		at := slices.IndexFunc(shapes, func(e int) bool { return p.Spec.Entries[e].Shape() == p.Spec.Entries[s.Entries[0]].Shape() })
+		out = append(out, lab.Job{Shape: at, Runs: len(s.Entries) * s.Runs})
+	}
+	return out
+}

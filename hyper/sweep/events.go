@@ -1,0 +1,149 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// What happens to a shard.
+const (
+	started     = "started"
+	interrupted = "interrupted" // saved, to be gone on with
+	failed      = "failed"
+	done        = "done"
+)
+
+// event is a line of a shard's events.jsonl.
+type event struct {
+	Time    time.Time `json:"time"`
+	What    string    `json:"what"`
+	Host    string    `json:"host"`
+	PID     int       `json:"pid"`
+	Job     string    `json:"job,omitempty"` // the scheduler's name for it
+	Error   string    `json:"error,omitempty"`
+	Rows    int       `json:"rows,omitempty"`
+	SHA256  string    `json:"sha256,omitempty"` // of results.jsonl
+	Seconds float64   `json:"seconds,omitempty"`
+}
+
+const (
+	eventsFile    = "events.jsonl"
+	heartbeatFile = "heartbeat.json"
+)
+
+// record appends an event to a shard's folder, with time, host and process.
+func record(path string, e event) error {
+	e.Time, e.PID, e.Job = time.Now().UTC(), os.Getpid(), job()
+	e.Host, _ = os.Hostname()
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(path, eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// job is the name of the scheduler's job that this process is, or "".
+func job() string {
+	if id := os.Getenv("SLURM_ARRAY_JOB_ID"); id != "" {
+		return id + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+	}
+	return os.Getenv("HYPER_JOB")
+}
+
+// events reads what happened to a shard; a last line that a crash cut off is left out.
+func events(path string) ([]event, error) {
+	text, err := os.ReadFile(filepath.Join(path, eventsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var out []event
+	for line := range bytes.Lines(text) {
+		var e event
+		if json.Unmarshal(line, &e) == nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// heartbeat is how far a shard was when its worker last said so.
+type heartbeat struct {
+	Host     string  `json:"host"`
+	PID      int     `json:"pid"`
+	Done     int64   `json:"done"` // run-periods
+	Computed int64   `json:"computed"`
+	Seconds  float64 `json:"seconds"` // since the worker began
+}
+
+// firstBeat is the time to the second heartbeat, and lastBeat the longest between two: thousands of workers write to one file system. A worker
+// on another machine that was silent for silence is taken for dead; shared folders may show a file's new time a minute late.
+const (
+	firstBeat = time.Second
+	lastBeat  = 20 * time.Second
+	silence   = 90 * time.Second
+)
+
+// heart writes heartbeats while a shard is at work.
+type heart struct {
+	mu    sync.Mutex
+	path  string
+	begin time.Time
+	now   lab.Progress
+	end   chan struct{}
+	ended sync.WaitGroup
+}
+
+func newHeart(path string, now lab.Progress) *heart {
+	h := &heart{path: path, begin: time.Now(), now: now, end: make(chan struct{})}
+	h.write()
+	h.ended.Go(func() {
+		for wait := firstBeat; ; wait = min(2*wait, lastBeat) {
+			select {
+			case <-h.end:
+				return
+			case <-time.After(wait):
+				h.write()
+			}
+		}
+	})
+	return h
+}
+
+func (h *heart) update(now lab.Progress) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = now
+}
+
+// write writes the heartbeat; one that cannot be written is missed.
+func (h *heart) write() {
+	h.mu.Lock()
+	b := heartbeat{PID: os.Getpid(), Done: h.now.Done, Computed: h.now.Computed, Seconds: time.Since(h.begin).Seconds()}
+	h.mu.Unlock()
+	b.Host, _ = os.Hostname()
+	if text, err := json.Marshal(b); err == nil {
+		_ = lab.WriteFile(filepath.Join(h.path, heartbeatFile), text)
+	}
+}
+
+// stop ends the beat with a last one.
+func (h *heart) stop() {
+	close(h.end)
+	h.ended.Wait()
+	h.write()
+}

@@ -1,0 +1,158 @@
+package sweep
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// ErrUnfinished says that a sweep has shards that are not done.
+var ErrUnfinished = errors.New("unfinished sweep")
+
+// Rows joins the rows of all shards, in the order of entry, period and run. They depend on the plan's Spec and backend alone: not on the
+// shards, their order, or who ran them. The header names no batch size, and of the machine what all shards agree on, less its number of
+// cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards.
+func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
+	states, err := p.States(dir)
+	if err != nil {
+		return lab.Header{}, nil, err
+	}
+	if err := unready(dir, states); err != nil {
+		return lab.Header{}, nil, err
+	}
+	out := lab.Header{Format: lab.Format, Spec: p.Spec, Version: p.Version, Backend: p.Backend}
+	var rows []lab.Row
+	for n := range p.Shards {
+		h, _, err := lab.ReadResults(ShardDir(dir, n), known)
+		if err != nil {
+			return lab.Header{}, nil, err
+		}
+		part, err := p.readShard(ShardDir(dir, n), n, known)
+		if err != nil {
+			return lab.Header{}, nil, err
+		}
+		out.Machine = agreed(n, out.Machine, h.Machine)
+		rows = append(rows, part...)
+	}
+	slices.SortFunc(rows, func(a, b lab.Row) int {
+		return cmp.Or(cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Period, b.Period), cmp.Compare(a.Run, b.Run))
+	})
+	return out, rows, nil
+}
+
+// unready is the error of shards that are not done, or nil.
+func unready(dir string, states []Status) error {
+	var left, damaged []int
+	for _, s := range states {
+		switch s.State {
+		case Done:
+		case Damaged:
+			damaged = append(damaged, s.Shard)
+		default:
+			left = append(left, s.Shard)
+		}
+	}
+	again := fmt.Sprintf("`hyper sweep %s` runs them", dir)
+	if len(damaged) > 0 {
+		return fmt.Errorf("%s: %w: shards %s; %s anew", dir, ErrDamaged, Ranges(damaged), again)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s: %w: shards %s are not done; %s", dir, ErrUnfinished, Ranges(left), again)
+	}
+	return nil
+}
+
+// agreed keeps what two machines have in common, and the first as it is.
+func agreed(n int, a, b lab.Machine) lab.Machine {
+	b.CPUs = 0 // a worker may have been given some of them
+	if n == 0 {
+		return b
+	}
+	keep := func(x *string, y string) {
+		if *x != y {
+			*x = ""
+		}
+	}
+	keep(&a.OS, b.OS)
+	keep(&a.Arch, b.Arch)
+	keep(&a.CPU, b.CPU)
+	keep(&a.Go, b.Go)
+	return a
+}
+
+// readShard reads the rows of a finished shard, as rows of the plan's Spec. They must be of this shard, and each exactly once.
+func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) ([]lab.Row, error) {
+	h, rows, err := lab.ReadResults(path, known)
+	if err != nil {
+		return nil, err
+	}
+	want := p.ShardSpec(n)
+	if !reflect.DeepEqual(h.Spec, want) || h.Backend != p.Backend {
+		return nil, fmt.Errorf("%w: %s holds other settings, seeds or another backend than the plan says", ErrDamaged, path)
+	}
+	shard, periods := p.Shards[n], lab.Schedule(want.Periods)
+	seen := map[[3]int]bool{}
+	for i, r := range rows {
+		key := [3]int{r.Entry, r.Run, r.Period}
+		if _, due := slices.BinarySearch(periods, r.Period); !due || seen[key] || r.Run < 0 || r.Run >= want.Runs || r.Seed != want.Seed+uint64(r.Run) {
+			return nil, fmt.Errorf("%w: %s has a row twice, or one that is not in the plan: entry %d, run %d, period %d", ErrDamaged, path, r.Entry, r.Run, r.Period)
+		}
+		seen[key] = true
+		rows[i].Entry, rows[i].Run = shard.Entries[r.Entry], shard.First+r.Run
+	}
+	if all := len(want.Entries) * want.Runs * len(periods); len(rows) != all {
+		return nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)
+	}
+	return rows, nil
+}
+
+// Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it, FILE.jsonl has every row
+// with every digit. Both are read by lab.ReadStudy.
+func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
+	whole := strings.HasSuffix(file, ".jsonl")
+	if !whole && !strings.HasSuffix(file, ".jsonl.gz") {
+		return fmt.Errorf("%s: merged results are FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row", file)
+	}
+	h, rows, err := p.Rows(dir, known)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return lab.WritePiece(file, h, rows)
+	}
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	err = lines.Encode(h)
+	for _, r := range rows {
+		err = errors.Join(err, lines.Encode(r))
+	}
+	if err != nil {
+		return err
+	}
+	return lab.WriteFile(file, text.Bytes())
+}
+
+// Ranges writes increasing numbers as Slurm does: 0-3,7.
+func Ranges(numbers []int) string {
+	var out []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		text := fmt.Sprint(numbers[i])
+		if j > i {
+			text += fmt.Sprint("-", numbers[j])
+		}
+		out = append(out, text)
+		i = j + 1
+	}
+	return strings.Join(out, ",")
+}

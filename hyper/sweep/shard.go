@@ -1,0 +1,111 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// ErrDamaged says that the results of a shard are not what its worker wrote, or not those of the plan.
+var ErrDamaged = errors.New("damaged shard")
+
+// ErrBusy says that another process is at work on a shard.
+var ErrBusy = errors.New("another process is at work on it")
+
+// RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns lab.ErrInterrupted;
+// called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend and BatchRuns are the plan's.
+func (p Plan) RunShard(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
+	if n < 0 || n >= len(p.Shards) {
+		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
+	}
+	path := ShardDir(dir, n)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	lock := flock.New(path + ".lock") // kept beside: two that lock and remove one file may hold two
+	if alone, err := lock.TryLock(); err != nil {
+		return err
+	} else if !alone {
+		return fmt.Errorf("shard %d of %s: %w", n, dir, ErrBusy)
+	}
+	defer func() { _ = lock.Unlock() }()
+	return p.runLocked(ctx, dir, n, known, o)
+}
+
+func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
+	path := ShardDir(dir, n)
+	s, err := p.state(dir, n)
+	if err != nil {
+		return err
+	}
+	switch s.State {
+	case Done:
+		return nil
+	case Damaged: // keep it, and begin anew
+		if err := os.Rename(path, unused(path+".damaged-")); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	if err := record(path, event{What: started}); err != nil {
+		return err
+	}
+	begin := time.Now()
+	err = p.work(ctx, path, n, known, o)
+	switch {
+	case err == nil:
+		return p.finish(path, n, known, time.Since(begin))
+	case errors.Is(err, lab.ErrInterrupted):
+		return errors.Join(err, record(path, event{What: interrupted}))
+	}
+	return errors.Join(err, record(path, event{What: failed, Error: err.Error()}))
+}
+
+// work runs the shard's Spec with a heartbeat.
+func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab.Experiment, o lab.Options) error {
+	o.Dir, o.Backend, o.BatchRuns = path, p.Backend, p.BatchRuns
+	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})
+	defer h.stop()
+	then := o.Progress
+	o.Progress = func(now lab.Progress) {
+		h.update(now)
+		if then != nil {
+			then(now)
+		}
+	}
+	_, err := lab.Run(ctx, p.ShardSpec(n), known, o)
+	return err
+}
+
+// finish checks the results, and records their checksum.
+func (p Plan) finish(path string, n int, known map[string]lab.Experiment, took time.Duration) error {
+	rows, err := p.readShard(path, n, known)
+	if err != nil {
+		return errors.Join(err, record(path, event{What: failed, Error: err.Error()}))
+	}
+	sum, err := checksum(path)
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Join(path, heartbeatFile))
+	return record(path, event{What: done, Rows: len(rows), SHA256: sum, Seconds: took.Seconds()})
+}
+
+// unused appends the first number to a path that makes it one that is not there.
+func unused(prefix string) string {
+	for k := 1; ; k++ {
+		path := fmt.Sprint(prefix, k)
+		if _, err := os.Stat(path); err != nil {
+			return path
+		}
+	}
+}

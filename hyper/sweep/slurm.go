@@ -1,0 +1,157 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Task says what a scheduler gives to each shard.
+type Task struct {
+	Command  []string // a command line that does a shard, given the sweep's folder and the shard's number as last arguments
+	CPUs     int
+	Memory   string // such as 2G or 2Gi; "" is the scheduler's default
+	Parallel int    // shards at once; 0 is as many as there is room for
+	Retries  int    // of a shard that failed; one that was interrupted goes on however often
+}
+
+// Slurm does the shards of a sweep by a job array. A task that is killed or fails is requeued; one that is preempted, or near its time limit,
+// hears SIGTERM, saves, and is requeued.
+type Slurm struct {
+	Task
+	Time    string   // limit of a task, as sbatch takes it; "" is the partition's
+	Options []string // of sbatch, such as --partition=night
+}
+
+// slurmGrace is the time that a task has to save before its limit, in seconds.
+const slurmGrace = 60
+
+var slurmScript = template.Must(template.New("slurm").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
+# Does shards of the sweep in {{.Dir}}, one by each task of the array.
+#SBATCH --job-name={{.Name}}
+#SBATCH --array={{.Array}}
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task={{.CPUs}}
+{{- if .Memory}}
+#SBATCH --mem={{.Memory}}
+{{- end}}
+{{- if .Time}}
+#SBATCH --time={{.Time}}
+{{- end}}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=TERM@{{.Grace}}
+#SBATCH --output={{.Dir}}/log/%a.txt
+{{- range .Options}}
+#SBATCH {{.}}
+{{- end}}
+
+requeue() {
+	scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+	sleep 60 # Slurm ends this script
+	exit 1
+}
+
+srun --ntasks=1 --cpus-per-task={{.CPUs}}{{range .Command}} {{quote .}}{{end}} {{quote .Dir}} "$SLURM_ARRAY_TASK_ID"
+status=$?
+case $status in
+0 | 2) exit $status ;; # done; or it cannot be
+130 | 143) requeue ;;  # interrupted, and saved
+esac
+# failed, or killed
+[ "${SLURM_RESTART_COUNT:-0}" -ge {{.Retries}} ] || requeue
+exit $status
+`))
+
+// Script is the batch script for some shards. dir is the sweep's folder as the nodes see it.
+func (s Slurm) Script(dir string, shards []int) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if strings.ContainsAny(dir, " \t\n%\\") {
+		return "", fmt.Errorf("%s: sbatch takes no folder with spaces, %% or backslashes", dir)
+	}
+	array := Ranges(shards)
+	if s.Parallel > 0 {
+		array += fmt.Sprint("%", s.Parallel)
+	}
+	var out bytes.Buffer
+	err = slurmScript.Execute(&out, struct {
+		Slurm
+		Dir, Name, Array string
+		Grace            int
+	}{s, dir, "hyper-" + filepath.Base(dir), array, slurmGrace})
+	return out.String(), err
+}
+
+// quote makes a text one word of the shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without Slurm on this machine the
+// queue counts as empty.
+func (s Slurm) Due(p Plan, dir string) ([]int, error) {
+	states, err := p.States(dir)
+	if err != nil {
+		return nil, err
+	}
+	queued := queued(dir)
+	var due []int
+	for _, s := range states {
+		if s.State != Done && s.State != Running && !slices.Contains(queued, s.Shard) {
+			due = append(due, s.Shard)
+		}
+	}
+	return due, nil
+}
+
+// queued are the shards that earlier submissions still hold.
+func queued(dir string) []int {
+	var out []int
+	scripts, _ := filepath.Glob(filepath.Join(dir, "slurm-*.sh"))
+	for _, path := range scripts {
+		job := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "slurm-"), ".sh")
+		said, err := exec.Command("squeue", "--noheader", "--array", "--format=%K", "--jobs="+job).Output()
+		if err != nil { // the job is long over
+			continue
+		}
+		for _, word := range strings.Fields(string(said)) {
+			if n, err := strconv.Atoi(word); err == nil {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// Submit hands shards to sbatch, and returns the job's number. The script is kept as slurm-JOB.sh in the sweep's folder.
+func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string, err error) {
+	script, err := s.Script(dir, shards)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil { // else Slurm writes no output
+		return "", err
+	}
+	c := exec.CommandContext(ctx, "sbatch", "--parsable")
+	c.Stdin = strings.NewReader(script)
+	said, err := c.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("sbatch: %s", strings.TrimSpace(string(exit.Stderr)))
+	} else if err != nil {
+		return "", fmt.Errorf("%w: --dry-run prints the script, to submit elsewhere", err)
+	}
+	job, _, _ = strings.Cut(strings.TrimSpace(string(said)), ";")
+	return job, lab.WriteFile(filepath.Join(dir, "slurm-"+job+".sh"), []byte(script))
+}

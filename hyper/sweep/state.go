@@ -1,0 +1,172 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// State of a shard.
+type State string
+
+// States of a shard.
+const (
+	Waiting     State = "waiting"     // never begun
+	Running     State = "running"     // its worker is alive
+	Interrupted State = "interrupted" // saved, to be gone on with
+	Killed      State = "killed"      // its worker is gone without a word; what it saved is gone on with
+	Failed      State = "failed"
+	Damaged     State = "damaged" // its file is not what the worker wrote; it is run anew
+	Done        State = "done"
+)
+
+// Status of a shard.
+type Status struct {
+	Shard  int     `json:"shard"`
+	State  State   `json:"state"`
+	Starts int     `json:"starts"`
+	Done   int64   `json:"done"`  // run-periods
+	Total  int64   `json:"total"` // run-periods
+	Host   string  `json:"host,omitempty"`
+	PID    int     `json:"pid,omitempty"` // of the process that last worked on it
+	Job    string  `json:"job,omitempty"`
+	Error  string  `json:"error,omitempty"`
+	Rate   float64 `json:"rate"` // run-periods a second of its worker
+}
+
+// States tells how every shard is.
+func (p Plan) States(dir string) ([]Status, error) {
+	out := make([]Status, len(p.Shards))
+	var err error
+	for n := range p.Shards {
+		if out[n], err = p.state(dir, n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// state looks at a shard's folder. The rows of a finished shard are checked against their checksum.
+func (p Plan) state(dir string, n int) (Status, error) {
+	path := ShardDir(dir, n)
+	s := Status{Shard: n, State: Waiting, Total: p.runPeriods(n)}
+	happened, err := events(path)
+	if err != nil || len(happened) == 0 {
+		return s, err
+	}
+	for _, e := range happened {
+		if e.What == started {
+			s.Starts++
+		}
+	}
+	last := happened[len(happened)-1]
+	s.Host, s.PID, s.Job, s.Error = last.Host, last.PID, last.Job, last.Error
+	b, age := readHeartbeat(path)
+	s.Done = b.Done
+	if b.Seconds > 0 {
+		s.Rate = float64(b.Computed) / b.Seconds
+	}
+	switch last.What {
+	case done:
+		s.State, s.Done = Done, s.Total
+		if sum, err := checksum(path); err != nil || sum != last.SHA256 {
+			s.State, s.Done, s.Error = Damaged, 0, lab.ResultsFile+" is not the file that its worker wrote"
+		} else if last.Seconds > 0 {
+			s.Rate = float64(s.Total) / last.Seconds
+		}
+	case interrupted:
+		s.State = Interrupted
+	case failed:
+		s.State = Failed
+	default:
+		s.State = Killed
+		if alive(last, age) {
+			s.State = Running
+		}
+	}
+	return s, nil
+}
+
+// alive tells whether the process that started a shard is: by its number on this machine, by its heartbeat on another.
+func alive(e event, age time.Duration) bool {
+	if host, err := os.Hostname(); err == nil && host == e.Host {
+		process, err := os.FindProcess(e.PID)
+		if err == nil {
+			err = process.Signal(syscall.Signal(0)) // sends nothing
+		}
+		return err == nil || errors.Is(err, os.ErrPermission)
+	}
+	return min(age, time.Since(e.Time)) < silence
+}
+
+// readHeartbeat returns a shard's last heartbeat and its age; without one a great age.
+func readHeartbeat(path string) (b heartbeat, age time.Duration) {
+	file := filepath.Join(path, heartbeatFile)
+	info, err := os.Stat(file)
+	text, err2 := os.ReadFile(file)
+	if err != nil || err2 != nil || json.Unmarshal(text, &b) != nil {
+		return b, 1 << 62
+	}
+	return b, time.Since(info.ModTime())
+}
+
+// checksum is the SHA-256 of a shard's results.
+func checksum(path string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(path, lab.ResultsFile))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// AllStates are the states of a shard, in the order in which they are told.
+var AllStates = []State{Done, Running, Interrupted, Killed, Failed, Damaged, Waiting}
+
+// Summary is how a sweep is.
+type Summary struct {
+	Shards      map[State][]int
+	Done, Total int64         // run-periods
+	Rate        float64       // run-periods a second: of all that are running, or else of one worker on average
+	Left        time.Duration // at this rate; 0 where it is not known
+	Again       []int         // shards that something ended, and that nothing is at work on
+}
+
+// Summarize adds up the states of a sweep's shards.
+func Summarize(states []Status) Summary {
+	sum := Summary{Shards: map[State][]int{}}
+	var rates, idle []float64
+	for _, s := range states {
+		sum.Shards[s.State] = append(sum.Shards[s.State], s.Shard)
+		sum.Done += s.Done
+		sum.Total += s.Total
+		switch {
+		case s.State == Running && s.Rate > 0:
+			rates = append(rates, s.Rate)
+		case s.Rate > 0:
+			idle = append(idle, s.Rate)
+		}
+		if slices.Contains([]State{Interrupted, Killed, Failed, Damaged}, s.State) {
+			sum.Again = append(sum.Again, s.Shard)
+		}
+	}
+	mean := 0.0
+	if all := slices.Concat(rates, idle); len(all) > 0 {
+		mean = floats.Sum(all) / float64(len(all))
+	}
+	sum.Rate = mean * float64(max(1, len(sum.Shards[Running])))
+	if sum.Rate > 0 {
+		sum.Left = time.Duration(float64(sum.Total-sum.Done) / sum.Rate * float64(time.Second))
+	}
+	return sum
+}
