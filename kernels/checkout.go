@@ -1,43 +1,82 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 const modulePath = "github.com/hypermodels/hypermodels"
 
-// checkout is the root folder of the repository.
+// checkout is the root folder of this project's files: a clone of the repository, or a release in Go's module cache.
 type checkout string
 
-// findCheckout looks for the repository in dir and the folders above it.
-func findCheckout(dir string) (checkout, error) {
+// module is a Go module that has to do with this project.
+type module struct {
+	dir string
+	own bool // this project itself; otherwise, a module that requires it
+}
+
+var errNoModule = errors.New("not inside a checkout of " + modulePath + ", nor inside a module that requires it")
+
+// findModule looks in dir and the folders above it for a module that is, or requires, this project.
+func findModule(dir string) (module, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return module{}, err
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && bytes.Contains(mod, []byte("module "+modulePath+"\n")) {
-			return checkout(dir), nil
+		text, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if own := strings.Contains(string(text), "module "+modulePath+"\n"); own || strings.Contains(string(text), modulePath+" v") {
+			return module{dir, own}, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", badInput(fmt.Errorf("%s is not inside a checkout of %s: start it from the repository's folder", start, modulePath))
+			return module{}, badInput(fmt.Errorf("%s is %w: start it from the repository's folder, or make a project by `kernels new`", start, errNoModule))
 		}
 	}
 }
 
-// here is the checkout around the working folder.
-func here() (checkout, error) { return findCheckout(".") }
+// files are this project's files as the module sees them: itself, or the version that it requires.
+func (m module) files() (checkout, error) {
+	if m.own {
+		return checkout(m.dir), nil
+	}
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", modulePath)
+	cmd.Dir, cmd.Env = m.dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	out, err := cmd.Output()
+	if dir := strings.TrimSpace(string(out)); err == nil && dir != "" {
+		return checkout(dir), nil
+	}
+	return "", badInput(fmt.Errorf("%s requires %s, which is not there: run `go mod download` in it", m.dir, modulePath))
+}
 
-// path of something in the repository, given relative to its root.
+// notebooks is the folder that lab opens and run looks in.
+func (m module) notebooks() string {
+	if m.own {
+		return filepath.Join(m.dir, "notebooks")
+	}
+	return m.dir
+}
+
+// here finds the module around the working folder, and this project's files.
+func here() (module, checkout, error) {
+	m, err := findModule(".")
+	if err != nil {
+		return m, "", err
+	}
+	files, err := m.files()
+	return m, files, err
+}
+
+// path of something among the project's files, given relative to their root.
 func (c checkout) path(parts ...string) string {
 	return filepath.Join(append([]string{string(c)}, parts...)...)
 }
 
-// read returns the contents of files of the repository, one after the other.
+// read returns the contents of files, one after the other.
 func (c checkout) read(names ...string) ([]byte, error) {
 	var all []byte
 	for _, name := range names {

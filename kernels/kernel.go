@@ -59,7 +59,7 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	argv := []string{
 		self, layerVerb, "--connection", connection, "--dir", tmp, "--",
 		filepath.Join(k.tools, "gonb"),
-		"-go_work=" + strings.Join(k.repo.around(dir), ","),
+		"-go_work=" + k.repo.around(dir),
 		"-raw_error",                                                      // The layer shows errors.
 		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
 	}
@@ -78,7 +78,7 @@ func notebookDir() (string, error) {
 
 // installed finds what setup has prepared, without making anything.
 func installed(ctx context.Context) (kit, goTool, error) {
-	repo, err := here()
+	_, repo, err := here()
 	if err != nil {
 		return kit{}, goTool{}, err
 	}

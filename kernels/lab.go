@@ -13,7 +13,7 @@ import (
 func labCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lab [-- JUPYTER-ARGUMENT...]",
-		Short: "Open JupyterLab on the checkout's notebooks",
+		Short: "Open JupyterLab on the notebooks of the checkout, or of your project",
 		Example: "  go run ./kernels lab\n" +
 			"  go run ./kernels lab -- --no-browser --port 9999",
 		Args: bad(onlyAfterDash),
@@ -53,7 +53,7 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if err := k.offerCUDA(names, g); err != nil {
 		return err
 	}
-	notebooks := k.repo.path("notebooks")
+	notebooks := k.home.notebooks()
 	if err := os.MkdirAll(notebooks, 0o755); err != nil {
 		return err
 	}

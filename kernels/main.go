@@ -3,6 +3,7 @@
 //	go run ./kernels setup    install everything that the notebooks need, once
 //	go run ./kernels lab      open JupyterLab on the notebooks
 //	go run ./kernels run      execute the notebooks and report what fails
+//	go run ./kernels new DIR  begin a project of your own
 //	go run ./kernels install  add the Go kernel to your own Jupyter or VS Code; uninstall removes it
 //	go run ./kernels clean    remove what setup installed
 //
@@ -41,7 +42,7 @@ func command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand(), pythonCommand(),
-		installCommand(), uninstallCommand(), opensCommand())
+		newCommand(), installCommand(), uninstallCommand(), opensCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root
 }

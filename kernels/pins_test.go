@@ -10,7 +10,7 @@ import (
 
 func testCheckout(t *testing.T) checkout {
 	t.Helper()
-	repo, err := here()
+	_, repo, err := here()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,22 +81,17 @@ func required(t *testing.T, path string) map[string]string {
 	return versions
 }
 
-// The root module stays free of notebook and editor tools, and gonb is the same version as kernel and as library.
+// The root module stays free of editor tools and linters, and gonb is the same version as kernel and as library.
 func TestGoPins(t *testing.T) {
 	repo := testCheckout(t)
 	const gonb = "github.com/janpfeifer/gonb"
-	root := required(t, repo.path("go.mod"))
-	if root["github.com/gomlx/go-xla"] == "" {
-		t.Errorf("go.mod is not read right: %v", root)
-	}
-	for _, tool := range []string{gonb, "golang.org/x/tools/gopls", "honnef.co/go/tools"} {
+	root, tools := required(t, repo.path("go.mod")), required(t, repo.path(toolsFile))
+	for _, tool := range []string{"golang.org/x/tools/gopls", "honnef.co/go/tools"} {
 		if v := root[tool]; v != "" {
 			t.Errorf("the root module requires %s %s", tool, v)
 		}
 	}
-	tools := required(t, repo.path("kernels", "tools", "go.mod"))
-	cells := required(t, repo.path("kernels", "cells", "go.mod"))
-	if tools[gonb] == "" || tools[gonb] != cells[gonb] {
-		t.Errorf("gonb is %q in kernels/tools and %q in kernels/cells", tools[gonb], cells[gonb])
+	if tools[gonb] == "" || tools[gonb] != root[gonb] {
+		t.Errorf("gonb is %q in %s and %q in go.mod", tools[gonb], toolsFile, root[gonb])
 	}
 }

@@ -28,14 +28,14 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [NOTEBOOK...]",
 		Short: "Execute notebooks, and fail when a cell does",
-		Long: "Executes notebooks (all in notebooks/ when none is named) from their first cell to their last, each with a kernel of\n" +
+		Long: "Executes notebooks (all of the checkout or project when none is named) from their first cell to their last, each with a kernel of\n" +
 			"its own and in its own folder. The files stay as they are unless --inplace is given. Exit status 1 when a cell fails.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			repo, err := here()
+			home, _, err := here()
 			if err != nil {
 				return err
 			}
-			list, err := o.notebooks(repo, args)
+			list, err := o.notebooks(home.notebooks(), args)
 			if err != nil {
 				return badInput(err)
 			}
@@ -56,8 +56,8 @@ func runCommand() *cobra.Command {
 	return cmd
 }
 
-// notebooks checks the options and the notebooks named, or lists those of the checkout.
-func (o runOptions) notebooks(repo checkout, named []string) ([]string, error) {
+// notebooks checks the options and the notebooks named, or lists those of a folder.
+func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 	switch {
 	case o.inplace && o.out != "":
 		return nil, errors.New("--inplace and --out are two places for the outputs: give one")
@@ -69,9 +69,9 @@ func (o runOptions) notebooks(repo checkout, named []string) ([]string, error) {
 		return nil, fmt.Errorf("--jobs %d: give at least 1", o.jobs)
 	}
 	if len(named) == 0 {
-		list, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
+		list, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
 		if err == nil && len(list) == 0 {
-			err = fmt.Errorf("no notebook in %s: name one", repo.path("notebooks"))
+			err = fmt.Errorf("no notebook in %s: name one", folder)
 		}
 		return list, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +49,10 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"install --everywhere", "unknown flag"},
 		{"install here", "unknown command"},
 		{"uninstall --prefix", "needs an argument"},
+		{"new", "accepts 1 arg"},
+		{"new " + dir, "not an empty folder"},
+		{"new " + good, "not an empty folder"},
+		{"new " + filepath.Join(dir, "fresh") + " --module /x", "cannot be called"},
 		{"fly", "unknown command"},
 	} {
 		cmd := command()
@@ -65,18 +68,15 @@ func TestRunRefusesBadInput(t *testing.T) {
 }
 
 func TestRunTakesAllNotebooksInOrder(t *testing.T) {
-	repo := checkout(t.TempDir())
-	if err := os.Mkdir(repo.path("notebooks"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	o := runOptions{timeout: time.Minute, jobs: 1}
-	if _, err := o.notebooks(repo, nil); err == nil {
+	if _, err := o.notebooks(dir, nil); err == nil {
 		t.Error("no error without a notebook")
 	}
 	for _, name := range []string{"02-b.ipynb", "01-a.ipynb", "notes.txt"} {
-		writeNotebook(t, repo.path("notebooks", name))
+		writeNotebook(t, filepath.Join(dir, name))
 	}
-	list, err := o.notebooks(repo, nil)
+	list, err := o.notebooks(dir, nil)
 	if err != nil || len(list) != 2 || filepath.Base(list[0]) != "01-a.ipynb" {
 		t.Errorf("notebooks: %v, %v", list, err)
 	}
@@ -90,41 +90,37 @@ func TestFaultShowsCellAndError(t *testing.T) {
 	}
 }
 
-func TestCheckoutIsFoundFromBelow(t *testing.T) {
-	root := testCheckout(t)
-	below, err := findCheckout(root.path("kernels", "cells"))
-	if err != nil || below != root {
-		t.Errorf("from kernels/cells: %s, %v; want %s", below, err, root)
-	}
-	if _, err := findCheckout(t.TempDir()); status(err) != 2 {
-		t.Errorf("outside a checkout: %v", err)
-	}
-}
-
-func TestNotebookFindsItsModule(t *testing.T) {
-	repo := testCheckout(t)
-	dir := t.TempDir()
+// A notebook compiles against the checkout or the module that it lies in, and lab opens their notebooks.
+func TestModuleIsFoundFromBelow(t *testing.T) {
+	repo, dir := testCheckout(t), t.TempDir()
 	deep := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	other := checkout("/elsewhere")
-	check := func(what, dir string, want []string) {
+	check := func(from, folder, sees string) {
 		t.Helper()
-		if got := other.around(dir); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
+		m, err := findModule(from)
+		if (folder == "") != (status(err) == 2) || err == nil && m.notebooks() != folder {
+			t.Errorf("%s: notebooks in %q, %v; want %q", from, m.notebooks(), err, folder)
+		}
+		if got := other.around(from); got != sees {
+			t.Errorf("%s: compiles against %s, want %s", from, got, sees)
 		}
 	}
-	check("in a checkout", repo.path("kernels", "cells"), repo.workspace())
-	check("anywhere", deep, other.workspace())
-	for text, want := range map[string][]string{
-		"module example.com/x\n": other.workspace(),
-		"module example.com/x\n\nrequire " + modulePath + " v0.1.0\n": append([]string{dir}, other.workspace()...),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		check(text, deep, want)
+	check(repo.path("kernels", "layer"), repo.path("notebooks"), string(repo))
+	check(deep, "", string(other))
+	const head = "module example.com/x\n"
+	write(t, filepath.Join(dir, "go.mod"), head)
+	check(deep, "", string(other))
+	write(t, filepath.Join(dir, "go.mod"), head+"\nrequire "+modulePath+" v0.1.0\n")
+	check(deep, dir, dir)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -31,6 +31,7 @@ func setupCommand() *cobra.Command {
 
 // kit is what a setup has prepared for a checkout.
 type kit struct {
+	home  module // what the notebooks belong to
 	repo  checkout
 	store store
 	venv  string // the Python environment's folder
@@ -42,7 +43,7 @@ func (k kit) python() string { return venvPython(k.venv) }
 // setup prepares everything; what is there already costs next to nothing.
 func setup(ctx context.Context, cuda bool) (kit, error) {
 	began := time.Now()
-	repo, err := here()
+	home, repo, err := here()
 	if err != nil {
 		return kit{}, err
 	}
@@ -66,7 +67,7 @@ func setup(ctx context.Context, cuda bool) (kit, error) {
 	if err != nil {
 		return kit{}, err
 	}
-	k := kit{repo: repo, store: s, venv: s.dir(venv), tools: s.dir(tools)}
+	k := kit{home: home, repo: repo, store: s, venv: s.dir(venv), tools: s.dir(tools)}
 	plugins, err := pluginsFor(k, cuda)
 	if err != nil {
 		return kit{}, err

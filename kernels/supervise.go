@@ -72,8 +72,8 @@ func removeAll(dir string) {
 // masterPoll is how often a process looks whether the one it works for still lives.
 const masterPoll = 300 * time.Millisecond
 
-// watchMaster calls cancel when the process that this one works for has ended: Jupyter for a kernel, `go run` for a
-// command. A parent that is neither, such as a shell, may end as it likes.
+// watchMaster calls cancel when the process that this one works for has ended: Jupyter for a kernel, `go run` or `go tool`
+// for a command. A parent that is neither, such as a shell, may end as it likes.
 func watchMaster(ctx context.Context, cancel func()) {
 	parent := os.Getppid()
 	jupyter := jupyterPid()
@@ -106,8 +106,8 @@ func withParent(ctx context.Context) context.Context {
 	return ctx
 }
 
-// isGo tells whether a process is the go command, that is, whether this process was started by `go run`.
+// isGo tells whether a process is the go command, that is, whether this process was started by `go run` or `go tool`.
 func isGo(pid int) bool {
 	argv := processArgs(pid)
-	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "run"
+	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && (argv[1] == "run" || argv[1] == "tool")
 }

@@ -32,8 +32,10 @@ func findGo(ctx context.Context) (goTool, error) {
 	return goTool{path, env.GOVERSION, env.GOCACHE}, nil
 }
 
-// kernelPrograms are built from the module in kernels/tools: the kernel, and what it calls for imports and for help on
-// a name.
+// toolsFile pins kernelPrograms. It is no go.mod, which would make a module of its folder and so leave it out of releases.
+const toolsFile = "kernels/tools.mod"
+
+// kernelPrograms are the kernel, and what it calls for imports and for help on a name.
 var kernelPrograms = []string{
 	"github.com/janpfeifer/gonb",
 	"golang.org/x/tools/cmd/goimports",
@@ -42,14 +44,14 @@ var kernelPrograms = []string{
 
 // toolsItem is the folder with the kernel's programs.
 func toolsItem(repo checkout, g goTool) (item, error) {
-	pins, err := repo.read("kernels/tools/go.mod", "kernels/tools/go.sum")
+	pins, err := repo.read(toolsFile, "kernels/tools.sum")
 	if err != nil {
 		return item{}, err
 	}
 	build := func(ctx context.Context, dir, _ string) error {
-		args := append([]string{"build", "-trimpath", "-o", dir}, kernelPrograms...)
+		args := append([]string{"build", "-trimpath", "-modfile=" + toolsFile, "-o", dir}, kernelPrograms...)
 		cmd := exec.CommandContext(ctx, g.path, args...)
-		cmd.Dir = repo.path("kernels", "tools")
+		cmd.Dir = string(repo)
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
 		return step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd)
 	}

@@ -9,32 +9,19 @@ import (
 	"strings"
 )
 
-// workspace lists the modules that a cell sees beside its own: the checkout, and what kernels/cells requires.
-func (repo checkout) workspace() []string {
-	return []string{string(repo), repo.path("kernels", "cells")}
-}
-
-// around finds what a notebook in dir compiles against: the checkout that it lies in, else this one, and before it the
-// module that it lies in when that requires this project's.
-func (repo checkout) around(dir string) []string {
-	if other, err := findCheckout(dir); err == nil {
-		return other.workspace()
+// around finds what a notebook in dir compiles against: the checkout that it lies in, or the module that requires a version
+// of this project; else these files.
+func (repo checkout) around(dir string) string {
+	if m, err := findModule(dir); err == nil {
+		return m.dir
 	}
-	for ; ; dir = filepath.Dir(dir) {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.Contains(string(mod), modulePath+" v") {
-			return append([]string{dir}, repo.workspace()...)
-		}
-		if err == nil || dir == filepath.Dir(dir) {
-			return repo.workspace()
-		}
-	}
+	return string(repo)
 }
 
 // warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set
 // of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
 func (k kit) warmItem(g goTool) (item, error) {
-	pins, err := k.repo.read("go.mod", "go.sum", "kernels/cells/go.mod", "kernels/cells/go.sum")
+	pins, err := k.repo.read("go.mod", "go.sum")
 	if err != nil {
 		return item{}, err
 	}
@@ -49,15 +36,15 @@ func (k kit) warmItem(g goTool) (item, error) {
 	return item{name: "warm", pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"), build: build}, nil
 }
 
-// compile builds the checkout's libraries and kernels/cells in a workspace of their own in dir.
+// compile builds the project's libraries in a workspace of their own in dir, as GoNB does.
 func (k kit) compile(ctx context.Context, g goTool, dir string) error {
-	init := exec.CommandContext(ctx, g.path, append([]string{"work", "init"}, k.repo.workspace()...)...)
+	init := exec.CommandContext(ctx, g.path, "work", "init", string(k.repo))
 	init.Dir = dir
 	init.Env = append(os.Environ(), "GOWORK=")
 	if out, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("go work init: %w: %s", err, out)
 	}
-	cmd := exec.CommandContext(ctx, g.path, "build", modulePath+"/hyper/...", modulePath+"/kernels/cells")
+	cmd := exec.CommandContext(ctx, g.path, "build", modulePath+"/hyper/...")
 	cmd.Dir = string(k.repo)
 	cmd.Env = append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
 	return step(ctx, "compiling the packages that cells import", cmd)

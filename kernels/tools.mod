@@ -1,6 +1,6 @@
 // The programs behind the notebooks and the linter, pinned apart from the root module, which must not depend on them:
 //
-//	go tool -modfile=kernels/tools/go.mod staticcheck ./...
+//	go tool -modfile=kernels/tools.mod staticcheck ./...
 //
 // gopls needs the very golang.org/x/tools that it was released with: raise it together with the others or not at all.
 module github.com/hypermodels/hypermodels/kernels/tools

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper"
+)
+
+// projectFiles are the templates of a project's files, named as these are but for the ending.
+//
+//go:embed project/*.tmpl
+var projectFiles embed.FS
+
+func newCommand() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "new DIR",
+		Short: "Begin a project of your own: a module that imports hyper, with a notebook that runs at once",
+		Long: "Makes the folder DIR with a Go module: a small world and an agent that explores it, a test, and a notebook.\n" +
+			"In it, `go tool kernels lab` opens JupyterLab and `go tool kernels run` executes the notebook. The module requires\n" +
+			"the release that this command belongs to, or is bound to the checkout that it runs in.",
+		Args: bad(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := newProject(args[0], name)
+			if err != nil {
+				return badInput(err)
+			}
+			return p.make(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&name, "module", "", "the module's `PATH` (default example.com/ and the folder's name)")
+	return cmd
+}
+
+// project is a module to make.
+type project struct {
+	dir     string
+	Module  string // its path
+	Package string // the name of its package
+	Version string // of this project, as the module requires it
+	Replace string // the checkout in place of that version, or ""
+}
+
+// newProject checks what the user wants.
+func newProject(dir, name string) (project, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return project{}, err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return project{}, fmt.Errorf("%s is there and not an empty folder: name another", dir)
+	}
+	if name == "" {
+		name = "example.com/" + strings.ToLower(filepath.Base(dir))
+	}
+	p := project{dir: dir, Module: name, Package: packageName(name)}
+	if out, err := inEmptyFolder("go", "mod", "init", name); err != nil {
+		return project{}, fmt.Errorf("a module cannot be called %q (give another by --module): %s", name, lastLine(out))
+	}
+	p.Version, p.Replace, err = origin()
+	return p, err
+}
+
+// packageName is a package name for a module path: its last element, as far as it is made of letters and digits.
+func packageName(name string) string {
+	word := regexp.MustCompile(`[a-z][a-z0-9]*`).FindString(strings.ToLower(path.Base(name)))
+	if word == "" {
+		return "project"
+	}
+	return word
+}
+
+// inEmptyFolder runs a command where it finds nothing.
+func inEmptyFolder(name string, args ...string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "hyper-new-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	return cmd.CombinedOutput()
+}
+
+// origin tells the version of this project that this command belongs to, and the checkout that stands for it, if any.
+func origin() (version, replace string, err error) {
+	_, files, err := here()
+	if err == nil {
+		if _, version, released := strings.Cut(filepath.Base(string(files)), "@"); released {
+			return version, "", nil
+		}
+		return "v" + hyper.Version, string(files), nil
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath && strings.HasPrefix(info.Main.Version, "v") {
+		return info.Main.Version, "", nil // go run .../kernels@VERSION
+	}
+	return "", "", err
+}
+
+// make writes the project's files into a folder of another name, which gets its own when it is whole.
+func (p project) make(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(p.dir), 0o755); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(p.dir), filepath.Base(p.dir)+partial)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := errors.Join(os.Chmod(dir, 0o755), p.write(dir)); err != nil {
+		return err
+	}
+	if err := p.resolve(ctx, dir); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, p.dir); err != nil {
+		return err
+	}
+	say("made %s in %s; open its notebook:\n\n    cd %s\n    go tool kernels lab\n", p.Module, p.dir, p.dir)
+	return nil
+}
+
+// write fills in the templates.
+func (p project) write(dir string) error {
+	all, err := template.ParseFS(projectFiles, "project/*.tmpl")
+	if err != nil {
+		return err
+	}
+	for _, t := range all.Templates() {
+		f, err := os.Create(filepath.Join(dir, strings.TrimSuffix(t.Name(), ".tmpl")))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(t.Execute(f, p), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve completes go.mod and go.sum: with the checksums of the checkout, if there is one, nothing is asked of the network
+// that this machine already has.
+func (p project) resolve(ctx context.Context, dir string) error {
+	if p.Replace != "" {
+		sums, err := checkout(p.Replace).read("go.sum")
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", "tool")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	say("finding what %s requires", p.Module)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, strings.TrimSpace(complaint.String()))
+	}
+	return nil
+}

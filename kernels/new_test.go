@@ -1,0 +1,121 @@
+package main
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// goIn runs the go command in a folder and returns what it printed.
+func goIn(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A new project's tests pass, and its notebook runs, by the commands that its README names.
+func TestNewProject(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My shop-2")
+	if out, code := result(t, program(t), "new", dir, "--module", "example.com/shops/my-shop.v2"); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	goIn(t, dir, nil, "vet", "./...")
+	goIn(t, dir, nil, "test", "./...")
+	if out := goIn(t, dir, nil, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
+		t.Errorf("the notebook was not run:\n%s", out)
+	}
+	if left, _ := filepath.Glob(dir + partial + "*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook against itself. The
+// release is this checkout, packed as Go's proxies do.
+func TestReleaseNeedsNoCheckout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs what `kernels setup` installs")
+	}
+	version := fmt.Sprintf("v0.0.0-test.%d", time.Now().Unix())
+	env := append(release(t, version), "GONOSUMDB="+modulePath, "GOFLAGS=-modcacherw")
+	outside := t.TempDir()
+	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "new", "shop")
+	dir := filepath.Join(outside, "shop")
+	if mod, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.Contains(string(mod), "replace") || !strings.Contains(string(mod), version) {
+		t.Errorf("go.mod does not require %s alone:\n%s", version, mod)
+	}
+	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
+		t.Errorf("the notebook was not run:\n%s", out)
+	}
+}
+
+// release offers the checkout's files, as git lists them, as a version of this module; it returns the variables that let the
+// go command find it. What the go command keeps of it is removed at the end.
+func release(t *testing.T, version string) []string {
+	t.Helper()
+	repo, proxy := testCheckout(t), t.TempDir()
+	folder := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := repo.read("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "list"), version+"\n")
+	write(t, filepath.Join(folder, version+".mod"), string(mod))
+	write(t, filepath.Join(folder, version+".info"), fmt.Sprintf(`{"Version": %q, "Time": "2026-01-01T00:00:00Z"}`, version))
+	f, err := os.Create(filepath.Join(folder, version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(pack(f, repo, modulePath+"@"+version+"/"), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.TrimSpace(goIn(t, string(repo), nil, "env", "GOMODCACHE"))
+	t.Cleanup(func() {
+		os.RemoveAll(filepath.Join(cache, filepath.FromSlash(modulePath)+"@"+version))
+		kept, _ := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(modulePath), "@v", version+"*"))
+		for _, file := range kept {
+			os.Remove(file)
+		}
+	})
+	others := strings.TrimSpace(goIn(t, string(repo), nil, "env", "GOPROXY"))
+	return []string{"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + others}
+}
+
+// pack writes the checkout's files into an archive.
+func pack(f *os.File, repo checkout, prefix string) error {
+	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
+	list.Dir = string(repo)
+	names, err := list.Output()
+	if err != nil {
+		return err
+	}
+	w := zip.NewWriter(f)
+	for name := range strings.Lines(string(names)) {
+		name = strings.TrimSpace(name)
+		data, err := os.ReadFile(repo.path(filepath.FromSlash(name)))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		entry, err2 := w.Create(prefix + name)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if _, err := entry.Write(data); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
