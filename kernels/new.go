@@ -16,8 +16,6 @@ import (
 	"text/template"
 
 	"github.com/spf13/cobra"
-
-	"github.com/hypermodels/hypermodels/hyper"
 )
 
 // projectFiles are the templates of a project's files, named as these are but for the ending.
@@ -103,7 +101,7 @@ func origin() (version, replace string, err error) {
 		if _, version, released := strings.Cut(filepath.Base(string(files)), "@"); released {
 			return version, "", nil
 		}
-		return "v" + hyper.Version, string(files), nil
+		return "v0.0.0", string(files), nil
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath && strings.HasPrefix(info.Main.Version, "v") {
 		return info.Main.Version, "", nil // go run .../kernels@VERSION
