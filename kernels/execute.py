@@ -18,6 +18,11 @@ KEPT_OF_A_NOTEBOOK = {"kernelspec", "title", "authors"}
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
+def shows(output):
+    """Whether there is anything to see in an output; a display that a cell emptied at its end is nothing."""
+    return output.output_type != "display_data" or any(output.data.values())
+
+
 def normalise(notebook, kernel):
     """Drop what differs from machine to machine and run to run, so that a new run makes a small diff."""
     metadata = {k: v for k, v in notebook.metadata.items() if k in KEPT_OF_A_NOTEBOOK}
@@ -28,6 +33,8 @@ def normalise(notebook, kernel):
     for cell in notebook.cells:
         for key in VOLATILE_IN_A_CELL & set(cell.metadata):
             del cell.metadata[key]
+        if cell.cell_type == "code":
+            cell.outputs = [o for o in cell.outputs if shows(o)]
         if cell.cell_type == "code" and cell.get("execution_count") is not None:
             count += 1
             cell.execution_count = count

@@ -55,7 +55,8 @@ func TestFirstCell(t *testing.T) {
 		"%%\nfmt.Println(MustExecOnce(must.M1(backend.Open(\"go\")), square, []float32{1, 2, 3}))",
 		"import \"gonum.org/v1/plot\"\n\n%%\nvar png bytes.Buffer\nmust.M1(must.M1(plot.New().WriterTo(100, 100, \"png\")).WriteTo(&png))\n"+
 			"gonbui.DisplayPNG(png.Bytes())",
-		"%%\nfmt.Println(os.Getenv(\"HYPER_PROFILE\"))")
+		"%%\nfmt.Println(os.Getenv(\"HYPER_PROFILE\"))",
+		"%%\nl := notebook.NewLive()\nl.Show(\"halfway there\", nil)\nl.Close()\nnotebook.NewTable(\"agent\").Show()")
 	before, _ := os.ReadFile(path)
 	folder := filepath.Join(t.TempDir(), "executed")
 	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
@@ -68,10 +69,13 @@ func TestFirstCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`} {
+	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`} {
 		if !strings.Contains(string(executed), want) {
 			t.Errorf("%q is not among the outputs", want)
 		}
+	}
+	if text := string(executed); strings.Contains(strings.Split(text, "notebook.NewLive()")[1], "text/html") {
+		t.Error("a live display that was closed is among the outputs")
 	}
 }
 

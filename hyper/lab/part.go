@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -75,15 +76,20 @@ func Levels(h Header, key string) (out []any) {
 	return out
 }
 
-// compareValues compares values of one key.
+// compareValues compares values of one key: numbers, also those that are text, by size and before other texts.
 func compareValues(a, b any) int {
-	switch a := a.(type) {
-	case int:
-		return cmp.Compare(a, b.(int))
-	case float64:
-		return cmp.Compare(a, b.(float64))
+	s, t := fmt.Sprint(a), fmt.Sprint(b)
+	x, errX := strconv.ParseFloat(s, 64)
+	y, errY := strconv.ParseFloat(t, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Compare(x, y)
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
 	}
-	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	return cmp.Compare(s, t)
 }
 
 // Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent.

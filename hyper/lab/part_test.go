@@ -71,6 +71,13 @@ func TestLevels(t *testing.T) {
 	if got := fmt.Sprint(lab.Levels(h, "particles"), lab.Levels(h, "arms"), lab.Levels(h, "none")); got != "[9 100] [5 20] []" {
 		t.Errorf("levels %s", got)
 	}
+	texts, err := paper.Gaussian.Spec([]string{"hypernetwork"}, []string{"hyper-hidden=5x5,32,5"}, lab.Size{Periods: 1, Runs: 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(lab.Levels(lab.Header{Spec: texts}, "hyper-hidden")); got != "[5 32 5x5]" {
+		t.Errorf("levels of a text %s", got)
+	}
 }
 
 func TestUnusual(t *testing.T) {

@@ -36,7 +36,8 @@ const (
 var livePause = time.Second
 
 // Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails there is no
-// figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as long as that one took.
+// figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as long as that one took: the
+// clock decides whether draw is called, so it should change nothing that the cell computes with (such as draw from an agent).
 func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
