@@ -1,4 +1,5 @@
-package main
+// Package project holds the templates of `kernels new`, and tests what is made of them.
+package project
 
 import (
 	"archive/zip"
@@ -24,18 +25,21 @@ func goIn(t *testing.T, dir string, env []string, args ...string) string {
 	return string(out)
 }
 
+const modulePath = "github.com/hypermodels/hypermodels"
+
 // A new project's tests pass, and its notebook runs, by the commands that its README names.
 func TestNewProject(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "My shop-2")
-	if out, code := result(t, program(t), "new", dir, "--module", "example.com/shops/my-shop.v2"); code != 0 {
-		t.Fatalf("exit status %d\n%s", code, out)
+	if testing.Short() {
+		t.Skip("needs what `kernels setup` installs")
 	}
+	dir := filepath.Join(t.TempDir(), "My shop-2")
+	goIn(t, checkout(t), nil, "run", "./kernels", "new", dir, "--module", "example.com/shops/my-shop.v2")
 	goIn(t, dir, nil, "vet", "./...")
 	goIn(t, dir, nil, "test", "./...")
 	if out := goIn(t, dir, nil, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
 		t.Errorf("the notebook was not run:\n%s", out)
 	}
-	if left, _ := filepath.Glob(dir + partial + "*"); len(left) > 0 {
+	if left, _ := os.ReadDir(filepath.Dir(dir)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -63,12 +67,12 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 // go command find it. What the go command keeps of it is removed at the end.
 func release(t *testing.T, version string) []string {
 	t.Helper()
-	repo, proxy := testCheckout(t), t.TempDir()
+	repo, proxy := checkout(t), t.TempDir()
 	folder := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mod, err := repo.read("go.mod")
+	mod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func release(t *testing.T, version string) []string {
 	if err := errors.Join(pack(f, repo, modulePath+"@"+version+"/"), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	cache := strings.TrimSpace(goIn(t, string(repo), nil, "env", "GOMODCACHE"))
+	cache := strings.TrimSpace(goIn(t, repo, nil, "env", "GOMODCACHE"))
 	t.Cleanup(func() {
 		os.RemoveAll(filepath.Join(cache, filepath.FromSlash(modulePath)+"@"+version))
 		kept, _ := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(modulePath), "@v", version+"*"))
@@ -90,14 +94,14 @@ func release(t *testing.T, version string) []string {
 			os.Remove(file)
 		}
 	})
-	others := strings.TrimSpace(goIn(t, string(repo), nil, "env", "GOPROXY"))
+	others := strings.TrimSpace(goIn(t, repo, nil, "env", "GOPROXY"))
 	return []string{"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + others}
 }
 
 // pack writes the checkout's files into an archive.
-func pack(f *os.File, repo checkout, prefix string) error {
+func pack(f *os.File, repo, prefix string) error {
 	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
-	list.Dir = string(repo)
+	list.Dir = repo
 	names, err := list.Output()
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func pack(f *os.File, repo checkout, prefix string) error {
 	w := zip.NewWriter(f)
 	for name := range strings.Lines(string(names)) {
 		name = strings.TrimSpace(name)
-		data, err := os.ReadFile(repo.path(filepath.FromSlash(name)))
+		data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(name)))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -118,4 +122,20 @@ func pack(f *os.File, repo checkout, prefix string) error {
 		}
 	}
 	return w.Close()
+}
+
+func checkout(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
