@@ -1,6 +1,7 @@
 """JupyterLab in a browser, from the README's command to a restarted kernel: lab.py BROWSER NOTEBOOK..."""
 
 import os
+import re
 import sys
 import tempfile
 import time
@@ -59,11 +60,10 @@ def quiet(s):
 def notebook_runs(s, name):
     """Run All, with pictures that are painted before, when the notebook is not trusted, and after."""
     book = Notebook.open(s.page, s.lab.notebooks, name)
-    book.idle(60)
+    s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for()
     s.did(f"{name} is open")
     quiet(s)
-    trust = s.page.locator('[title*="code cells trusted"]').get_attribute("title")
-    assert not trust.startswith("Notebook trusted"), trust
+    expect(s.page.locator('[title*="code cells trusted"]')).not_to_have_attribute("title", re.compile("^Notebook trusted"))
     s.did(f"{name} as committed, not trusted: {book.pictures()} pictures are painted")
     book.run_all(600)
     s.did(f"{name}: Run All, {len(book.code())} cells")
