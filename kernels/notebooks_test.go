@@ -38,7 +38,7 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 // TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes them all.
 func TestNotebook(t *testing.T) {
 	run := program(t)
-	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "01-hypermodels.ipynb"))
+	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))
 	t.Log(out)
 	if code != 0 {
 		t.Errorf("exit status %d", code)
