@@ -41,6 +41,7 @@ class Notebook:
         menu(page, "File", "New Launcher")
         page.locator('.jp-LauncherCard[data-category="Notebook"]:visible', has_text="Go (hypermodels)").first.click()
         page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current", has_text="Untitled").wait_for()
+        page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for(timeout=60000)
         return cls(page, folder)
 
     def idle(self, seconds):
@@ -104,11 +105,19 @@ class Notebook:
         return self.end(cell, seconds)
 
     def begin(self, text):
+        """Run a new cell. JupyterLab may lose a key while it still sets a new notebook up: as a user would, try again."""
         cell = self.type(text)
-        self.began = time.time()
-        self.page.keyboard.press("Control+Enter")
-        expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[(\*|\d+)\]"))
-        return cell
+        expect(cell.locator(".cm-content")).to_contain_text(text.split("\n")[-1].strip())
+        for attempt in range(4):
+            self.began = time.time()
+            self.page.keyboard.press("Control+Enter")
+            try:
+                expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[(\*|\d+)\]"), timeout=10000)
+                return cell
+            except AssertionError:
+                if attempt == 3:
+                    raise
+                cell.locator(".cm-content").click()
 
     def end(self, cell, seconds=60):
         expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"), timeout=1000 * seconds)

@@ -50,7 +50,9 @@ class Lab:
             assert self.server.poll() is None and time.time() < began + 120, f"no server:\n{self.log.read_text()}"
             time.sleep(0.05)
         self.token = url[1]
-        assert self.status("/lab", self.token)[0] == 200
+        while not self.answers():  # It may print its address before it listens there.
+            assert self.server.poll() is None and time.time() < began + 120, f"no answer:\n{self.log.read_text()}"
+            time.sleep(0.05)
         self.started = time.time() - began
         return self
 
@@ -62,6 +64,12 @@ class Lab:
         finally:
             for pid, _ in self.processes() if self.server.poll() is None else []:
                 os.kill(pid, signal.SIGKILL)
+
+    def answers(self):
+        try:
+            return self.status("/lab", self.token)[0] == 200
+        except urllib.error.URLError:
+            return False
 
     def status(self, path, token="", **headers):
         """GET a path; the answer's status and where it redirects."""
