@@ -48,7 +48,7 @@ func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 }
 
 func TestBadInputIsExitStatus2(t *testing.T) {
-	for args, want := range map[string]string{
+	refuses(t, map[string]string{
 		"frobnicate":                             "unknown command",
 		"run":                                    "EXPERIMENT",
 		"run gaussain":                           "the experiments are gaussian",
@@ -75,7 +75,13 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"check gaussian --claim foo":             "its claims are linear-near-exact",
 		"list foo":                               "the experiments are gaussian",
 		"bench foo":                              "the workloads are",
-	} {
+	})
+}
+
+// refuses checks that command lines end with status 2, an error that says what is wanted, and no output.
+func refuses(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for args, want := range lines {
 		status, stdout, stderr := call(t, strings.Fields(args)...)
 		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
 			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout, stderr, want)
