@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // helperVar makes the test program one of two helpers of TestGuardFollowsDyingThreads.
@@ -45,7 +47,7 @@ func init() {
 // TestGuardFollowsDyingThreads kills a command whose own child, of many threads, dies with it: while the threads end one
 // by one, that child is a zombie to which a grandchild still belongs.
 func TestGuardFollowsDyingThreads(t *testing.T) {
-	run, dir := program(t), t.TempDir()
+	run, dir := testprogram.Build(t), t.TempDir()
 	for i := range 20 {
 		file := filepath.Join(dir, strconv.Itoa(i))
 		cmd := exec.Command(run, guardVerb, "--", os.Args[0], file)

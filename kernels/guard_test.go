@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // TestGuardLeavesNothing kills the parent of a guard, whose command has started a process in a session of its own.
@@ -15,7 +17,7 @@ func TestGuardLeavesNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("orphans are followed on Linux only")
 	}
-	run := program(t)
+	run := testprogram.Build(t)
 	dir := t.TempDir()
 	litter, pidFile := filepath.Join(dir, "litter"), filepath.Join(dir, "pid")
 	if err := os.Mkdir(litter, 0o755); err != nil {

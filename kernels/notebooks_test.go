@@ -8,20 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// program compiles this command as a user's `go run` does: a test binary has no verbs.
-func program(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs what `kernels setup` installs")
-	}
-	path := filepath.Join(t.TempDir(), "kernels")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+)
 
 // result runs the command and returns what it printed and its exit status.
 func result(t *testing.T, program string, args ...string) (string, int) {
@@ -37,7 +26,7 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 
 // TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes them all.
 func TestNotebook(t *testing.T) {
-	run := program(t)
+	run := testprogram.Build(t)
 	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))
 	t.Log(out)
 	if code != 0 {
@@ -47,7 +36,7 @@ func TestNotebook(t *testing.T) {
 
 // TestFirstCell is the promise to a user with an empty notebook: no import lines, declarations stay, pictures show.
 func TestFirstCell(t *testing.T) {
-	run := program(t)
+	run := testprogram.Build(t)
 	path := filepath.Join(t.TempDir(), "first.ipynb")
 	writeNotebook(t, path,
 		"%%\nfmt.Println(hyper.Version)",
@@ -80,7 +69,7 @@ func TestFirstCell(t *testing.T) {
 }
 
 func TestFailingCells(t *testing.T) {
-	run := program(t)
+	run := testprogram.Build(t)
 	for _, c := range []struct{ name, cell, want string }{
 		{"panic", "%%\npanic(\"arm out of range\")", "panic: arm out of range"},
 		{"compile", "%%\nundefinedThing()", "undefined: undefinedThing"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // find returns the path of the browser that the environment names.
@@ -39,18 +41,12 @@ func first(t *testing.T) string {
 }
 
 func TestLab(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs what `kernels setup` installs")
-	}
 	if _, err := os.Stat("/proc/net/tcp"); err != nil {
 		t.Skip("processes and sockets are looked for in /proc")
 	}
 	args := []string{"python", "--browser", "--", "lab.py", find(t)}
 	args = append(args, strings.Fields(cmp.Or(os.Getenv("HYPERMODELS_NOTEBOOKS"), first(t)))...)
-	program := filepath.Join(t.TempDir(), "kernels")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	program := testprogram.Build(t)
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second

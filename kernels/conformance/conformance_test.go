@@ -5,23 +5,17 @@ package conformance
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
 // python runs one of the programs with what `kernels setup` installs, and returns what it prints.
 func python(t *testing.T, args ...string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs what `kernels setup` installs")
-	}
-	program := filepath.Join(t.TempDir(), "kernels")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"python", "--"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), testprogram.Build(t), append([]string{"python", "--"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	out, err := cmd.CombinedOutput()
