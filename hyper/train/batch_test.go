@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -60,5 +62,27 @@ func TestABatchOfRunsIsTheRunsAlone(t *testing.T) {
 				near(t, fmt.Sprintf("%s/%s: run %d", m.name, name, run), concatenated(batch[run]), concatenated(alone), tolerance)
 			}
 		}
+	}
+}
+
+// gatherColumns takes, for each step of each run, the entries in the step's rows and columns.
+func TestGatherColumns(t *testing.T) {
+	const runs, rows, columns, steps, n, k = 2, 5, 4, 3, 2, 2
+	r := rand.New(rand.NewPCG(3, 4))
+	m := randomArray(r, 1, runs, rows, columns)
+	at, ids := randomInts(r, rows, runs, steps*n), randomInts(r, columns, runs, steps*k)
+	want := newArray(runs, steps*n, k)
+	for run := range runs {
+		for i := range steps * n {
+			for j := range k {
+				want.sub(run, i).v[j] = m.at(run, int(at.at(run, i)), int(ids.at(run, i/n*k+j)))
+			}
+		}
+	}
+	for _, name := range backends() {
+		got := eval(t, name, func(in []*Node) []*Node {
+			return []*Node{gatherColumns(in[0], in[1], in[2], steps)}
+		}, m.float32s(), at.int32s(), ids.int32s())[0]
+		near(t, name, got.v, want.v, 0)
 	}
 }

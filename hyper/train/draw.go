@@ -14,6 +14,7 @@ type draws struct {
 	data    Batch     // [runs, steps * Batch, ...]
 	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
 	count   int       // indices of a step
+	picked  bool      // data.A has a^T z for the indices of its step, [runs, steps * Batch, indices]: of one-hot z it is an entry of a
 	targets *Node     // of base models that know their gradient: see targets; [runs, steps, indices, Batch]
 }
 
@@ -22,9 +23,13 @@ func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) d
 	if t.Integrate == FullData {
 		return draws{}
 	}
-	d := draws{data: minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions)}
-	if d.sets, d.count = t.indexSets(s.Named("z")); d.count == 0 {
-		return d
+	var d draws
+	d.sets, d.count = t.indexSets(s.Named("z"))
+	d.picked = d.sets.ID != nil && !d.sets.Every && t.Model.LinearInTheta() && !fewData(t.Model.Base, t.Batch)
+	var at *Node
+	d.data, at = minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions, !d.picked)
+	if d.picked {
+		d.data.A = gatherColumns(state["replay.a"], at, d.sets.ID, t.Steps)
 	}
 	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
 		d.targets = t.targets(d, state["prior"], r)

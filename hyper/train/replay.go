@@ -38,20 +38,31 @@ func Insert(buffer, row, t *Node) *Node {
 	return Where(Equal(position, t), BroadcastToShape(row, buffer.Shape()), buffer)
 }
 
-// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar). actions are
-// the inputs of all actions, [runs, actions, features], or nil for arms, which are their own inputs.
-func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) Batch {
-	at := s.Intn(size, n) // [runs, n]
+// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), with their
+// perturbation vectors if they are wanted, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions,
+// features], or nil for arms, which are their own inputs.
+func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node, perturbed bool) (data Batch, at *Node) {
+	at = s.Intn(size, n)
 	arm := gatherRows(InsertAxes(state["replay.x"], -1), at)
-	data := Batch{
-		X: arm,
-		Y: Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2),
-		A: gatherRows(state["replay.a"], at),
+	data = Batch{X: arm, Y: Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2)}
+	if perturbed {
+		data.A = gatherRows(state["replay.a"], at)
 	}
 	if actions != nil {
 		data.X = gatherRows(actions, Squeeze(arm, 2))
 	}
-	return data
+	return data, at
+}
+
+// gatherColumns returns, of m [runs, rows, columns] and for each of so many steps, the entries in that step's rows and columns: at
+// (int32 [runs, steps * n]) and columns (int32 [runs, steps * k]) give [runs, steps * n, k].
+func gatherColumns(m, at, columns *Node, steps int) *Node {
+	runs, n, k := at.Shape().Dim(0), at.Shape().Dim(1)/steps, columns.Shape().Dim(1)/steps
+	g, dims := m.Graph(), []int{runs, steps, n, k}
+	each := func(x *Node, before ...int) *Node { return BroadcastToDims(Reshape(x, before...), dims...) }
+	run := Iota(g, shapes.Make(dtypes.Int32, dims...), 0)
+	places := Stack([]*Node{run, each(at, runs, steps, n, 1), each(columns, runs, steps, 1, k)}, -1)
+	return Reshape(Gather(m, places), runs, steps*n, k)
 }
 
 // gatherRows returns rows at (int32 [runs, n]) of m [runs, rows, columns]: [runs, n, columns].

@@ -17,7 +17,11 @@ import (
 //
 // For index.PerArm, whose A_t lives in the block of the arm played, A's row of an arm is that block: the full matrix
 // would be block diagonal.
-type Statistics struct{ Gram, Y, A *Node }
+type Statistics struct {
+	Gram, Y, A *Node
+	// Picked says that A is Phi^T A z for the indices at hand, [runs, N_theta, n].
+	Picked bool
+}
 
 // Collapse computes the statistics of a batch.
 func Collapse(b hyper.LinearBase, data Batch) Statistics {
@@ -33,11 +37,14 @@ func Collapse(b hyper.LinearBase, data Batch) Statistics {
 
 // Add returns the statistics of the union of two sets of data.
 func (s Statistics) Add(o Statistics) Statistics {
-	return Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), A: Add(s.A, o.A)}
+	return Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), A: Add(s.A, o.A), Picked: s.Picked}
 }
 
 // perturbation returns Phi^T A z, [runs, n, N_theta].
 func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
+	if s.Picked {
+		return Transpose(s.A, 1, 2)
+	}
 	if d, ok := m.Index().(index.PerArm); ok {
 		return hyper.PerParameter(d.Arms, d.M).Mul(s.A, z.Dense())
 	}

@@ -124,7 +124,9 @@ func (t Trainer) gradient(state State, steps draws, i int, size *Node, r Rates) 
 	case t.Model.LinearInTheta() && fewData(t.Model.Base, t.Batch):
 		return gradientOfFew(t.Model, p, data, z, weight, r)
 	case t.Model.LinearInTheta():
-		return Collapse(t.Model.Base.(hyper.LinearBase), data).GradientAt(t.Model, p, z, weight, r)
+		all := Collapse(t.Model.Base.(hyper.LinearBase), data)
+		all.Picked = steps.picked
+		return all.GradientAt(t.Model, p, z, weight, r)
 	case known:
 		return networkGradient(t.Model, t.Regularize, p, data.X, part(steps.targets, i), z, count, r)
 	}
