@@ -16,6 +16,10 @@ import (
 // Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates are run
 // on a few seeds, the best third on twice as many and for half as long again, and so on to the last one. Agents tuned with equal
 // Candidates, Size and Seed have equal budgets, and meet the same environments.
+//
+// With Least, the search is for the least computation that performs well, by the experiment's Target: of the candidates whose average regret
+// is below it with confidence that with the least computation is best, then those whose mean is below it, then the others by regret. As the
+// target is about the whole horizon, all rungs have all periods.
 type Tuning struct {
 	Experiment string      `json:"experiment"`
 	Agent      string      `json:"agent"`
@@ -24,6 +28,7 @@ type Tuning struct {
 	Candidates int         `json:"candidates"`
 	Size       Size        `json:"size"` // of the last rung
 	Seed       uint64      `json:"seed"` // the first; evaluate on others
+	Least      bool        `json:"least,omitempty"`
 	Rungs      []Rung      `json:"rungs"`
 }
 
@@ -48,6 +53,8 @@ type Outcome struct {
 	SE       Float             `json:"se"`
 	Median   Float             `json:"median"`
 	Diverged int               `json:"diverged"`
+	// Computation is that of a period, by the paper's formula; of a search for the least.
+	Computation float64 `json:"computation,omitempty"`
 }
 
 // Best is the winner's settings, as "key=value" texts in the order of the keys.
@@ -118,13 +125,17 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	if err != nil {
 		return t, err
 	}
+	var target func(Setting) float64
+	if t.Least {
+		target = known[t.Experiment].Target
+	}
 	sizes := t.sizes()
 	for i, size := range sizes {
 		h, rows, err := simulate(i+1, t.spec(size, candidates))
 		if err != nil {
 			return t, err
 		}
-		outcomes, err := judge(h, rows, candidates)
+		outcomes, err := judge(h, rows, candidates, target)
 		if err != nil {
 			return t, err
 		}
@@ -152,7 +163,10 @@ func (t Tuning) sizes() []Size {
 		if n <= 3 {
 			break
 		}
-		size = Size{Periods: max(1, size.Periods*2/3), Runs: max(1, size.Runs/2)}
+		size.Runs = max(1, size.Runs/2)
+		if !t.Least {
+			size.Periods = max(1, size.Periods*2/3)
+		}
 	}
 	slices.Reverse(out)
 	return out
@@ -173,6 +187,9 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	}
 	if t.Candidates < 1 || len(t.Space) == 0 {
 		return nil, errors.New("a search needs at least one candidate and one key")
+	}
+	if t.Least && x.Target == nil {
+		return nil, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)
 	}
 	for _, d := range t.Space {
 		if slices.ContainsFunc(t.Sets, func(set string) bool { return strings.HasPrefix(set, d.Key+"=") }) {
@@ -215,14 +232,17 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	return out, nil
 }
 
-// ranked is an Outcome with its place among the candidates.
+// ranked is an Outcome with its place among the candidates, and what it is ordered by.
 type ranked struct {
 	Outcome
-	of int
+	of    int
+	class int // candidates of a lower one come first
+	price float64
 }
 
-// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's statistic.
-func judge(h Header, rows []Row, candidates []candidate) ([]ranked, error) {
+// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's statistic. With a target, an
+// average regret that depends on the setting, those below it come first, see Tuning.
+func judge(h Header, rows []Row, candidates []candidate, target func(Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {
 		return nil, err
@@ -235,10 +255,22 @@ func judge(h Header, rows []Row, candidates []candidate) ([]ranked, error) {
 		return Float(*x)
 	}
 	for i, s := range summaries {
-		out[i] = ranked{Outcome{candidates[i].values, number(s.Cumulative), number(s.CumulativeSE), number(s.CumulativeMedian), s.Diverged}, i}
+		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: number(s.Cumulative), SE: number(s.CumulativeSE), Median: number(s.CumulativeMedian), Diverged: s.Diverged}, of: i}
+		out[i].price = float64(out[i].Mean)
+		if target == nil {
+			continue
+		}
+		out[i].Computation = s.Computation
+		bound, mean := target(candidates[i].entry.Setting)*float64(s.Periods), float64(out[i].Mean)
+		switch half := halfWidth(float64(out[i].SE), s.Runs-s.Diverged); {
+		case mean+half < bound:
+			out[i].class, out[i].price = -2, s.Computation
+		case mean < bound:
+			out[i].class, out[i].price = -1, s.Computation
+		}
 	}
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(float64(a.Mean), float64(b.Mean)))
+		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(float64(a.Mean), float64(b.Mean)))
 	})
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -173,5 +174,45 @@ func TestExperimentSets(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
+	}
+}
+
+// With Least a search has all periods in all rungs, and orders: below the target with confidence, by computation; below it in the mean, by
+// computation; the others by regret.
+func TestTuneLeast(t *testing.T) {
+	for name, c := range map[string]struct {
+		target float64
+		by     func(lab.Outcome) float64
+	}{
+		"by computation where all perform well": {1e6, func(o lab.Outcome) float64 { return o.Computation }},
+		"by regret where none does":             {0, func(o lab.Outcome) float64 { return float64(o.Mean) }},
+	} {
+		x := paper.Frontier
+		x.Target = func(lab.Setting) float64 { return c.target }
+		known := map[string]lab.Experiment{"frontier": x}
+		search := smallTuning()
+		search.Experiment, search.Least, search.Candidates = "frontier", true, 6
+		search.Space = []lab.Dimension{{Key: "step-size", Low: 0.1, High: 0.5}, {Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
+		tuned, err := lab.Tune(t.Context(), search, known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range tuned.Rungs {
+			if r.Size.Periods != 18 {
+				t.Errorf("a rung of %v, want all 18 periods", r.Size)
+			}
+			if !slices.IsSortedFunc(r.Results, func(a, b lab.Outcome) int { return cmp.Compare(c.by(a), c.by(b)) }) {
+				t.Errorf("%s: %+v", name, r.Results)
+			}
+		}
+		// n_sgd n_z n_data n_params = sgd-steps x 2 x 8 x 3 (2 + 1)
+		if best := tuned.Rungs[0].Results[0]; best.Settings["sgd-steps"] == "1" && best.Computation != 144 {
+			t.Errorf("computation %v, want 144", best.Computation)
+		}
+	}
+	x := smallTuning()
+	x.Least = true
+	if _, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()}); err == nil {
+		t.Error("a search for the least computation of an experiment without a target is not refused")
 	}
 }

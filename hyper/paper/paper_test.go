@@ -136,6 +136,9 @@ func TestComputation(t *testing.T) {
 func TestClaimsJudge(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
+		if name == "frontier" { // see TestFrontierClaims: these compare computation, not regret
+			continue
+		}
 		var names []string
 		for _, claim := range x.Claims {
 			names = append(names, claim.Name)

@@ -55,7 +55,7 @@ func checkCommand() *cobra.Command {
 		failed := 0
 		for _, claim := range claims {
 			f, err := claim.Test(simulate, quick)
-			if errors.Is(err, lab.ErrNotInStudy) {
+			if errors.Is(err, lab.ErrNotInStudy) || errors.Is(err, lab.ErrNoneBelow) || errors.Is(err, paper.ErrNotSearched) {
 				fmt.Fprintf(os.Stderr, "hyper: %s cannot be judged: %v\n", claim.Name, err)
 				failed++
 				continue

@@ -23,6 +23,7 @@ type sweepFlags struct {
 	engine          engineFlags
 	space           []string
 	random, halving int
+	least           bool
 	out, name       string // of the engine
 	shards          int
 	dryRun          bool
@@ -47,6 +48,7 @@ func sweepCommand() *cobra.Command {
 	flags.StringArrayVar(&f.space, "space", nil, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
 	flags.IntVar(&f.random, "random", 0, "draw so many settings from --space")
 	flags.IntVar(&f.halving, "halving", 0, "search among so many settings from --space by successive halving; --runs and --periods are the last round's")
+	flags.BoolVar(&f.least, "least", false, "with --halving: search for the least computation that performs well, as hyper tune --least")
 	flags.StringVar(&f.out, "out", "", "folder of the sweep (needed for a new one)")
 	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
 	flags.IntVar(&f.shards, "shards", 0, "about so many shards (default: 32, or fewer of a batch each)")
@@ -67,6 +69,9 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 		return errors.New("--out must be given: the folder of the sweep")
 	}
 	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
+	if f.least && f.halving == 0 {
+		return errors.New("--least needs --halving N: how many settings to search among")
+	}
 	if f.halving > 0 {
 		s, err := f.search(c, what, o)
 		if err != nil {
@@ -107,7 +112,7 @@ func isSweep(path string) bool {
 
 // goOn does what is left of a sweep or search.
 func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
-	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random", "halving", "out", "shards", "backend", "batch-runs"} {
+	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random", "halving", "least", "out", "shards", "backend", "batch-runs"} {
 		if c.Flags().Changed(flag) {
 			return fmt.Errorf("%s is a sweep that was begun: --%s cannot change it", dir, flag)
 		}

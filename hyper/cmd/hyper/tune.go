@@ -28,9 +28,14 @@ func tuneCommand() *cobra.Command {
 		Short: "Search for an agent's settings by successive halving",
 		Long: `tune runs all candidates on a few seeds, the best third of them on twice as many and for half as long again, and so on. Agents that are
 tuned with the same --candidates, --periods, --runs and --seed have the same budget and meet the same environments. Evaluate the winner on other
-seeds: hyper run and hyper check use none of the search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.`,
-		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --set sgd-steps=4 --out tune-linear`,
-		Args:    argument("EXPERIMENT"),
+seeds: hyper run and hyper check use none of the search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.
+
+With --least the search is for the least computation, by the paper's formula, that performs well (figure 3: an average regret below 0.01 sqrt(K)).
+Settings whose average regret is below that with 95% confidence come first, from less to more computation, then those whose mean is below it, then
+the others by regret. As that is about the whole horizon, all rounds have all periods.`,
+		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --set sgd-steps=4 --out tune-linear
+  hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 --space index-samples=1,2,4,8 --periods 10000 --out least`,
+		Args: argument("EXPERIMENT"),
 	}
 	flags := c.Flags()
 	flags.StringVar(&t.Agent, "agent", "", "the agent")
@@ -40,6 +45,7 @@ seeds: hyper run and hyper check use none of the search's. The record is OUT/tun
 	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
 	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
 	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
+	flags.BoolVar(&t.Least, "least", false, "search for the least computation that performs well, not for the least regret")
 	flags.StringVar(&out, "out", "", "folder for the results (needed)")
 	engine.add(c, false)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -92,6 +98,9 @@ func printTuning(t lab.Tuning) error {
 			var settings []string
 			for _, d := range t.Space {
 				settings = append(settings, d.Key+"="+o.Settings[d.Key])
+			}
+			if t.Least {
+				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
 			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean), float64(o.SE), float64(o.Median), o.Diverged)
 		}

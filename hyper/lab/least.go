@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Least is the least computation with which some settings perform well.
+type Least struct {
+	Entry       int      // the setting with it
+	Computation Estimate // of a period, by the paper's formula
+	Average     Estimate // regret per period, of Entry
+	Runs        int
+
+	seeds     []uint64
+	resampled []float64 // Computation.Value of resamples of the seeds, infinite where no setting performs well
+}
+
+// ErrNoneBelow says that no setting has an average regret below its target with confidence.
+var ErrNoneBelow = errors.New("no setting performs well")
+
+// LeastComputation looks among some entries for the least computation that performs well: with an average regret below target with confidence,
+// which is that the upper end of Student's interval is. A setting of which a run diverged does not. Only seeds count that all these entries have.
+//
+// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile of what these entries can
+// say, and infinite above where too many resamples leave none that performs well.
+func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) float64) (Least, error) {
+	out := Least{}
+	all := make([]priced, len(entries))
+	for i, n := range entries {
+		all[i].runs = historyOf(rows, n)
+		if i == 0 {
+			out.seeds = all[0].runs.seeds()
+		}
+		out.seeds = intersect(out.seeds, all[i].runs.seeds())
+	}
+	if out.Runs = len(out.seeds); out.Runs < 2 {
+		return out, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two", ErrNoRows, len(entries), out.Runs)
+	}
+	whole := make([]int, out.Runs)
+	for i := range whole {
+		whole[i] = i
+	}
+	for i, n := range entries {
+		all[i].measure(h, h.Spec.Entries[n], out.seeds, target)
+	}
+	at := cheapest(all, whole)
+	if at < 0 {
+		return out, fmt.Errorf("%w: none of %d settings of agent %s has an average regret below its target with confidence (%d runs)", ErrNoneBelow, len(entries),
+			h.Spec.Entries[entries[0]].Agent, out.Runs)
+	}
+	mean, half := all[at].interval(whole)
+	out.Entry = entries[at]
+	out.Average = Estimate{Float(mean), Float(mean - half), Float(mean + half)}
+	out.resampled = resampledLeast(all, out.Runs)
+	lower, upper := percentiles(out.resampled)
+	out.Computation = Estimate{Float(all[at].computation), Float(lower), Float(upper)}
+	return out, nil
+}
+
+// Over is the ratio of the least computation to that of other settings on the same seeds.
+func (l Least) Over(other Least) (Estimate, error) {
+	if !slices.Equal(l.seeds, other.seeds) {
+		return Estimate{}, errors.New("the settings that are compared were not run on the same seeds")
+	}
+	ratios := make([]float64, len(l.resampled))
+	for i, c := range l.resampled {
+		ratios[i] = c / other.resampled[i]
+		if math.IsInf(c, 1) { // also where neither performs well
+			ratios[i] = c
+		}
+	}
+	lower, upper := percentiles(ratios)
+	return Estimate{l.Computation.Value / other.Computation.Value, Float(lower), Float(upper)}, nil
+}
+
+// priced is a setting with its computation and the average regret of its runs.
+type priced struct {
+	runs                history
+	computation, target float64
+	regret              []float64 // NaN of a run that diverged
+}
+
+// measure fills in the regrets of these seeds, at the last period that all have reached.
+func (p *priced) measure(h Header, e Entry, seeds []uint64, target func(Setting) float64) {
+	_, agent := e.Setting.Build(h.Spec.Periods)
+	periods := p.runs.periods(seeds)
+	last := periods[len(periods)-1]
+	p.computation, p.target, p.regret = agent.Computation(), target(e.Setting), p.runs.at(last, seeds)
+	sound := p.runs.sound()
+	for i, seed := range seeds {
+		p.regret[i] /= float64(last)
+		if !slices.Contains(sound, seed) {
+			p.regret[i] = math.NaN()
+		}
+	}
+}
+
+// interval is the mean of some runs, by their places, and half the width of Student's interval.
+func (p priced) interval(runs []int) (mean, half float64) {
+	some := make([]float64, len(runs))
+	for i, r := range runs {
+		some[i] = p.regret[r]
+	}
+	mean, se := meanSE(some)
+	return mean, halfWidth(se, len(some))
+}
+
+// cheapest is the place of the setting with the least computation that performs well in some runs, or -1.
+func cheapest(all []priced, runs []int) int {
+	best := -1
+	for i, p := range all {
+		if best >= 0 && all[best].computation <= p.computation {
+			continue
+		}
+		if mean, half := p.interval(runs); mean+half < p.target {
+			best = i
+		}
+	}
+	return best
+}
+
+// resampledLeast returns the least computation in each of 2000 resamples of the runs. Its seed is fixed: equal results have equal intervals, and
+// settings with the same seeds the same resamples.
+func resampledLeast(all []priced, runs int) []float64 {
+	random := rand.New(rand.NewPCG(1, 2))
+	out := make([]float64, 2000)
+	some := make([]int, runs)
+	for r := range out {
+		for i := range some {
+			some[i] = random.IntN(runs)
+		}
+		out[r] = math.Inf(1)
+		if at := cheapest(all, some); at >= 0 {
+			out[r] = all[at].computation
+		}
+	}
+	return out
+}
+
+// percentiles are those of an interval at Level: values of x themselves, which may be infinite.
+func percentiles(x []float64) (lower, upper float64) {
+	sorted := slices.Sorted(slices.Values(x))
+	at := func(q float64) float64 { return sorted[int(math.Round(q*float64(len(sorted)-1)))] }
+	return at((1 - Level) / 2), at((1 + Level) / 2)
+}

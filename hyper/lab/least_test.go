@@ -1,0 +1,66 @@
+package lab
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// half a regret per period is the target of all toys: 50 over their 100 periods.
+func toyTarget(Setting) float64 { return 0.5 }
+
+// Entry i costs (i + 2) x 100. Entry 0 is far above the target, 1 has the mean below it and the interval not, 2 and 3 are below.
+func TestLeastComputation(t *testing.T) {
+	rows := rowsOf(0, []float64{1, 60}, []float64{1, 61}, []float64{1, 62}, []float64{1, 63})
+	rows = append(rows, rowsOf(1, []float64{1, 20}, []float64{1, 20}, []float64{1, 20}, []float64{1, 120})...)
+	rows = append(rows, rowsOf(2, []float64{1, 38}, []float64{1, 40}, []float64{1, 42}, []float64{1, 40})...)
+	rows = append(rows, rowsOf(3, []float64{1, 30}, []float64{1, 31}, []float64{1, 30}, []float64{1, 31})...)
+	h := toyHeader(4)
+	l, err := LeastComputation(h, rows, []int{3, 0, 2, 1}, toyTarget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Entry != 2 || l.Computation.Value != 400 || l.Runs != 4 {
+		t.Errorf("got %+v, want entry 2 with computation 400", l)
+	}
+	// Regrets 38, 40, 42, 40: mean 40, standard error sqrt(8/3)/2 = 0.8165, t(3) = 3.1824; all over 100 periods.
+	near(t, "average", float64(l.Average.Value), 0.40)
+	near(t, "its upper end", float64(l.Average.Upper), 0.40+0.8165*3.1824/100)
+	// Resamples without the run of 120 leave entry 1, (3/4)^4 = 0.32 of them; entry 2 is below in all.
+	if l.Computation.Lower != 300 || l.Computation.Upper != 400 {
+		t.Errorf("interval %v, want from 300 to 400", l.Computation)
+	}
+	dear, err := LeastComputation(h, rows, []int{3}, toyTarget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratio, err := l.Over(dear)
+	if err != nil || ratio.Value != 0.8 || ratio.Lower != 0.6 || ratio.Upper != 0.8 {
+		t.Errorf("ratio %v (error %v), want 400/500, from 300/500", ratio, err)
+	}
+}
+
+// A run that diverged disqualifies its setting; a setting that fails in many resamples makes the interval infinite above.
+func TestLeastComputationIsCareful(t *testing.T) {
+	rows := rowsOf(0, []float64{1, 10}, []float64{1, 10}, []float64{1, 10}, []float64{1, 10})
+	rows[3].Diverged = 2
+	rows = append(rows, rowsOf(1, []float64{1, 42}, []float64{1, 44}, []float64{1, 46}, []float64{1, 48.5})...)
+	h := toyHeader(2)
+	if _, err := LeastComputation(h, rows, []int{0}, toyTarget); !errors.Is(err, ErrNoneBelow) {
+		t.Errorf("of a diverged run: error %v, want ErrNoneBelow", err)
+	}
+	l, err := LeastComputation(h, rows, []int{0, 1}, toyTarget)
+	if err != nil || l.Entry != 1 || !math.IsInf(float64(l.Computation.Upper), 1) {
+		t.Errorf("got %+v (error %v), want entry 1 with an infinite upper bound", l, err) // mean 45.1, half width 4.4: just below
+	}
+	if _, err := LeastComputation(h, rows[:2], []int{0}, toyTarget); !errors.Is(err, ErrNoRows) {
+		t.Errorf("of one seed: error %v, want ErrNoRows", err)
+	}
+	other, err := LeastComputation(h, rows[:14], []int{1}, toyTarget)
+	if err == nil {
+		_, err = l.Over(other)
+	}
+	if err == nil {
+		t.Error("a ratio over different seeds is not refused")
+	}
+}

@@ -1,0 +1,40 @@
+package paper
+
+import (
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Frontier is figure 3: the least computation with which an agent performs well, which is an average regret below 0.01 sqrt(K) over 10,000
+// periods, for ensembles and for diagonal linear hypermodels. Its agents are those of Gaussian, trained by the paper's algorithm unless told
+// otherwise.
+var Frontier = lab.Experiment{
+	Name:    "frontier",
+	Title:   "Least computation for good performance",
+	Section: "4.1, figure 3",
+	Agents: map[string]func() lab.Setting{
+		"linear": func() lab.Setting {
+			c := newGaussianLinear()
+			c.IndexDim, c.Indices, c.StepSize = 3, 4, 0.6
+			return c
+		},
+		"ensemble": func() lab.Setting {
+			c := newGaussianEnsemble()
+			c.Integrate, c.Indices = string(train.Sampled), 16
+			return c
+		},
+	},
+	Order:   []string{"linear", "ensemble"},
+	Quick:   lab.Size{Periods: 10_000, Runs: 4},
+	Full:    lab.Size{Periods: 10_000, Runs: 100},
+	Failure: Gaussian.Failure,
+	Target:  performsWell,
+	Claims:  frontierClaims(),
+}
+
+// performsWell is 0.01 sqrt(K).
+func performsWell(s lab.Setting) float64 {
+	return 0.01 * math.Sqrt(float64(lab.Values(s)["arms"].(int)))
+}

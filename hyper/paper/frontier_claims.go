@@ -1,0 +1,128 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// frontierSetting is a setting near the frontier of figure 3.
+type frontierSetting struct {
+	agent, integrate string
+	arms             int
+	size             int // index dimension of an arm, or particles
+	indices          int // samples of an SGD step; 0 where none are drawn
+	step             float64
+}
+
+// frontierTable goes, for each agent, way to train and number of arms, from less to more computation.
+var frontierTable = []frontierSetting{
+	{"linear", "sampled", 10, 1, 1, 0.205}, {"linear", "sampled", 10, 2, 1, 0.283}, {"linear", "sampled", 10, 3, 1, 0.215}, {"linear", "sampled", 10, 1, 4, 0.346},
+	{"ensemble", "sampled", 10, 30, 1, 1.2}, {"ensemble", "sampled", 10, 30, 2, 0.859}, {"ensemble", "sampled", 10, 30, 4, 0.594}, {"ensemble", "sampled", 10, 30, 16, 0.948},
+}
+
+// FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
+func FrontierArms(agent, integrate string) (arms []int) {
+	for _, s := range frontierTable {
+		if s.agent == agent && s.integrate == integrate && !slices.Contains(arms, s.arms) {
+			arms = append(arms, s.arms)
+		}
+	}
+	return arms
+}
+
+// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts: what searches of equal budget found, of ever
+// more computation (notebooks/results/tuning/frontier-*.json), for a number of arms and a way to train (the key integrate).
+func FrontierSettings(agent, integrate string, arms int) [][]string {
+	var out [][]string
+	for _, s := range frontierTable {
+		if s.agent != agent || s.integrate != integrate || s.arms != arms {
+			continue
+		}
+		size := "index-dim"
+		if agent == "ensemble" {
+			size = "particles"
+		}
+		sets := []string{fmt.Sprintf("arms=%d", arms), "integrate=" + integrate, fmt.Sprintf("%s=%d", size, s.size), fmt.Sprintf("step-size=%v", s.step)}
+		if s.indices > 0 {
+			sets = append(sets, fmt.Sprintf("index-samples=%d", s.indices))
+		}
+		out = append(out, sets)
+	}
+	return out
+}
+
+// frontierClaims has, for each number of arms, the paper's claim about the linear hypermodel and ours about its closed forms.
+func frontierClaims() []lab.Claim {
+	var out []lab.Claim
+	for _, arms := range FrontierArms("ensemble", "sampled") {
+		bound, text := 1., "less computation than an ensemble"
+		if arms >= 100 {
+			bound, text = 1./50, "at most a fiftieth of the computation of an ensemble"
+		}
+		out = append(out, leastComputation(fmt.Sprintf("least-%d", arms), fmt.Sprintf("a diagonal linear hypermodel performs well with %s, K = %d arms (section 4.1, figure 3)", text, arms), bound,
+			family{"linear", "sampled", arms}, family{"ensemble", "sampled", arms}))
+	}
+	return out
+}
+
+// family is the settings of an agent that one point of the frontier is found among.
+type family struct {
+	agent, integrate string
+	arms             int
+}
+
+func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integrate) }
+
+// leastComputation claims that the least computation of a family over that of another is below a bound.
+func leastComputation(name, text string, bound float64, a, b family) lab.Claim {
+	return lab.Claim{Name: name, Text: text, Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
+		size := lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)}
+		least, err := LeastOf(simulate, size, a.agent, a.integrate, a.arms)
+		if err != nil {
+			return lab.Finding{}, err
+		}
+		other, err := LeastOf(simulate, size, b.agent, b.integrate, b.arms)
+		if err != nil {
+			return lab.Finding{}, err
+		}
+		ratio, err := least.Over(other)
+		statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a, float64(least.Computation.Value), b, float64(other.Computation.Value))
+		return lab.Below(statistic, float64(ratio.Value), float64(ratio.Lower), float64(ratio.Upper), bound, least.Runs), err
+	}}
+}
+
+// ErrNotSearched says that no settings near the frontier are known.
+var ErrNotSearched = errors.New("the frontier was not searched there")
+
+// LeastOf simulates an agent's FrontierSettings and returns the least computation among them. The error wraps ErrNotSearched when there are
+// none, and lab.ErrNoneBelow when none performs well.
+func LeastOf(simulate lab.Simulator, size lab.Size, agent, integrate string, arms int) (lab.Least, error) {
+	var h lab.Header
+	var rows []lab.Row
+	for i, sets := range FrontierSettings(agent, integrate, arms) {
+		one, r, err := simulate([]string{agent}, sets, size)
+		if err != nil {
+			return lab.Least{}, err
+		}
+		if i == 0 {
+			h = one
+			h.Spec.Entries = nil
+		}
+		for _, row := range r {
+			row.Entry += len(h.Spec.Entries)
+			rows = append(rows, row)
+		}
+		h.Spec.Entries = slices.Concat(h.Spec.Entries, one.Spec.Entries)
+	}
+	if len(h.Spec.Entries) == 0 {
+		return lab.Least{}, fmt.Errorf("%w: %s, %s, %d arms", ErrNotSearched, agent, integrate, arms)
+	}
+	all := make([]int, len(h.Spec.Entries))
+	for i := range all {
+		all[i] = i
+	}
+	return lab.LeastComputation(h, rows, all, performsWell)
+}

@@ -1,0 +1,80 @@
+package paper_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// performing makes up regrets: of each setting of an agent, counted over the calls, from the given place on they are half the target,
+// before twice the target.
+func performing(from map[string]int) lab.Simulator {
+	calls := map[string]int{}
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		spec, err := paper.Frontier.Spec(agents, sets, size, 0)
+		if err != nil {
+			return lab.Header{}, nil, fmt.Errorf("the claim's settings: %w", err)
+		}
+		factor := 2.0
+		if calls[agents[0]] >= from[agents[0]] {
+			factor = 0.5
+		}
+		calls[agents[0]]++
+		target := 0.01 * math.Sqrt(float64(lab.Values(spec.Entries[0].Setting)["arms"].(int))) * float64(size.Periods) // section 4.1
+		var rows []lab.Row
+		for run := range size.Runs {
+			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods, Regret: lab.Float(factor * target * (1 + 0.01*float64(run%7)))})
+		}
+		return lab.Header{Spec: spec}, rows, nil
+	}
+}
+
+// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none does.
+func TestFrontierClaims(t *testing.T) {
+	for _, c := range paper.Frontier.Claims {
+		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), true)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
+			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
+		}
+		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), true)
+		if err != nil || dear.Estimate <= f.Estimate {
+			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v", c.Name, dear, err, f.Estimate)
+		}
+		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), true); !errors.Is(err, lab.ErrNoneBelow) {
+			t.Errorf("%s: error %v when no ensemble performs well, want ErrNoneBelow", c.Name, err)
+		}
+	}
+}
+
+// The settings that were searched for are valid, and go from less to more computation.
+func TestFrontierSettings(t *testing.T) {
+	for _, agent := range paper.Frontier.Order {
+		for _, integrate := range []string{"sampled", "analytic", "full-data"} {
+			for _, arms := range []int{10, 30, 100, 300, 1000} {
+				before := 0.0
+				for _, sets := range paper.FrontierSettings(agent, integrate, arms) {
+					spec, err := paper.Frontier.Spec([]string{agent}, sets, lab.Size{Periods: 10_000, Runs: 1}, 0)
+					if err != nil || spec.Validate() != nil {
+						t.Fatalf("%s %v: %v, %v", agent, sets, err, spec.Validate())
+					}
+					_, a := spec.Entries[0].Setting.Build(10_000)
+					if c := a.Computation(); c <= before {
+						t.Errorf("%s %v: computation %v after %v", agent, sets, c, before)
+					} else {
+						before = c
+					}
+				}
+			}
+		}
+	}
+	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, "linear", "sampled", 7); !errors.Is(err, paper.ErrNotSearched) {
+		t.Errorf("of 7 arms: error %v, want ErrNotSearched", err)
+	}
+}
