@@ -86,12 +86,7 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 
 // Create writes the plan into a folder. If one is there already it must be the same: the sweep then goes on.
 func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
-	text, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return err
-	}
-	err = writeOnce(filepath.Join(dir, PlanFile), append(text, '\n'))
-	if !errors.Is(err, fs.ErrExist) {
+	if found, err := writeOnce(filepath.Join(dir, PlanFile), p); err != nil || !found {
 		return err
 	}
 	there, err := Open(dir, known)
@@ -180,12 +175,19 @@ func (p Plan) runPeriods(n int) int64 {
 // ShardDir is the result folder of a shard.
 func ShardDir(dir string, n int) string { return filepath.Join(dir, "shards", fmt.Sprintf("%04d", n)) }
 
-// writeOnce writes a file atomically that must not be there; else the error is fs.ErrExist.
-func writeOnce(path string, text []byte) error {
-	draft := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := lab.WriteFile(draft, text); err != nil {
-		return err
+// writeOnce writes a value as JSON into a file, atomically. If the file is there already it is found, and stays.
+func writeOnce(path string, value any) (found bool, err error) {
+	text, err := json.MarshalIndent(value, "", " ")
+	if err != nil {
+		return false, err
 	}
-	err := os.Link(draft, path) // fails if the path is there, which a rename does not
-	return errors.Join(err, os.Remove(draft))
+	draft := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := lab.WriteFile(draft, append(text, '\n')); err != nil {
+		return false, err
+	}
+	err = os.Link(draft, path) // fails if the path is there, which a rename does not
+	if errors.Is(err, fs.ErrExist) {
+		found, err = true, nil
+	}
+	return found, errors.Join(err, os.Remove(draft))
 }

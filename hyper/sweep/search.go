@@ -2,9 +2,7 @@ package sweep
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,12 +37,7 @@ func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search
 
 // Create writes the search into a folder. If one is there already it must be the same.
 func (s Search) Create(dir string) error {
-	text, err := json.MarshalIndent(s, "", " ")
-	if err != nil {
-		return err
-	}
-	err = writeOnce(filepath.Join(dir, SearchFile), append(text, '\n'))
-	if !errors.Is(err, fs.ErrExist) {
+	if found, err := writeOnce(filepath.Join(dir, SearchFile), s); err != nil || !found {
 		return err
 	}
 	there, err := OpenSearch(dir)
