@@ -163,7 +163,10 @@ func (r *runner) compile(b batch) (*program, error) {
 	}
 	state, err := p.initial(r.plan.seeds(b), inputs)
 	if err == nil && p.loop { // compiles; advances by nothing
-		_, err = p.until(state, 0)
+		state, err = p.until(state, 0)
+	}
+	for _, t := range state {
+		t.MustFinalizeAll()
 	}
 	return p, err
 }
