@@ -34,7 +34,7 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 	c := Calibration{Runs: runs, Call: clock.Call, Operations: clock.program.agent.Computation(), Compile: time.Since(begin).Seconds(), Peak: peakMemory()}
 	forgetPeak()
 	begin = time.Now()
-	c.Period, err = clock.Time(length)
+	c.Period, _, err = clock.Time(length)
 	c.Total, c.Running = time.Since(begin).Seconds(), peakMemory()
 	c.Peak = max(c.Peak, c.Running)
 	return c, err

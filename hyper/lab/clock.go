@@ -48,10 +48,10 @@ func (c *Clock) first() error {
 	return nil
 }
 
-// Time is the mean time in seconds of a period of the batch, over about so long and at least a call. The calls grow to a tenth of it. Runs that have come to
-// their end go on at the middle of their periods.
-func (c *Clock) Time(length time.Duration) (float64, error) {
-	begin, periods := time.Now(), 0
+// Time is the mean time in seconds of a period of the batch, over about so long and at least a call, and the processor time that this process took for it, which
+// a busy machine stretches less. The calls grow to a tenth of it. Runs that have come to their end go on at the middle of their periods.
+func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
+	begin, used, periods := time.Now(), processorTime(), 0
 	for periods == 0 || time.Since(begin) < length {
 		if c.done >= c.until {
 			c.Skip(c.until / 2)
@@ -59,7 +59,7 @@ func (c *Clock) Time(length time.Duration) (float64, error) {
 		to, now := min(c.done+c.chunk, c.until), time.Now()
 		state, err := c.program.until(c.state, to)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if time.Since(now) < length/10 {
 			c.chunk = min(2*c.chunk, 1000)
@@ -67,7 +67,7 @@ func (c *Clock) Time(length time.Duration) (float64, error) {
 		periods += to - c.done
 		c.state, c.done = state, to
 	}
-	return time.Since(begin).Seconds() / float64(periods), nil
+	return time.Since(begin).Seconds() / float64(periods), (processorTime() - used).Seconds() / float64(periods), nil
 }
 
 // Skip has runs go on at a period as if those before had been: what they would have learned changes no shape, and so no time.

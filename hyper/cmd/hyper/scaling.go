@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,8 +76,8 @@ func scalingCommand() *cobra.Command {
 		Use:   "scaling [KEY...]",
 		Short: "Measure how the time and memory of a run-period grow with arms, index dimension, particles, batch, actions and periods",
 		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key) and d log(memory) / d log(key) by least squares, with
-95% intervals by Student's t: a slope of 1 is in proportion, 0 is no growth. Time is that of a period of a batch of runs on one core over the runs, without
-compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since what else a machine does only adds. Memory is
+95% intervals by Student's t: a slope of 1 is in proportion, 0 is no growth. Time is the processor's for a period of a batch of runs on one core over the runs,
+without compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since what else a machine does only adds. Memory is
 what a run needs while it is advanced, as the compiled program tells it (on XLA). The last doubling is the slope between the two largest values alone: it shows
 growth that fixed costs hide. Periods are the length of runs, whose replay buffers grow with it, and are measured in the second half of them.
 
@@ -125,22 +123,24 @@ func (f scalingFlags) run(ctx context.Context, keys []string) error {
 	if err := lab.OpenShare(f.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs)); err != nil {
 		return err
 	}
+	if !f.json {
+		fmt.Printf(scalingRow, "workload", "key", "slope [95%]", "last", "memory", "values: us per run-period; kB per run")
+	}
 	var curves []curve
 	for _, s := range scalings {
 		for _, k := range s.from {
 			if len(keys) > 0 && !slices.Contains(keys, k.key) {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "measuring %s against %s\n", s.name, k.key)
 			c, err := f.measure(ctx, s, k)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.name, k.key, err)
 			}
+			if err := c.print(f.json); err != nil {
+				return err
+			}
 			curves = append(curves, c)
 		}
-	}
-	if err := printCurves(curves, f.json); err != nil {
-		return err
 	}
 	return verdict(curves)
 }
@@ -180,7 +180,7 @@ func (f scalingFlags) measure(ctx context.Context, s scaling, k start) (curve, e
 			if ctx.Err() != nil {
 				return c, lab.ErrInterrupted
 			}
-			seconds, err := clock.Time(f.length)
+			_, seconds, err := clock.Time(f.length)
 			if err != nil {
 				return c, err
 			}
@@ -232,27 +232,24 @@ func (c *curve) fit() {
 	}
 }
 
-func printCurves(curves []curve, asJSON bool) error {
+const scalingRow = "%-18s %-10s %-20s %-6s %-7s %s\n"
+
+// print writes a line as soon as it is measured, since the next takes a while.
+func (c curve) print(asJSON bool) error {
 	if asJSON {
-		for _, c := range curves {
-			line, err := json.Marshal(c)
-			if err != nil {
-				return err
-			}
+		line, err := json.Marshal(c)
+		if err == nil {
 			fmt.Println(string(line))
 		}
-		return nil
+		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "workload\tkey\tvalues\tus per run-period\tslope [95%]\tlast doubling\tkB per run\tslope\t")
-	for _, c := range curves {
-		memory := "-"
-		if c.Memory != nil {
-			memory = fmt.Sprintf("%.2f", c.Memory.Slope)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f [%.2f, %.2f]\t%.2f\t%s\t%s\t\n", c.Workload, c.Key, strings.Trim(fmt.Sprint(c.Values), "[]"), list(c.Micros, 1), c.Time.Slope, c.Time.Lower, c.Time.Upper, c.Last, list(c.Bytes, 1e-3), memory)
+	memory, bytes := "-", ""
+	if c.Memory != nil {
+		memory, bytes = fmt.Sprintf("%.2f", c.Memory.Slope), "; "+list(c.Bytes, 1e-3)
 	}
-	return w.Flush()
+	slope := fmt.Sprintf("%.2f [%.2f, %.2f]", c.Time.Slope, c.Time.Lower, c.Time.Upper)
+	fmt.Printf(scalingRow, c.Workload, c.Key, slope, fmt.Sprintf("%.2f", c.Last), memory, strings.Trim(fmt.Sprint(c.Values), "[]")+": "+list(c.Micros, 1)+bytes)
+	return nil
 }
 
 // list writes numbers, times a unit, with three digits.
