@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
@@ -14,8 +15,7 @@ import (
 // checkpoints hold a model.Store; this State is not in one (see train.FromGoMLX), and must carry the rows that belong to it.
 type checkpoint struct {
 	Batch int
-	Names []string
-	Nodes []saved.Tensor
+	Names []string // of the State's nodes
 	Rows  []Row
 }
 
@@ -24,18 +24,18 @@ func checkpointPath(dir string, batch int) string {
 }
 
 // save writes the checkpoint atomically: a kill leaves the old one or the new one.
-func (c checkpoint) save(dir string) error {
-	if err := saved.Write(checkpointPath(dir, c.Batch), c); err != nil {
+func (c checkpoint) save(dir string, state []*tensors.Tensor) error {
+	if err := saved.Write(checkpointPath(dir, c.Batch), c, state); err != nil {
 		return fmt.Errorf("writing a checkpoint: %w; what was written before is intact: free some space and resume", err)
 	}
 	return nil
 }
 
-// loadCheckpoint returns the checkpoint of a batch, or an empty one when there is none.
-func loadCheckpoint(dir string, batch int) (checkpoint, error) {
+// loadCheckpoint returns the checkpoint of a batch, or an empty one when there is none, and reads its State into state unless that is nil.
+func loadCheckpoint(dir string, batch int, state *[]*tensors.Tensor) (checkpoint, error) {
 	var c checkpoint
 	path := checkpointPath(dir, batch)
-	switch err := saved.Read(path, &c); {
+	switch err := saved.Read(path, &c, state); {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return c, nil
 	default:

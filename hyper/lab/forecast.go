@@ -48,14 +48,19 @@ func Makespan(jobs []Job, shapes []Calibration, periods, workers int, alone bool
 	return slices.Max(clocks)
 }
 
-// Memory is what runs of a shape need, told from calibrations with few and with more runs in a batch: bytes for each run, and bytes that a
-// process has whatever its runs. Both are 0 where the system does not tell.
+// Memory is what runs of a shape need: bytes for each run while a call advances it, and bytes that a process has at most whatever its runs. Both are
+// 0 where the system does not tell. The compiled program tells those of a run; where it does not, they are the slope between calibrations with few and
+// with more runs in a batch, which is rough: it is hidden by the memory that a process keeps free.
 func Memory(few, more Calibration) (run, process int64) {
-	if few.Peak == 0 || more.Runs <= few.Runs {
+	switch {
+	case few.Peak == 0:
 		return 0, 0
+	case few.Call > 0:
+		run = few.Call / int64(few.Runs)
+	case more.Runs > few.Runs:
+		run = max(0, (more.Running-few.Running)/int64(more.Runs-few.Runs))
 	}
-	run = max(0, (more.Running-few.Running)/int64(more.Runs-few.Runs))
-	return run, few.Peak - run*int64(few.Runs)
+	return run, max(0, few.Peak-run*int64(few.Runs))
 }
 
 // FreeMemory is the memory that programs may still take on this machine, in bytes, or 0 where the system does not tell.

@@ -26,8 +26,13 @@ func TestMakespan(t *testing.T) {
 }
 
 func TestMemoryOfARun(t *testing.T) {
-	run, process := Memory(Calibration{Runs: 2, Running: 110, Peak: 120}, Calibration{Runs: 10, Running: 190, Peak: 200})
-	if run != 10 || process != 100 {
-		t.Errorf("%d a run and %d a process, want 10 and 100", run, process)
+	more := Calibration{Runs: 10, Running: 190, Peak: 200}
+	for name, few := range map[string]Calibration{
+		"by the slope":   {Runs: 2, Running: 110, Peak: 120},
+		"by the program": {Runs: 2, Running: 1, Peak: 120, Call: 20},
+	} {
+		if run, process := Memory(few, more); run != 10 || process != 100 {
+			t.Errorf("%s: %d a run and %d a process, want 10 and 100", name, run, process)
+		}
 	}
 }

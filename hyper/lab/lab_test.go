@@ -18,13 +18,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// TestMain lets this binary be a worker process of itself.
+// TestMain lets this binary be a worker process of itself, or one whose memory is measured.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "peak" {
+		peak(os.Args[2])
 	}
 	os.Exit(m.Run())
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,6 +60,13 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = os.Remove(f.Name()); _ = f.Close() }, nil
+}
+
+// processorTime is what all threads of this process took so far.
+func processorTime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
+	return time.Duration(t.Nano())
 }
 
 // peakMemory is the most memory that this process had, in bytes.

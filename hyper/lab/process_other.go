@@ -2,7 +2,15 @@
 
 package lab
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
+
+var started = time.Now()
+
+// processorTime is the time since the process started: what it used of it is not known.
+func processorTime() time.Duration { return time.Since(started) }
 
 // onShare calls f. Only Linux lets a thread choose its cores here.
 func onShare(_, _ int, f func()) { f() }

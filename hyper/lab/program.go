@@ -169,30 +169,32 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 // until advances a state to a period. The state given must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
 	if p.loop {
-		return p.call(state, int32(period))
+		state, _, err := p.call(state, int32(period))
+		return state, err
 	}
 	var err error
 	for done := p.periodOf(state); done < period; done++ {
-		if state, err = p.call(state); err != nil {
+		if state, _, err = p.call(state); err != nil {
 			return nil, err
 		}
 	}
 	return state, nil
 }
 
-func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor, error) {
+// call is a call of advance, and the graph that it ran.
+func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor, *Graph, error) {
 	args := make([]any, len(state), len(state)+1)
 	for i, t := range state {
 		args[i] = t
 	}
-	out, err := p.advance.Call(append(args, more...)...)
+	out, g, err := p.advance.CallWithGraph(append(args, more...)...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, t := range state {
 		t.MustFinalizeAll()
 	}
-	return out, nil
+	return out, g, nil
 }
 
 func (p *program) periodOf(state []*tensors.Tensor) int {

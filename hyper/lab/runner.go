@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // sink hears what a runner does for a worker.
@@ -39,7 +38,8 @@ func newRunner(p plan, o Options) *runner {
 
 // advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
 func (r *runner) advance(ctx context.Context, b batch, out sink) error {
-	c, err := loadCheckpoint(r.opts.Dir, b.number)
+	var left []*tensors.Tensor
+	c, err := loadCheckpoint(r.opts.Dir, b.number, &left)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	if err != nil {
 		return err
 	}
-	state, err := r.begin(p, b, c)
+	state, err := r.begin(p, b, c, left)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	for _, t := range state {
 		t.MustFinalizeAll()
 	}
-	if err := (checkpoint{Batch: b.number, Rows: rows}).save(r.opts.Dir); err != nil {
+	if err := (checkpoint{Batch: b.number, Rows: rows}).save(r.opts.Dir, nil); err != nil {
 		return err
 	}
 	return out.saved(b.number, rows, true)
@@ -104,25 +104,21 @@ func nextStop(periods, done int) int {
 	return periods
 }
 
-// begin returns a batch's state at its checkpoint, or at period 0.
-func (r *runner) begin(p *program, b batch, c checkpoint) ([]*tensors.Tensor, error) {
+// begin returns a batch's state, which is that left at its checkpoint, or that at period 0.
+func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	state, err := p.initial(r.plan.seeds(b), r.plan.inputs(b)) // also tells p the names
-	if err != nil || c.Nodes == nil {
+	if err != nil || left == nil {
 		return state, err
 	}
 	if !slices.Equal(c.Names, p.names) {
 		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
 	}
-	return saved.Tensors(c.Nodes)
+	return left, nil
 }
 
 // save writes the batch's checkpoint.
 func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row, out sink) error {
-	nodes, err := saved.From(state)
-	if err != nil {
-		return err
-	}
-	if err := (checkpoint{Batch: b.number, Names: p.names, Nodes: nodes, Rows: rows}).save(r.opts.Dir); err != nil {
+	if err := (checkpoint{Batch: b.number, Names: p.names, Rows: rows}).save(r.opts.Dir, state); err != nil {
 		return err
 	}
 	return out.saved(b.number, slices.Clone(rows), false)
@@ -163,7 +159,10 @@ func (r *runner) compile(b batch) (*program, error) {
 	}
 	state, err := p.initial(r.plan.seeds(b), inputs)
 	if err == nil && p.loop { // compiles; advances by nothing
-		_, err = p.until(state, 0)
+		state, err = p.until(state, 0)
+	}
+	for _, t := range state {
+		t.MustFinalizeAll()
 	}
 	return p, err
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -64,9 +65,10 @@ func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu
 	return newState, newNu
 }
 
-// bind makes a variable whose value in the graph is the node.
+// bind makes a variable whose value in the graph is the node. It is made as a scalar, since the constant that it is first stays in the program,
+// where a large one would be written out number by number; optimizers look at the shapes of nodes, not at those of variables.
 func bind(store *model.Store, path string, value *Node) *model.Variable {
-	v := store.VariableWithValue(path, tensors.FromShape(value.Shape()))
+	v := store.VariableWithValue(path, tensors.FromShape(shapes.Make(value.DType())))
 	store.WithVariableAsConst(true)
 	v.NodeValue(value.Graph())
 	store.WithVariableAsConst(false)
@@ -83,9 +85,8 @@ func (o FromGoMLX) variables(nu []*Node) []*model.Variable {
 	model.SetStore(g, store)
 	var grads []*Node
 	for i, v := range nu {
-		zeros := tensors.FromShape(v.Shape())
-		store.VariableWithValue(trainedScope+"/"+key("v", i), zeros).NodeValue(g)
-		grads = append(grads, Zeros(g, shapes.Make(v.DType(), v.Shape().Dimensions...)))
+		store.VariableWithShape(trainedScope+"/"+key("v", i), v.Shape(), initializer.Zero).NodeValue(g)
+		grads = append(grads, Zeros(g, v.Shape()))
 	}
 	o.Optimizer.UpdateGraphWithGradients(store.RootScope(), grads, dtypes.Float32)
 	var own []*model.Variable

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 // referenceAdam is algorithm 1 of Kingma and Ba (ICLR 2015), for one number and its gradients in turn.
@@ -34,8 +36,8 @@ func TestOptimizers(t *testing.T) {
 	b := array{[]int{2, 1, 1}, []float64{1.5, -0.75}}             // a matrix
 	scales, steps := []float64{1, -0.5, 3}, []float64{0.125, 0.5} // gradients are scale * (nu_0 + 1)
 	for name, reference := range map[string]func(nu, step float64, grads []float64) float64{"sgd": referenceSGD, "adam": referenceAdam} {
-		for _, backend := range backends() {
-			out := eval(t, backend, func(in []*Node) []*Node {
+		for _, engine := range backends() {
+			out := eval(t, engine, func(in []*Node) []*Node {
 				nu, o := []*Node{in[0], in[1]}, Optimizers[name]
 				state := o.Init(nu)
 				for _, scale := range scales {
@@ -53,8 +55,23 @@ func TestOptimizers(t *testing.T) {
 					}
 					want = append(want, reference(v, steps[j*2/len(start.v)], grads))
 				}
-				near(t, fmt.Sprintf("%s on %s, node %d", name, backend, i), out[i].v, want, 1e-4)
+				near(t, fmt.Sprintf("%s on %s, node %d", name, engine, i), out[i].v, want, 1e-4)
 			}
 		}
+	}
+}
+
+// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more to compile than all else.
+func TestOptimizersMakeNoLargeConstants(t *testing.T) {
+	for name, o := range Optimizers {
+		eval(t, backend.Go, func(in []*Node) []*Node {
+			_, nu := o.Update(o.Init(in[:1]), in[:1], in[:1], in[1])
+			for _, n := range in[0].Graph().Nodes() {
+				if n.Type() == NodeTypeConstant && n.Shape().Size() > 1 {
+					t.Errorf("%s makes a constant of shape %s", name, n.Shape())
+				}
+			}
+			return nu
+		}, array{[]int{2, 3}, make([]float64, 6)}.float32s(), array{[]int{2}, make([]float64, 2)}.float32s())
 	}
 }

@@ -114,17 +114,18 @@ type forecast struct {
 	Workers    int               `json:"workers"`
 	BatchRuns  int               `json:"batch_runs"`
 	Backend    string            `json:"backend"`
-	Seconds    float64           `json:"seconds"` // on this machine
-	Nodes      map[int]float64   `json:"nodes"`   // seconds on so many such machines
-	PerRun     int64             `json:"bytes_per_run"`
-	Memory     int64             `json:"bytes"` // at most, of all workers
+	Seconds    float64           `json:"seconds"`           // on this machine
+	Nodes      map[int]float64   `json:"nodes"`             // seconds on so many such machines
+	PerRun     int64             `json:"bytes_per_run"`     // while a call advances it: its state before and after, and temporaries
+	PerProcess int64             `json:"bytes_per_process"` // beside its runs, at most
+	Memory     int64             `json:"bytes"`             // at most, of all workers
 	Free       int64             `json:"free_bytes"`
 	Shapes     []lab.Calibration `json:"shapes"`
 	Startup    float64           `json:"startup_seconds"`
 }
 
-// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as now. Memory is rough where runs are small: most of a process's is
-// then the compiler's, which differs by a tenth from one start to the next. jobs regroups its batches to what one worker does at a time, nil is a batch.
+// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as now. The memory of a process beside its runs
+// is mostly the compiler's, and differs by a tenth from one start to the next. jobs regroups its batches to what one worker does at a time, nil is a batch.
 func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
@@ -142,20 +143,15 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 		if err != nil {
 			return f, err
 		}
-		more, _, err := calibrate(spec, entry, 4*o.BatchRuns, workers, o.Backend, calibrationTime/8)
+		run, process, err := memory(spec, entry, c, workers, o.Backend)
 		if err != nil {
 			return f, err
 		}
-		run, process := lab.Memory(c, more)
-		if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
-			run = max(run, 2*state) // what compiling left free may hide what small runs take
-		}
-		f.PerRun = max(f.PerRun, run)
 		total := int64(workers)*run*int64(c.Runs) + process
 		if alone {
 			total += int64(workers-1) * process
 		}
-		f.Memory = max(f.Memory, total)
+		f.PerRun, f.PerProcess, f.Memory = max(f.PerRun, run), max(f.PerProcess, process), max(f.Memory, total)
 		measured, startup = append(measured, c), max(startup, s)
 	}
 	for _, j := range batches {
@@ -166,6 +162,23 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 	}
 	f.Seconds, f.Shapes, f.Startup = f.Nodes[1], measured, startup
 	return f, nil
+}
+
+// memory is lab.Memory of an entry, for which a backend that does not tell it is calibrated again with more runs.
+func memory(spec lab.Spec, entry int, c lab.Calibration, workers int, name string) (run, process int64, err error) {
+	if c.Call > 0 {
+		run, process = lab.Memory(c, c)
+		return run, process, nil
+	}
+	more, _, err := calibrate(spec, entry, 4*c.Runs, workers, name, calibrationTime/8)
+	if err != nil {
+		return 0, 0, err
+	}
+	run, process = lab.Memory(c, more)
+	if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
+		run = max(run, 2*state) // what compiling left free may hide what small runs take
+	}
+	return run, process, nil
 }
 
 // dryRun prints a forecast, and is an error when the Spec does not fit.
@@ -201,7 +214,7 @@ func printForecast(f forecast) error {
 		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
 	}
 	if f.Memory > 0 {
-		fmt.Fprintf(w, "memory\t%s a run, %s in all; %s are free\n", lab.Bytes(f.PerRun), lab.Bytes(f.Memory), lab.Bytes(f.Free))
+		fmt.Fprintf(w, "memory\t%s a run, %s a process beside its runs, %s in all; %s are free\n", lab.Bytes(f.PerRun), lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
 	}
 	return w.Flush()
 }

@@ -3,11 +3,12 @@
 package saved
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -19,67 +20,96 @@ import (
 // ErrDamaged says that a file is not what Write wrote.
 var ErrDamaged = errors.New("the file is damaged, or none of ours")
 
-// Tensor is a tensor as a file holds it.
-type Tensor struct {
+// header says what a tensor in a file is.
+type header struct {
 	DType int32
 	Dims  []int
-	Data  []byte
 }
 
-// From copies tensors.
-func From(state []*tensors.Tensor) ([]Tensor, error) {
-	out := make([]Tensor, len(state))
-	for i, t := range state {
-		out[i] = Tensor{DType: int32(t.DType()), Dims: t.Shape().Dimensions}
-		if err := t.ConstBytes(func(data []byte) { out[i].Data = bytes.Clone(data) }); err != nil {
-			return nil, err
+// Write writes a value (by encoding/gob) and tensors with a checksum, atomically. The tensors, which may fill the memory, are written from where they lie.
+func Write(path string, value any, state []*tensors.Tensor) error {
+	return write(path, func(f io.Writer) error {
+		sum := crc32.NewIEEE()
+		w := bufio.NewWriter(io.MultiWriter(f, sum))
+		headers := make([]header, len(state))
+		for i, t := range state {
+			headers[i] = header{int32(t.DType()), t.Shape().Dimensions}
 		}
-	}
-	return out, nil
-}
-
-// Tensors makes tensors of copies.
-func Tensors(copies []Tensor) ([]*tensors.Tensor, error) {
-	out := make([]*tensors.Tensor, len(copies))
-	for i, c := range copies {
-		out[i] = tensors.FromShape(shapes.Make(dtypes.DType(c.DType), c.Dims...))
-		if err := out[i].MutableBytes(func(data []byte) { copy(data, c.Data) }); err != nil {
-			return nil, err
+		g := gob.NewEncoder(w)
+		if err := errors.Join(g.Encode(value), g.Encode(headers)); err != nil {
+			return err
 		}
-	}
-	return out, nil
+		for _, t := range state {
+			var err error
+			if e := t.ConstBytes(func(data []byte) { _, err = w.Write(data) }); e != nil || err != nil {
+				return errors.Join(e, err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		return binary.Write(f, binary.LittleEndian, sum.Sum32())
+	})
 }
 
-// Write writes a value (by encoding/gob) with a checksum, atomically.
-func Write(path string, value any) error {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(value); err != nil {
-		return err
-	}
-	return WriteFile(path, binary.LittleEndian.AppendUint32(body.Bytes(), crc32.ChecksumIEEE(body.Bytes())))
-}
-
-// Read reads into value what Write wrote; the error wraps ErrDamaged when the file is anything else.
-func Read(path string, value any) error {
-	text, err := os.ReadFile(path)
+// Read reads into value, and into state unless it is nil, what Write wrote; the error wraps ErrDamaged when the file is anything else.
+func Read(path string, value any, state *[]*tensors.Tensor) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	if len(text) < 4 {
-		return ErrDamaged
+	defer func() { _ = f.Close() }()
+	if err := check(f); err != nil {
+		return err
 	}
-	body, sum := text[:len(text)-4], binary.LittleEndian.Uint32(text[len(text)-4:])
-	if crc32.ChecksumIEEE(body) != sum {
-		return ErrDamaged
-	}
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(value); err != nil {
+	r := bufio.NewReader(f)
+	g := gob.NewDecoder(r) // reads no further than it must, as r reads single bytes
+	var headers []header
+	if err := errors.Join(g.Decode(value), g.Decode(&headers)); err != nil {
 		return errors.Join(ErrDamaged, err)
+	}
+	if state == nil {
+		return nil
+	}
+	for _, h := range headers {
+		t := tensors.FromShape(shapes.Make(dtypes.DType(h.DType), h.Dims...))
+		var err error
+		if e := t.MutableBytes(func(data []byte) { _, err = io.ReadFull(r, data) }); e != nil || err != nil {
+			return errors.Join(ErrDamaged, e, err)
+		}
+		*state = append(*state, t)
 	}
 	return nil
 }
 
+// check compares a file's checksum, its last 4 bytes, and goes back to its begin.
+func check(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyN(sum, f, info.Size()-4); err != nil {
+		return errors.Join(ErrDamaged, err)
+	}
+	var want uint32
+	if err := binary.Read(f, binary.LittleEndian, &want); err != nil || want != sum.Sum32() {
+		return errors.Join(ErrDamaged, err)
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
 // WriteFile writes a file atomically, and its folder if need be.
-func WriteFile(path string, data []byte) (err error) {
+func WriteFile(path string, data []byte) error {
+	return write(path, func(f io.Writer) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// write makes a file of what fill writes.
+func write(path string, fill func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -93,7 +123,7 @@ func WriteFile(path string, data []byte) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if err = fill(f); err != nil {
 		return err
 	}
 	if err = f.Chmod(0o644); err != nil {

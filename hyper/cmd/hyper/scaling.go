@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// superlinear is the slope above which a cost counts as superlinear, when the whole interval is: 1 is proportional, and a tenth is allowed for what no
+// longer fits the processor's caches. It makes the last of five doublings cost a third more than in proportion.
+const superlinear = 1.1
+
+// scaling is an agent with the keys that its cost is measured against, each from a value on by doubling. "periods" is the length of the runs.
+type scaling struct {
+	name, agent string
+	experiment  lab.Experiment
+	sets        []string
+	from        []start
+}
+
+type start struct {
+	key  string
+	from int
+}
+
+var scalings = []scaling{
+	{"gaussian-sampled", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=sampled"), []start{{"arms", 25}, {"index-dim", 8}, {"batch", 128}, {"periods", 1000}}},
+	{"gaussian-analytic", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=analytic"), []start{{"arms", 100}, {"index-dim", 16}}},
+	{"gaussian-ensemble", "ensemble", paper.Gaussian, []string{"arms=50", "particles=100"}, []start{{"arms", 50}, {"particles", 100}, {"periods", 250}}},
+	{"neural-linear", "linear", paper.Neural, []string{"actions=200"}, []start{{"actions", 200}, {"index-dim", 5}, {"batch", 32}}},
+	{"neural-ensemble", "ensemble", paper.Neural, []string{"actions=200", "particles=30"}, []start{{"actions", 200}, {"particles", 30}, {"batch", 32}}},
+}
+
+// quickSets are small sizes for --quick, of the keys that an agent has.
+var quickSets = []string{"arms=2", "index-dim=2", "particles=2", "batch=4", "index-samples=2", "actions=2", "hidden=2", "index-set=iid"}
+
+// curve is the cost of a run-period against a key: a line of the table.
+type curve struct {
+	Workload    string     `json:"workload"`
+	Key         string     `json:"key"`
+	Backend     string     `json:"backend"`
+	Runs        int        `json:"runs"` // advanced together
+	Values      []float64  `json:"values"`
+	Micros      []float64  `json:"microseconds"` // of a run-period, the fastest of the rounds
+	Bytes       []float64  `json:"bytes_per_run,omitempty"`
+	Time        lab.Slope  `json:"time"`
+	Last        float64    `json:"last_doubling"` // log2 of the last time over the one before
+	Memory      *lab.Slope `json:"memory,omitempty"`
+	Superlinear bool       `json:"superlinear"`
+}
+
+// scalingFlags say how much is measured.
+type scalingFlags struct {
+	backend string
+	rounds  int
+	length  time.Duration
+	quick   bool
+	json    bool
+}
+
+func scalingCommand() *cobra.Command {
+	f := scalingFlags{rounds: 7, length: 200 * time.Millisecond}
+	c := &cobra.Command{
+		Use:   "scaling [KEY...]",
+		Short: "Measure how the time and memory of a run-period grow with arms, index dimension, particles, batch, actions and periods",
+		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key) and d log(memory) / d log(key) by least squares, with
+95% intervals by Student's t: a slope of 1 is in proportion, 0 is no growth. Time is the processor's for a period of a batch of runs on one core over the runs,
+without compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since what else a machine does only adds. Memory is
+what a run needs while it is advanced, as the compiled program tells it (on XLA). The last doubling is the slope between the two largest values alone: it shows
+growth that fixed costs hide. Periods are the length of runs, whose replay buffers grow with it, and are measured in the second half of them.
+
+` + fmt.Sprintf("Superlinear is a slope whose interval lies above %.1f; the exit status is then 1.", superlinear) + `
+
+Keys: ` + strings.Join(scalingKeys(), ", ") + ` (default: all)`,
+		Example: "  hyper bench scaling\n  hyper bench scaling arms particles --json",
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.backend, "backend", "", "as for hyper run")
+	flags.IntVar(&f.rounds, "rounds", f.rounds, "rounds of measurements")
+	flags.DurationVar(&f.length, "time", f.length, "time of each measurement")
+	flags.BoolVar(&f.quick, "quick", false, "tiny sizes, to see that it works: the slopes say little")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per line")
+	c.RunE = func(c *cobra.Command, keys []string) error { return f.run(c.Context(), keys) }
+	return c
+}
+
+// scalingKeys are the keys of all workloads, in order.
+func scalingKeys() (keys []string) {
+	for _, s := range scalings {
+		for _, k := range s.from {
+			if !slices.Contains(keys, k.key) {
+				keys = append(keys, k.key)
+			}
+		}
+	}
+	return keys
+}
+
+func (f scalingFlags) run(ctx context.Context, keys []string) error {
+	for _, k := range keys {
+		if !slices.Contains(scalingKeys(), k) {
+			return fmt.Errorf("unknown key %q; the keys are %s", k, strings.Join(scalingKeys(), ", "))
+		}
+	}
+	if f.rounds < 1 || f.length <= 0 {
+		return errors.New("--rounds and --time must be positive")
+	}
+	if f.backend == "" {
+		f.backend = backend.Default()
+	}
+	if err := lab.OpenShare(f.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs)); err != nil {
+		return err
+	}
+	if !f.json {
+		fmt.Printf(scalingRow, "workload", "key", "slope [95%]", "last", "memory", "values: us per run-period; kB per run")
+	}
+	var curves []curve
+	for _, s := range scalings {
+		for _, k := range s.from {
+			if len(keys) > 0 && !slices.Contains(keys, k.key) {
+				continue
+			}
+			c, err := f.measure(ctx, s, k)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", s.name, k.key, err)
+			}
+			if err := c.print(f.json); err != nil {
+				return err
+			}
+			curves = append(curves, c)
+		}
+	}
+	return verdict(curves)
+}
+
+// measure times the programs of all values of a key in turn.
+func (f scalingFlags) measure(ctx context.Context, s scaling, k start) (curve, error) {
+	c := curve{Workload: s.name, Key: k.key, Backend: f.backend, Runs: lab.BatchRuns(f.backend)}
+	values := 5
+	if f.quick {
+		values, k.from = 3, 2
+	}
+	var clocks []*lab.Clock
+	defer func() {
+		for _, clock := range clocks {
+			clock.Close()
+		}
+	}()
+	for i := range values {
+		value := k.from << i
+		spec, err := f.spec(s, k.key, value)
+		if err != nil {
+			return c, err
+		}
+		clock, err := lab.NewClock(spec, 0, c.Runs, f.backend)
+		if err != nil {
+			return c, err
+		}
+		clock.Skip(spec.Periods / 2)
+		clocks, c.Values = append(clocks, clock), append(c.Values, float64(value))
+		if clock.Call > 0 {
+			c.Bytes = append(c.Bytes, float64(clock.Call)/float64(c.Runs))
+		}
+	}
+	c.Micros = slices.Repeat([]float64{math.Inf(1)}, values)
+	for range f.rounds + 1 { // the first finds how long calls should be
+		for i, clock := range clocks {
+			if ctx.Err() != nil {
+				return c, lab.ErrInterrupted
+			}
+			_, seconds, err := clock.Time(f.length)
+			if err != nil {
+				return c, err
+			}
+			c.Micros[i] = min(c.Micros[i], 1e6*seconds/float64(c.Runs))
+		}
+	}
+	c.fit()
+	return c, nil
+}
+
+// spec is that of a scaling with a value of a key.
+func (f scalingFlags) spec(s scaling, key string, value int) (lab.Spec, error) {
+	size := lab.Size{Periods: 1000, Runs: lab.BatchRuns(f.backend)}
+	sets := slices.Clone(s.sets)
+	if f.quick {
+		setting, err := s.experiment.New(s.agent)
+		if err != nil {
+			return lab.Spec{}, err
+		}
+		size.Periods = 20
+		for _, set := range quickSets {
+			if name, _, _ := strings.Cut(set, "="); lab.HasKey(setting, name) {
+				sets = withSet(sets, set)
+			}
+		}
+	}
+	if key == "periods" {
+		size.Periods = value
+	} else {
+		sets = withSet(sets, key+"="+strconv.Itoa(value))
+	}
+	return s.experiment.Spec([]string{s.agent}, sets, size, 0)
+}
+
+// withSet replaces the setting of a key, or adds it.
+func withSet(sets []string, set string) []string {
+	name, _, _ := strings.Cut(set, "=")
+	return append(slices.DeleteFunc(sets, func(other string) bool { return strings.HasPrefix(other, name+"=") }), set)
+}
+
+// fit tells the slopes, and whether one is superlinear.
+func (c *curve) fit() {
+	n := len(c.Micros)
+	c.Time, c.Last = lab.LogSlope(c.Values, c.Micros), math.Log2(c.Micros[n-1]/c.Micros[n-2])
+	c.Superlinear = c.Time.Lower > superlinear
+	if c.Bytes != nil {
+		m := lab.LogSlope(c.Values, c.Bytes)
+		c.Memory, c.Superlinear = &m, c.Superlinear || m.Lower > superlinear
+	}
+}
+
+const scalingRow = "%-18s %-10s %-20s %-6s %-7s %s\n"
+
+// print writes a line as soon as it is measured, since the next takes a while.
+func (c curve) print(asJSON bool) error {
+	if asJSON {
+		line, err := json.Marshal(c)
+		if err == nil {
+			fmt.Println(string(line))
+		}
+		return err
+	}
+	memory, bytes := "-", ""
+	if c.Memory != nil {
+		memory, bytes = fmt.Sprintf("%.2f", c.Memory.Slope), "; "+list(c.Bytes, 1e-3)
+	}
+	slope := fmt.Sprintf("%.2f [%.2f, %.2f]", c.Time.Slope, c.Time.Lower, c.Time.Upper)
+	fmt.Printf(scalingRow, c.Workload, c.Key, slope, fmt.Sprintf("%.2f", c.Last), memory, strings.Trim(fmt.Sprint(c.Values), "[]")+": "+list(c.Micros, 1)+bytes)
+	return nil
+}
+
+// list writes numbers, times a unit, with three digits.
+func list(x []float64, unit float64) string {
+	out := make([]string, len(x))
+	for i, v := range x {
+		digits := max(0, 2-int(math.Floor(math.Log10(v*unit))))
+		out[i] = strconv.FormatFloat(v*unit, 'f', digits, 64)
+	}
+	return strings.Join(out, " ")
+}
+
+// verdict is an error where a cost is superlinear.
+func verdict(curves []curve) error {
+	var found []string
+	for _, c := range curves {
+		if c.Superlinear {
+			found = append(found, c.Workload+" in "+c.Key)
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return failure{fmt.Errorf("superlinear, with an interval above %.1f: %s", superlinear, strings.Join(found, ", "))}
+}

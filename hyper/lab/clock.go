@@ -1,0 +1,86 @@
+package lab
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// Clock measures, again and again, the time that a period of a batch of runs takes. It is not for concurrent use.
+type Clock struct {
+	Call int64 // bytes that a call takes: the batch's state before and after, and temporaries; 0 where the backend does not tell
+
+	program     *program
+	state       []*tensors.Tensor
+	done, until int // periods of the runs
+	chunk       int // periods advanced by one call
+}
+
+// NewClock compiles the program of an entry for a batch of runs, and advances it by a period.
+func NewClock(spec Spec, entry, runs int, name string) (*Clock, error) {
+	spec.Entries, spec.Runs = spec.Entries[entry:entry+1], runs
+	p := newPlan(spec, runs)
+	b := p.batches[0]
+	program, err := newRunner(p, Options{Backend: name}).compile(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &Clock{program: program, until: spec.Periods, chunk: 1}
+	if c.state, err = program.initial(p.seeds(b), p.inputs(b)); err != nil {
+		return nil, err
+	}
+	return c, c.first()
+}
+
+// first is a call by one period, which on the Go backend compiles.
+func (c *Clock) first() error {
+	var last []any
+	if c.program.loop {
+		last = []any{int32(1)}
+	}
+	state, g, err := c.program.call(c.state, last...)
+	if err != nil {
+		return err
+	}
+	c.state, c.done, c.Call = state, 1, backend.Memory(g.Executable())
+	return nil
+}
+
+// Time is the mean time in seconds of a period of the batch, over about so long and at least a call, and the processor time that this process took for it, which
+// a busy machine stretches less. The calls grow to a tenth of it. Runs that have come to their end go on at the middle of their periods.
+func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
+	begin, used, periods := time.Now(), processorTime(), 0
+	for periods == 0 || time.Since(begin) < length {
+		if c.done >= c.until {
+			c.Skip(c.until / 2)
+		}
+		to, now := min(c.done+c.chunk, c.until), time.Now()
+		state, err := c.program.until(c.state, to)
+		if err != nil {
+			return 0, 0, err
+		}
+		if time.Since(now) < length/10 {
+			c.chunk = min(2*c.chunk, 1000)
+		}
+		periods += to - c.done
+		c.state, c.done = state, to
+	}
+	return time.Since(begin).Seconds() / float64(periods), (processorTime() - used).Seconds() / float64(periods), nil
+}
+
+// Skip has runs go on at a period as if those before had been: what they would have learned changes no shape, and so no time.
+func (c *Clock) Skip(period int) {
+	c.done = period
+	at := slices.Index(c.program.names, statePeriod)
+	c.state[at].MustFinalizeAll()
+	c.state[at] = tensors.FromValue(int32(period))
+}
+
+// Close frees what the runs hold.
+func (c *Clock) Close() {
+	for _, t := range c.state {
+		t.MustFinalizeAll()
+	}
+}
