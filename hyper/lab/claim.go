@@ -28,8 +28,8 @@ type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
 	Estimate  float64 `json:"estimate"`
-	Lower     float64 `json:"lower"`
-	Upper     float64 `json:"upper"`
+	Lower     Float   `json:"lower"`
+	Upper     Float   `json:"upper"` // may be infinite
 	Bound     float64 `json:"bound"` // the claim is that the statistic is below it
 	Runs      int     `json:"runs"`
 	Diverged  int     `json:"diverged"`
@@ -38,7 +38,7 @@ type Finding struct {
 
 // Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
 func Below(statistic string, estimate, lower, upper, bound float64, runs int) Finding {
-	f := Finding{Statistic: statistic, Estimate: estimate, Lower: lower, Upper: upper, Bound: bound, Runs: runs, Verdict: Undecided}
+	f := Finding{Statistic: statistic, Estimate: estimate, Lower: Float(lower), Upper: Float(upper), Bound: bound, Runs: runs, Verdict: Undecided}
 	switch {
 	case upper < bound:
 		f.Verdict = Reproduced

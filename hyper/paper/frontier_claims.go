@@ -21,6 +21,9 @@ type frontierSetting struct {
 var frontierTable = []frontierSetting{
 	{"linear", "sampled", 10, 1, 1, 0.205}, {"linear", "sampled", 10, 2, 1, 0.283}, {"linear", "sampled", 10, 3, 1, 0.215}, {"linear", "sampled", 10, 1, 4, 0.346},
 	{"ensemble", "sampled", 10, 30, 1, 1.2}, {"ensemble", "sampled", 10, 30, 2, 0.859}, {"ensemble", "sampled", 10, 30, 4, 0.594}, {"ensemble", "sampled", 10, 30, 16, 0.948},
+	{"linear", "sampled", 30, 1, 1, 0.205}, {"linear", "sampled", 30, 2, 1, 0.283}, {"linear", "sampled", 30, 3, 1, 0.215}, {"linear", "sampled", 30, 2, 4, 0.416},
+	{"linear", "sampled", 30, 3, 4, 0.6}, {"linear", "sampled", 30, 10, 8, 0.5},
+	{"ensemble", "sampled", 30, 100, 8, 1.6}, {"ensemble", "sampled", 30, 100, 16, 1.3}, {"ensemble", "sampled", 30, 100, 32, 0.8},
 }
 
 // FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
@@ -33,8 +36,8 @@ func FrontierArms(agent, integrate string) (arms []int) {
 	return arms
 }
 
-// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts: what searches of equal budget found, of ever
-// more computation (notebooks/results/tuning/frontier-*.json), for a number of arms and a way to train (the key integrate).
+// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, of ever more computation, for a number of arms and
+// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some between those.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
 	var out [][]string
 	for _, s := range frontierTable {

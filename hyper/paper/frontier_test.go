@@ -40,7 +40,7 @@ func TestFrontierClaims(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
+		if f.Estimate != float64(f.Lower) || f.Estimate != float64(f.Upper) || f.Runs != 20 {
 			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
 		}
 		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), true)

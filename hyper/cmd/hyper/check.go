@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,8 +151,7 @@ func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
 	if f.Estimate > f.Bound {
 		limit = f.Lower
 	}
-	if gap := f.Bound - f.Estimate; f.Verdict == lab.Undecided && gap != 0 {
-		shrink := (limit - f.Estimate) / gap
+	if shrink := (float64(limit) - f.Estimate) / (f.Bound - f.Estimate); f.Verdict == lab.Undecided && !math.IsInf(shrink, 0) && !math.IsNaN(shrink) {
 		fmt.Printf("  about %.0f runs would decide\n", float64(f.Runs)*shrink*shrink+1)
 	}
 }
