@@ -84,7 +84,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
 		sets := []string{"actions=3,4"}
-		if other, ok := map[string]string{"gaussian": "arms=3,4", "ids": "size=3,4"}[name]; ok {
+		if other, ok := map[string]string{"gaussian": "arms=3,4", "frontier": "arms=3,4", "ids": "size=3,4"}[name]; ok {
 			sets = []string{other}
 		}
 		spec, err := x.Spec(nil, sets, x.Quick, 5)
