@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -57,18 +58,29 @@ type arm struct {
 	sets  []string
 }
 
-// compareRegret judges the ratio of mean cumulative regrets of a to b, paired by seed.
-func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b arm) (lab.Finding, error) {
-	var rows []lab.Row
-	for i, side := range []arm{a, b} {
-		_, r, err := simulate([]string{side.agent}, side.sets, size)
+// together simulates sides one after the other, and joins them as entries of one result, in their order.
+func together(simulate lab.Simulator, size lab.Size, sides ...arm) (h lab.Header, rows []lab.Row, err error) {
+	var entries []lab.Entry
+	for _, side := range sides {
+		one, r, err := simulate([]string{side.agent}, side.sets, size)
 		if err != nil {
-			return lab.Finding{}, err
+			return h, nil, err
 		}
 		for _, row := range r {
-			row.Entry = i
+			row.Entry += len(entries)
 			rows = append(rows, row)
 		}
+		h, entries = one, slices.Concat(entries, one.Spec.Entries)
+	}
+	h.Spec.Entries = entries
+	return h, rows, nil
+}
+
+// compareRegret judges the ratio of mean cumulative regrets of a to b, paired by seed.
+func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b arm) (lab.Finding, error) {
+	_, rows, err := together(simulate, size, a, b)
+	if err != nil {
+		return lab.Finding{}, err
 	}
 	d, err := lab.PairedDifference(rows, 0, 1)
 	if err != nil {

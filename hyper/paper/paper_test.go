@@ -136,12 +136,12 @@ func TestComputation(t *testing.T) {
 func TestClaimsJudge(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		if name == "frontier" { // see TestFrontierClaims: these compare computation, not regret
-			continue
-		}
 		var names []string
 		for _, claim := range x.Claims {
 			names = append(names, claim.Name)
+			if name == "frontier" { // see TestFrontierClaims: these compare computation, not regret
+				continue
+			}
 			good, bad := 0.0, 0.0
 			for _, factor := range []float64{1e-3, 1e3} { // the first agent asked for does far better, then far worse
 				f, err := claim.Test(madeUp(x, factor), true)
