@@ -86,3 +86,30 @@ func TestGatherColumns(t *testing.T) {
 		near(t, name, got.v, want.v, 0)
 	}
 }
+
+// collapse, which takes wide perturbations block by block, gives the statistics of the step's whole minibatch.
+func TestCollapseInBlocks(t *testing.T) {
+	const runs, capacity, arms, steps, batch, width = 2, 7, 3, 2, 301, 900 // three blocks of 300
+	if n := blocksOf(width, batch); n != 3 {
+		t.Fatalf("%d blocks", n)
+	}
+	tr := Trainer{
+		Model:  hyper.Model{Base: base.Tabular{Arms: arms}, Hyper: hyper.Ensemble{Particles: width, Params: arms}},
+		Config: Config{Steps: steps, Batch: batch, Integrate: Analytic},
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	a, y := randomArray(r, 1, runs, capacity, width), randomArray(r, 1, runs, steps*batch)
+	x, at := randomInts(r, arms, runs, steps*batch, 1), randomInts(r, capacity, runs, steps*batch)
+	for _, name := range backends() {
+		out := eval(t, name, func(in []*Node) []*Node {
+			d := draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
+			got := tr.collapse(State{"replay.a": in[0]}, d, 1)
+			d.data.A = gatherRows(in[0], in[3])
+			want := Collapse(tr.Model.Base.(hyper.LinearBase), d.data.step(1, steps))
+			return []*Node{want.Gram, want.Y, want.A, got.Gram, got.Y, got.A}
+		}, a.float32s(), x.int32s(), y.float32s(), at.int32s())
+		for i, what := range []string{"Gram", "Y", "A"} {
+			near(t, name+": "+what, out[3+i].v, out[i].v, single)
+		}
+	}
+}

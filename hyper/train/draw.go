@@ -11,7 +11,9 @@ import (
 // draws is what the SGD steps of a period need and that does not depend on nu. It is made for all steps at once: fewer and
 // larger operations run faster and compile faster.
 type draws struct {
-	data    Batch     // [runs, steps * Batch, ...]
+	data    Batch     // [runs, steps * Batch, ...]; without A where late says so
+	at      *Node     // places of the data in the replay buffer, [runs, steps * Batch]
+	late    bool      // perturbations are taken from the buffer by collapse, since those of all indices are many
 	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
 	count   int       // indices of a step
 	picked  bool      // data.A has a^T z for the indices of its step, [runs, steps * Batch, indices]: of one-hot z it is an entry of a
@@ -26,10 +28,13 @@ func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) d
 	var d draws
 	d.sets, d.count = t.indexSets(s.Named("z"))
 	d.picked = d.sets.ID != nil && !d.sets.Every && t.Model.LinearInTheta() && !fewData(t.Model.Base, t.Batch)
-	var at *Node
-	d.data, at = minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions, !d.picked)
-	if d.picked {
-		d.data.A = gatherColumns(state["replay.a"], at, d.sets.ID, t.Steps)
+	d.late = t.Integrate == Analytic && t.Model.LinearInTheta()
+	d.data, d.at = minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions)
+	switch {
+	case d.picked:
+		d.data.A = gatherColumns(state["replay.a"], d.at, d.sets.ID, t.Steps)
+	case !d.late:
+		d.data.A = gatherRows(state["replay.a"], d.at)
 	}
 	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
 		d.targets = t.targets(d, state["prior"], r)
@@ -87,10 +92,48 @@ func (t Trainer) targets(d draws, prior *Node, r Rates) *Node {
 // step is the minibatch of step i.
 func (b Batch) step(i, steps int) Batch {
 	of := func(x *Node) *Node {
-		n := x.Shape().Dim(1) / steps
-		return Slice(x, AxisRange(), AxisRange(i*n, (i+1)*n))
+		n := b.Y.Shape().Dim(1) / steps
+		return rows(x, i*n, (i+1)*n)
 	}
 	return Batch{X: of(b.X), Y: of(b.Y), A: of(b.A)}
+}
+
+// rows slices the second axis of x, which may be nil.
+func rows(x *Node, from, to int) *Node {
+	if x == nil {
+		return nil
+	}
+	return Slice(x, AxisRange(), AxisRange(from, to))
+}
+
+// collapse computes the statistics of the minibatch of step i, of which perturbations are still in the buffer. Those of an ensemble of many
+// particles are taken block by block of particles: then what is gathered stays in the processor's cache until it is added up.
+func (t Trainer) collapse(state State, d draws, i int) Statistics {
+	b, a := t.Model.Base.(hyper.LinearBase), state["replay.a"]
+	data, at := d.data.step(i, t.Steps), rows(d.at, i*t.Batch, (i+1)*t.Batch)
+	runs, capacity, width := a.Shape().Dim(0), a.Shape().Dim(1), a.Shape().Dim(2)
+	blocks := blocksOf(width, t.Batch)
+	if blocks == 1 {
+		data.A = gatherRows(a, at)
+		return Collapse(b, data)
+	}
+	a = Reshape(a, runs, capacity*blocks, width/blocks)
+	sums := make([]*Node, blocks)
+	for j := range sums {
+		sums[j] = b.Project(data.X, gatherRows(a, AddScalar(MulScalar(at, blocks), j)))
+	}
+	return Statistics{Gram: b.Gram(data.X), Y: Squeeze(b.Project(data.X, InsertAxes(data.Y, -1)), 2), A: Concatenate(sums, 2)}
+}
+
+// blocksOf is the least number of equal blocks of so many columns that have at most 2^17 numbers each in so many rows: eight runs of them are 4 MB.
+// More than 32 would make a large program: without such a number, it is 1.
+func blocksOf(columns, rows int) int {
+	for n := 1; n <= min(columns, 32); n++ {
+		if columns%n == 0 && columns/n*rows <= 1<<17 {
+			return n
+		}
+	}
+	return 1
 }
 
 // part is element i of the second axis.

@@ -38,16 +38,13 @@ func Insert(buffer, row, t *Node) *Node {
 	return Where(Equal(position, t), BroadcastToShape(row, buffer.Shape()), buffer)
 }
 
-// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), with their
-// perturbation vectors if they are wanted, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions,
-// features], or nil for arms, which are their own inputs.
-func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node, perturbed bool) (data Batch, at *Node) {
+// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without their
+// perturbation vectors, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions, features], or nil
+// for arms, which are their own inputs.
+func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (data Batch, at *Node) {
 	at = s.Intn(size, n)
 	arm := gatherRows(InsertAxes(state["replay.x"], -1), at)
 	data = Batch{X: arm, Y: Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2)}
-	if perturbed {
-		data.A = gatherRows(state["replay.a"], at)
-	}
 	if actions != nil {
 		data.X = gatherRows(actions, Squeeze(arm, 2))
 	}
