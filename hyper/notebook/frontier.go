@@ -44,7 +44,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 		if !ok {
 			line = plot.Series{Label: p.Agent + ", " + p.Integrate, Dashed: way > 0, Color: plot.Palette[n]}
 		}
-		x := float64(p.Arms) * math.Pow(1.05, float64(way)) // beside each other
+		x := float64(p.Arms) * math.Pow(1.04, float64(n)) // beside each other
 		line.X, line.Y = append(line.X, x), append(line.Y, float64(e.Value))
 		lines[n] = line
 		lower, upper := float64(e.Lower), float64(e.Upper)
