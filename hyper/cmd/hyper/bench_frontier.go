@@ -129,6 +129,7 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 
 func printTimes(times []paper.FrontierTime) {
 	for _, p := range times {
-		fmt.Printf(frontierRow, p.Arms, p.Integrate, p.Agent, p.Found(), fmt.Sprint(int(p.Computation.Value)), short(float64(p.Ratio.Value)), short(p.Micros), short(float64(p.MicrosRatio)))
+		computation, ratio := strconv.FormatFloat(float64(p.Computation.Value), 'f', 0, 64), short(float64(p.Ratio.Value))
+		fmt.Printf(frontierRow, p.Arms, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros), short(float64(p.MicrosRatio)))
 	}
 }

@@ -40,7 +40,8 @@ func TestBenchFrontier(t *testing.T) {
 		t.Errorf("%d ratios, want that of the paper's way to train at least:\n%s", ratios, stdout)
 	}
 	status, table, stderr := call(t, quick...)
-	if want := "\n10    sampled    linear    " + linear["sampled"].Found(); status != 0 || strings.Count(table, "\n") != 1+strings.Count(stdout, "\n") || !strings.Contains(table, want) {
+	want := "\n10    sampled    linear    " + linear["sampled"].Found()
+	if status != 0 || strings.Count(table, "\n") != 1+strings.Count(stdout, "\n") || !strings.Contains(table, want) {
 		t.Errorf("exit status %d: %s\nno line %q in\n%s", status, stderr, want, table)
 	}
 	refuses(t, map[string]string{
