@@ -36,8 +36,8 @@ func TestFrontier(t *testing.T) {
 	computation, ratio := Frontier(madeUpFrontier())
 	for name, c := range map[string]struct{ got, from, to float64 }{
 		"least computation":    {computation.Y.Min, 2e3, 2e4},
-		"greatest computation": {computation.Y.Max, 4e5, 1e8},
-		"least ratio":          {ratio.Y.Min, 0.4, 4},
+		"greatest computation": {computation.Y.Max, 1.2e6, 1e8},
+		"least ratio":          {ratio.Y.Min, 0.4, 4. / 3},
 		"greatest ratio":       {ratio.Y.Max, 100, 1e4}, // the paper's is drawn
 	} {
 		if !(c.got >= c.from && c.got <= c.to) {
