@@ -6,6 +6,9 @@
 package notebook
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,6 +40,21 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 		panic(fmt.Errorf("no study here: there are no files results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
 	}
 	return must.M2(lab.ReadStudy(paper.Known, pieces...))
+}
+
+// Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has printed. There are none where there
+// is no such file.
+func Lines[T any](name string) (all []T) {
+	text, err := os.ReadFile(filepath.Join("results", name+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for line := range bytes.Lines(must.M1(text, err)) {
+		var one T
+		must.M(json.Unmarshal(line, &one))
+		all = append(all, one)
+	}
+	return all
 }
 
 // Figure shows a plot in a size in centimetres, at a resolution in dots per inch.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -76,5 +78,47 @@ func TestFrontierSettings(t *testing.T) {
 	}
 	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, "linear", "sampled", 7); !errors.Is(err, paper.ErrNotSearched) {
 		t.Errorf("of 7 arms: error %v, want ErrNotSearched", err)
+	}
+}
+
+// From regrets made up FrontierOf finds the least computations and their ratio, and where none performs well; a point of which the study lacks a setting is left out.
+func TestFrontierOf(t *testing.T) {
+	var h lab.Header
+	var rows []lab.Row
+	for _, c := range []struct {
+		agent               string
+		arms, from, without int
+	}{{"linear", 30, 0, 1}, {"ensemble", 30, 99, 0}, {"ensemble", 10, 2, 0}, {"linear", 10, 1, 0}} {
+		simulate := performing(map[string]int{c.agent: c.from})
+		for _, sets := range paper.FrontierSettings(c.agent, "sampled", c.arms)[c.without:] {
+			one, more, err := simulate([]string{c.agent}, sets, paper.Frontier.Full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range more {
+				r.Entry = len(h.Spec.Entries)
+				rows = append(rows, r)
+			}
+			one.Spec.Entries = append(h.Spec.Entries, one.Spec.Entries...)
+			h = one
+		}
+	}
+	points, err := paper.FrontierOf(h, rows)
+	if err != nil || len(points) != 3 {
+		t.Fatalf("%v (error %v), want those of both agents with 10 arms, and that of ensembles with 30", points, err)
+	}
+	linear, ensemble, none := points[0], points[1], points[2]
+	for i, p := range []paper.FrontierPoint{linear, ensemble} {
+		least := paper.FrontierSettings(paper.Frontier.Order[i], "sampled", 10)[i+1]
+		if p.Agent != paper.Frontier.Order[i] || p.Arms != 10 || p.Runs != 100 || !slices.Equal(p.Setting, least) || !strings.HasSuffix(strings.Join(least, " "), " "+p.Found()) {
+			t.Errorf("%+v, want %s with 10 arms and %v", p, paper.Frontier.Order[i], least)
+		}
+	}
+	want := ensemble.Computation.Value / linear.Computation.Value
+	if ensemble.Ratio != (lab.Estimate{Value: want, Lower: want, Upper: want}) || !math.IsNaN(float64(linear.Ratio.Value)) {
+		t.Errorf("ratios %v and %v, want %v without doubt for the ensemble alone", ensemble.Ratio, linear.Ratio, want)
+	}
+	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" || !math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
+		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
 	}
 }

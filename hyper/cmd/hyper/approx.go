@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -64,11 +63,9 @@ p_z to the measure mu. The probability is measured on fresh z, with an exact low
 			return err
 		}
 		if f.json {
-			line, err := json.Marshal(certificate)
-			if err != nil {
+			if err := printLines(certificate); err != nil {
 				return err
 			}
-			fmt.Println(string(line))
 		} else {
 			printCertificate(certificate)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,7 +81,7 @@ Workloads: ` + strings.Join(workloadNames(), ", ") + `, normals, matmul (default
 	flags.IntVar(&engine.batchRuns, "batch-runs", 0, "as for hyper run")
 	flags.BoolVar(&engine.json, "json", false, "print one JSON object per line")
 	c.RunE = func(c *cobra.Command, names []string) error { return bench(c, names, engine) }
-	c.AddCommand(scalingCommand())
+	c.AddCommand(scalingCommand(), benchFrontierCommand())
 	return c
 }
 
@@ -220,14 +219,7 @@ func fastest(e *Exec) (time.Duration, error) {
 
 func printBench(all []measurement, asJSON bool) error {
 	if asJSON {
-		for _, m := range all {
-			line, err := json.Marshal(m)
-			if err != nil {
-				return err
-			}
-			fmt.Println(string(line))
-		}
-		return nil
+		return printLines(all...)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t")

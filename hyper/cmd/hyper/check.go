@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -49,9 +48,11 @@ func checkCommand() *cobra.Command {
 		}
 		simulate := simulator(c.Context(), x, seed, engine)
 		if len(study) > 0 {
-			if simulate, err = studySimulator(x, study); err != nil {
+			h, rows, err := readStudy(x, study)
+			if err != nil {
 				return err
 			}
+			simulate = lab.FromStudy(x, h, rows)
 		}
 		failed := 0
 		for _, claim := range claims {
@@ -116,30 +117,26 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 	}
 }
 
-// studySimulator looks results up in files that the patterns match.
-func studySimulator(x lab.Experiment, patterns []string) (lab.Simulator, error) {
+// readStudy reads results of an experiment from the files that the patterns match.
+func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Row, err error) {
 	var paths []string
 	for _, p := range patterns {
 		found, err := filepath.Glob(p)
 		if err != nil || len(found) == 0 {
-			return nil, fmt.Errorf("--study %s: no such file or folder", p)
+			return h, nil, fmt.Errorf("--study %s: no such file or folder", p)
 		}
 		paths = append(paths, found...)
 	}
-	h, rows, err := lab.ReadStudy(paper.Known, paths...)
-	if err != nil {
-		return nil, err
+	h, rows, err = lab.ReadStudy(paper.Known, paths...)
+	if err == nil && h.Spec.Experiment != x.Name {
+		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}
-	if h.Spec.Experiment != x.Name {
-		return nil, fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
-	}
-	return lab.FromStudy(x, h, rows), nil
+	return h, rows, err
 }
 
 func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
 	if asJSON {
-		line, _ := json.Marshal(f)
-		fmt.Println(string(line))
+		_ = printLines(f)
 		return
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, f)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -29,14 +28,7 @@ func compareCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				for _, s := range all {
-					line, err := json.Marshal(s)
-					if err != nil {
-						return err
-					}
-					fmt.Println(string(line))
-				}
-				return nil
+				return printLines(all...)
 			}
 			return printComparison(all, plot.Labels(lab.Curves(h, rows)))
 		},

@@ -191,12 +191,11 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 		return err
 	}
 	if asJSON {
-		line, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		fmt.Println(string(line))
-	} else if err := printForecast(f); err != nil {
+		err = printLines(f)
+	} else {
+		err = printForecast(f)
+	}
+	if err != nil {
 		return err
 	}
 	if f.Free > 0 && f.Memory > f.Free {

@@ -45,17 +45,21 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		for _, o := range outcomes {
-			line, err := json.Marshal(o)
-			if err != nil {
-				return err
-			}
-			fmt.Println(string(line))
-		}
-		return nil
+		return printLines(outcomes...)
 	}
 	printTable(outcomes, labels)
 	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
+	return nil
+}
+
+// printLines prints one JSON object per line.
+func printLines[T any](all ...T) error {
+	lines := json.NewEncoder(os.Stdout)
+	for _, one := range all {
+		if err := lines.Encode(one); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -63,15 +59,12 @@ type curve struct {
 
 // scalingFlags say how much is measured.
 type scalingFlags struct {
-	backend string
-	rounds  int
-	length  time.Duration
-	quick   bool
-	json    bool
+	timing
+	quick bool
 }
 
 func scalingCommand() *cobra.Command {
-	f := scalingFlags{rounds: 7, length: 200 * time.Millisecond}
+	var f scalingFlags
 	c := &cobra.Command{
 		Use:   "scaling [KEY...]",
 		Short: "Measure how the time and memory of a run-period grow with arms, index dimension, particles, batch, actions and periods",
@@ -86,12 +79,8 @@ growth that fixed costs hide. Periods are the length of runs, whose replay buffe
 Keys: ` + strings.Join(scalingKeys(), ", ") + ` (default: all)`,
 		Example: "  hyper bench scaling\n  hyper bench scaling arms particles --json",
 	}
-	flags := c.Flags()
-	flags.StringVar(&f.backend, "backend", "", "as for hyper run")
-	flags.IntVar(&f.rounds, "rounds", f.rounds, "rounds of measurements")
-	flags.DurationVar(&f.length, "time", f.length, "time of each measurement")
-	flags.BoolVar(&f.quick, "quick", false, "tiny sizes, to see that it works: the slopes say little")
-	flags.BoolVar(&f.json, "json", false, "print one JSON object per line")
+	f.add(c)
+	c.Flags().BoolVar(&f.quick, "quick", false, "tiny sizes, to see that it works: the slopes say little")
 	c.RunE = func(c *cobra.Command, keys []string) error { return f.run(c.Context(), keys) }
 	return c
 }
@@ -114,13 +103,7 @@ func (f scalingFlags) run(ctx context.Context, keys []string) error {
 			return fmt.Errorf("unknown key %q; the keys are %s", k, strings.Join(scalingKeys(), ", "))
 		}
 	}
-	if f.rounds < 1 || f.length <= 0 {
-		return errors.New("--rounds and --time must be positive")
-	}
-	if f.backend == "" {
-		f.backend = backend.Default()
-	}
-	if err := lab.OpenShare(f.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs)); err != nil {
+	if err := f.open(); err != nil {
 		return err
 	}
 	if !f.json {
@@ -152,43 +135,20 @@ func (f scalingFlags) measure(ctx context.Context, s scaling, k start) (curve, e
 	if f.quick {
 		values, k.from = 3, 2
 	}
-	var clocks []*lab.Clock
-	defer func() {
-		for _, clock := range clocks {
-			clock.Close()
-		}
-	}()
+	var specs []lab.Spec
 	for i := range values {
 		value := k.from << i
 		spec, err := f.spec(s, k.key, value)
 		if err != nil {
 			return c, err
 		}
-		clock, err := lab.NewClock(spec, 0, c.Runs, f.backend)
-		if err != nil {
-			return c, err
-		}
-		clock.Skip(spec.Periods / 2)
-		clocks, c.Values = append(clocks, clock), append(c.Values, float64(value))
-		if clock.Call > 0 {
-			c.Bytes = append(c.Bytes, float64(clock.Call)/float64(c.Runs))
-		}
+		specs, c.Values = append(specs, spec), append(c.Values, float64(value))
 	}
-	c.Micros = slices.Repeat([]float64{math.Inf(1)}, values)
-	for range f.rounds + 1 { // the first finds how long calls should be
-		for i, clock := range clocks {
-			if ctx.Err() != nil {
-				return c, lab.ErrInterrupted
-			}
-			_, seconds, err := clock.Time(f.length)
-			if err != nil {
-				return c, err
-			}
-			c.Micros[i] = min(c.Micros[i], 1e6*seconds/float64(c.Runs))
-		}
+	var err error
+	if c.Micros, c.Bytes, err = f.inTurn(ctx, specs); err == nil {
+		c.fit()
 	}
-	c.fit()
-	return c, nil
+	return c, err
 }
 
 // spec is that of a scaling with a value of a key.
@@ -237,11 +197,7 @@ const scalingRow = "%-18s %-10s %-20s %-6s %-7s %s\n"
 // print writes a line as soon as it is measured, since the next takes a while.
 func (c curve) print(asJSON bool) error {
 	if asJSON {
-		line, err := json.Marshal(c)
-		if err == nil {
-			fmt.Println(string(line))
-		}
-		return err
+		return printLines(c)
 	}
 	memory, bytes := "-", ""
 	if c.Memory != nil {
@@ -252,14 +208,21 @@ func (c curve) print(asJSON bool) error {
 	return nil
 }
 
-// list writes numbers, times a unit, with three digits.
+// list writes numbers, times a unit.
 func list(x []float64, unit float64) string {
 	out := make([]string, len(x))
 	for i, v := range x {
-		digits := max(0, 2-int(math.Floor(math.Log10(v*unit))))
-		out[i] = strconv.FormatFloat(v*unit, 'f', digits, 64)
+		out[i] = short(v * unit)
 	}
 	return strings.Join(out, " ")
+}
+
+// short writes a number with three digits or all before the point, and NaN as a dash.
+func short(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'f', max(0, 2-int(math.Floor(math.Log10(x)))), 64)
 }
 
 // verdict is an error where a cost is superlinear.

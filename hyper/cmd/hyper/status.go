@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -41,7 +40,7 @@ process of another machine is alive is judged by its heartbeat, which may be 90 
 				return err
 			}
 			if asJSON {
-				err = printStatesJSON(states)
+				err = printLines(states...)
 			} else {
 				err = printStates(dir, states)
 			}
@@ -67,17 +66,6 @@ func sweepsOf(dir string) ([]string, error) {
 		return nil, errors.New(dir + " is a search of which no round has begun")
 	}
 	return out, nil
-}
-
-func printStatesJSON(states []sweep.Status) error {
-	for _, s := range states {
-		line, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		fmt.Println(string(line))
-	}
-	return nil
 }
 
 func printStates(dir string, states []sweep.Status) error {

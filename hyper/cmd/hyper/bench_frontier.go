@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+func benchFrontierCommand() *cobra.Command {
+	var t timing
+	study := []string{"notebooks/results/frontier/*.gz"}
+	c := &cobra.Command{
+		Use:   "frontier [ARMS...]",
+		Short: "Measure the time of a period at the points of figure 3, beside the computation by the paper's formula",
+		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the least computation, by the paper's formula, that performs
+well (hyper check frontier says how). It then measures what a run-period costs with these settings, on one core: those of one number of arms in turn, in rounds,
+of which the fastest counts, in the second half of the periods and without compiling; see hyper bench scaling. Ratios are an ensemble's over those of the linear hypermodel
+trained in the same way.`,
+		Example: "  hyper bench frontier\n  hyper bench frontier 10 30 --json",
+	}
+	t.add(c)
+	c.Flags().StringArrayVar(&study, "study", study, "DIR|FILE: results to find the points in; repeatable, or a pattern")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		h, rows, err := readStudy(paper.Frontier, study)
+		if err != nil {
+			return err
+		}
+		points, err := paper.FrontierOf(h, rows)
+		if err != nil {
+			return err
+		}
+		groups, err := byArms(points, args)
+		if err != nil {
+			return err
+		}
+		if err := t.open(); err != nil {
+			return err
+		}
+		return t.frontier(c.Context(), groups)
+	}
+	return c
+}
+
+// byArms groups the points at which an agent performs well by their numbers of arms: those named, or all.
+func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.FrontierPoint, err error) {
+	groups := map[string][]paper.FrontierPoint{}
+	var known []string
+	for _, p := range points {
+		arms := strconv.Itoa(p.Arms)
+		if p.Setting != nil {
+			known, groups[arms] = append(known, arms), append(groups[arms], p)
+		}
+	}
+	if known = slices.Compact(known); known == nil {
+		return nil, errors.New("the study has no point of figure 3")
+	}
+	if len(named) == 0 {
+		named = known
+	}
+	for _, arms := range named {
+		if groups[arms] == nil {
+			return nil, fmt.Errorf("the study has no point of %q arms; it has them of %s", arms, strings.Join(known, ", "))
+		}
+		out = append(out, groups[arms])
+	}
+	return out, nil
+}
+
+const frontierRow = "%-5v %-10s %-9s %-46s %12s %9s %10s %9s\n"
+
+// frontier measures group by group, and prints each as soon as it is measured.
+func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) error {
+	if !t.json {
+		fmt.Printf(frontierRow, "arms", "trained", "agent", "setting", "computation", "ratio", "us/period", "ratio")
+	}
+	for _, points := range groups {
+		times, err := t.times(ctx, points)
+		if err != nil {
+			return err
+		}
+		if t.json {
+			err = printLines(times...)
+		} else {
+			printTimes(times)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// times measures points in turn.
+func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]paper.FrontierTime, error) {
+	size := lab.Size{Periods: paper.Frontier.Full.Periods, Runs: lab.BatchRuns(t.backend)}
+	var specs []lab.Spec
+	for _, p := range points {
+		spec, err := paper.Frontier.Spec([]string{p.Agent}, p.Setting, size, 0)
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, spec)
+	}
+	micros, _, err := t.inTurn(ctx, specs)
+	if err != nil {
+		return nil, err
+	}
+	linear := map[string]float64{} // by the way to train
+	times := make([]paper.FrontierTime, len(points))
+	for i, p := range points {
+		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: micros[i], MicrosRatio: lab.Float(math.NaN()), Backend: t.backend, CPU: lab.ThisMachine().CPU}
+		if p.Agent == "linear" {
+			linear[p.Integrate] = micros[i]
+		} else if other, ok := linear[p.Integrate]; ok {
+			times[i].MicrosRatio = lab.Float(micros[i] / other)
+		}
+	}
+	return times, nil
+}
+
+func printTimes(times []paper.FrontierTime) {
+	for _, p := range times {
+		computation, ratio := strconv.FormatFloat(float64(p.Computation.Value), 'f', 0, 64), short(float64(p.Ratio.Value))
+		fmt.Printf(frontierRow, p.Arms, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros), short(float64(p.MicrosRatio)))
+	}
+}

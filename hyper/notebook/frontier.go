@@ -1,0 +1,95 @@
+package notebook
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/janpfeifer/must"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Frontier draws figure 3, in two panels: the least computation with which agents perform well against the number of arms, and how many times that of the
+// linear hypermodel an ensemble needs, beside the paper's 50 and 100. Bars are 95% intervals; a dashed bar has no end on one side.
+func Frontier(points []paper.FrontierPoint) (computation, ratio *gonum.Plot) {
+	axes := plot.Axes{Title: "Least computation that performs well", X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true}
+	computation = frontierPanel(axes, points, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
+	computation.X.Min, computation.X.Max = computation.X.Min/1.3, computation.X.Max*1.3
+	all := []float64{computation.X.Min, computation.X.Max}
+	axes.Title, axes.Y = "Ensemble over linear hypermodel", "ratio of computation"
+	ratio = frontierPanel(axes, points, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
+		plot.Series{Label: "the paper's 50 and 100", X: all, Y: []float64{50, 50}, Color: plot.Gray, Dashed: true},
+		plot.Series{X: all, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
+	return computation, ratio
+}
+
+// frontierPanel draws an estimate at the points that have one, a line for each agent and way to train: solid for the paper's way.
+func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate, series ...plot.Series) *gonum.Plot {
+	low, high := edges(points, estimate)
+	lines := map[int]plot.Series{}
+	for _, p := range points {
+		e := estimate(p)
+		if math.IsNaN(float64(e.Value)) {
+			continue
+		}
+		way := slices.Index(train.Integrations, train.Integration(p.Integrate))
+		n := way*len(paper.Frontier.Order) + slices.Index(paper.Frontier.Order, p.Agent)
+		line, ok := lines[n]
+		if !ok {
+			line = plot.Series{Label: p.Agent + ", " + p.Integrate, Dashed: way > 0, Color: plot.Palette[n]}
+		}
+		x := float64(p.Arms) * math.Pow(1.04, float64(n)) // beside each other
+		line.X, line.Y = append(line.X, x), append(line.Y, float64(e.Value))
+		lines[n] = line
+		lower, upper := float64(e.Lower), float64(e.Upper)
+		series = append(series, plot.Series{X: []float64{x, x}, Y: []float64{max(lower, low), min(upper, high)}, Color: line.Color, Dashed: lower < low || upper > high})
+	}
+	for _, n := range slices.Sorted(maps.Keys(lines)) {
+		line := lines[n]
+		series = append(series, line, plot.Series{X: line.X, Y: line.Y, Points: true, Color: line.Color})
+	}
+	return must.M1(plot.Lines(axes, series...))
+}
+
+// edges are a third of the least and three times the greatest end of an interval that a log axis can show: bars without an end go there.
+func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate) (low, high float64) {
+	low, high = math.Inf(1), 0
+	for _, p := range points {
+		e := estimate(p)
+		for _, x := range []float64{float64(e.Lower), float64(e.Value), float64(e.Upper)} {
+			if x > 0 && !math.IsInf(x, 1) {
+				low, high = min(low, x/3), max(high, 3*x)
+			}
+		}
+	}
+	return low, high
+}
+
+// FrontierTable is a table of the points of figure 3, with 95% intervals in brackets, and of the times that were measured with their settings.
+func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
+	t := NewTable("arms", "trained", "agent", "setting", "average regret", "runs", "computation", "over linear's", "microseconds", "over linear's")
+	for _, p := range points {
+		setting, computation, micros, ratio := "none performs well", "–", "–", "–"
+		if p.Setting != nil {
+			setting = "`" + p.Found() + "`"
+			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower, p.Computation.Upper)
+		}
+		at := slices.IndexFunc(times, func(t paper.FrontierTime) bool {
+			return t.Agent == p.Agent && slices.Equal(t.Setting, p.Setting)
+		})
+		if at >= 0 {
+			micros = fmt.Sprintf("%.1f", times[at].Micros)
+			if r := float64(times[at].MicrosRatio); !math.IsNaN(r) {
+				ratio = fmt.Sprintf("%.1f", r)
+			}
+		}
+		t.Row(p.Arms, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio, micros, ratio)
+	}
+	return t
+}

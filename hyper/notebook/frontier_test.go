@@ -1,0 +1,87 @@
+package notebook
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+func estimate(value, lower, upper float64) lab.Estimate {
+	return lab.Estimate{Value: lab.Float(value), Lower: lab.Float(lower), Upper: lab.Float(upper)}
+}
+
+// A study with all that can happen: intervals without an end and of one value, and a point at which no setting performs well.
+func madeUpFrontier() []paper.FrontierPoint {
+	none := estimate(math.NaN(), math.NaN(), math.NaN())
+	point := func(agent, integrate, found string, computation, ratio lab.Estimate) paper.FrontierPoint {
+		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Setting: []string{"arms=10", "integrate=" + integrate, found},
+			Computation: computation, Average: estimate(0.03, 0.02, 0.031), Runs: 100, Ratio: ratio}
+	}
+	return []paper.FrontierPoint{
+		point("linear", "sampled", "index-dim=2", estimate(2e4, 2e4, 2e4), none),
+		point("ensemble", "sampled", "particles=30", estimate(8e4, 4e4, math.Inf(1)), estimate(4, 0, math.Inf(1))),
+		point("ensemble", "analytic", "particles=30", estimate(3e5, 3e5, 4e5), none),
+		{Agent: "linear", Integrate: "sampled", Arms: 30, Computation: none, Average: none, Runs: 100, Ratio: none},
+	}
+}
+
+// Axes have room for what is finite, and for bars without an end not much more.
+func TestFrontier(t *testing.T) {
+	computation, ratio := Frontier(madeUpFrontier())
+	for name, c := range map[string]struct{ got, from, to float64 }{
+		"least computation":    {computation.Y.Min, 2e3, 2e4},
+		"greatest computation": {computation.Y.Max, 1.2e6, 1e8},
+		"least ratio":          {ratio.Y.Min, 0.4, 4. / 3},
+		"greatest ratio":       {ratio.Y.Max, 100, 1e4}, // the paper's is drawn
+	} {
+		if !(c.got >= c.from && c.got <= c.to) {
+			t.Errorf("the axis of the %s ends at %v, want from %v to %v", name, c.got, c.from, c.to)
+		}
+	}
+	if computation.X.Min != ratio.X.Min || computation.X.Max != ratio.X.Max {
+		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min, ratio.X.Max)
+	}
+	must.M1(plot.Panels(2, 20, 10, 50, computation, ratio))
+}
+
+// A time stands beside the setting that it was measured with, and beside no other.
+func TestFrontierTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if times := Lines[paper.FrontierTime]("seconds"); times != nil {
+		t.Errorf("without a file: %v", times)
+	}
+	must.M(os.Mkdir("results", 0o700))
+	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
+{"agent":"linear","setting":["arms=10","integrate=sampled","index-dim=3"],"microseconds":56.78,"microseconds_ratio":"NaN"}
+`), 0o600))
+	has(t, FrontierTable(madeUpFrontier(), Lines[paper.FrontierTime]("seconds")),
+		"| 10 | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – | – | – |",
+		"| 10 | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] | 12.3 | 1.5 |",
+		"| 30 | sampled | linear | none performs well | – | 100 | – | – | – | – |")
+}
+
+// The committed study has both agents with 10 arms, and every least setting performs well.
+func TestFrontierOfTheStudy(t *testing.T) {
+	t.Chdir("../../notebooks")
+	points := must.M1(paper.FrontierOf(Study("frontier/*")))
+	ratios := 0
+	for _, p := range points {
+		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Setting != nil && float64(p.Average.Upper) >= target {
+			t.Errorf("%+v: the average regret is not below %v", p, target)
+		}
+		if p.Arms == 10 && p.Ratio.Value > 0 {
+			ratios++
+		}
+	}
+	if ratios == 0 {
+		t.Errorf("no ratio with 10 arms in %+v", points)
+	}
+	Frontier(points)
+	FrontierTable(points, nil)
+}

@@ -1,0 +1,84 @@
+package paper
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// FrontierPoint is a point of figure 3: the least computation with which an agent performs well, trained in some way, with a number of arms. Estimates
+// are NaN where there is nothing to estimate.
+type FrontierPoint struct {
+	Agent       string       `json:"agent"`
+	Integrate   string       `json:"integrate"` // the way to train
+	Arms        int          `json:"arms"`
+	Setting     []string     `json:"setting"`        // of the least computation, as "key=value" texts; nil where no setting performs well
+	Computation lab.Estimate `json:"computation"`    // of a period, by the paper's formula
+	Average     lab.Estimate `json:"average_regret"` // per period
+	Runs        int          `json:"runs"`
+	Ratio       lab.Estimate `json:"ratio"` // of an ensemble's computation to that of the linear hypermodel trained in the same way
+}
+
+// Found is what a search found, of the setting: all of it but the number of arms and the way to train.
+func (p FrontierPoint) Found() string { return strings.Join(p.Setting[min(2, len(p.Setting)):], " ") }
+
+// FrontierTime is a point with the time of a period, as `hyper bench frontier` measures it.
+type FrontierTime struct {
+	FrontierPoint
+	Micros      float64   `json:"microseconds"`       // of a run-period, on one core
+	MicrosRatio lab.Float `json:"microseconds_ratio"` // of an ensemble's to that of the linear hypermodel, as Ratio
+	Backend     string    `json:"backend"`
+	CPU         string    `json:"cpu"`
+}
+
+// FrontierOf returns the points of figure 3 that a study holds, from fewer to more arms: those of which it has all FrontierSettings. They are
+// judged as claims judge them, see LeastOf.
+func FrontierOf(h lab.Header, rows []lab.Row) ([]FrontierPoint, error) {
+	simulate, nan := lab.FromStudy(Frontier, h, rows), lab.Float(math.NaN())
+	nothing := lab.Estimate{Value: nan, Lower: nan, Upper: nan}
+	found := map[family]lab.Least{}
+	var out []FrontierPoint
+	for _, f := range families() {
+		least, err := LeastOf(simulate, Frontier.Full, f.agent, f.integrate, f.arms)
+		if errors.Is(err, lab.ErrNotInStudy) {
+			continue
+		}
+		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Computation: nothing, Average: nothing, Runs: least.Runs, Ratio: nothing}
+		if errors.Is(err, lab.ErrNoneBelow) {
+			out = append(out, p)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Setting, p.Computation, p.Average = FrontierSettings(f.agent, f.integrate, f.arms)[least.Entry], least.Computation, least.Average
+		if linear, ok := found[family{"linear", f.integrate, f.arms}]; ok {
+			if p.Ratio, err = least.Over(linear); err != nil {
+				return nil, err
+			}
+		}
+		found[f] = least
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// families are those that were searched: from fewer to more arms, the paper's way to train first, and the linear hypermodel first.
+func families() (all []family) {
+	for _, s := range frontierTable {
+		if f := (family{s.agent, s.integrate, s.arms}); !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	way := func(f family) int { return slices.Index(train.Integrations, train.Integration(f.integrate)) }
+	agent := func(f family) int { return slices.Index(Frontier.Order, f.agent) }
+	slices.SortFunc(all, func(a, b family) int {
+		return cmp.Or(cmp.Compare(a.arms, b.arms), cmp.Compare(way(a), way(b)), cmp.Compare(agent(a), agent(b)))
+	})
+	return all
+}
