@@ -135,9 +135,17 @@ func open(name string) (compute.Backend, error) {
 	path := PluginPath(device(name))
 	b, err := compute.NewWithConfig("xla:" + path)
 	if err != nil {
-		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); reinstall it by `go run ./kernels setup`, or use --backend go", name, path, cause(err))
+		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path, cause(err), remedy(err))
 	}
 	return b, nil
+}
+
+// remedy is what to do about a plugin that does not load.
+func remedy(err error) string {
+	if strings.Contains(err.Error(), "libcuda.so.1") { // comes with the driver alone
+		return "install NVIDIA's driver (give a container --gpus all)"
+	}
+	return "reinstall it by `go run ./kernels setup`"
 }
 
 // cause is the innermost error: go-xla wraps a failed load in layers that repeat its path.
