@@ -11,9 +11,8 @@ import (
 // draws is what the SGD steps of a period need and that does not depend on nu. It is made for all steps at once: fewer and
 // larger operations run faster and compile faster.
 type draws struct {
-	data    Batch     // [runs, steps * Batch, ...]; without A where late says so
+	data    Batch     // [runs, steps * Batch, ...]; without A where collapse takes it from the replay buffer
 	at      *Node     // places of the data in the replay buffer, [runs, steps * Batch]
-	late    bool      // perturbations are taken from the buffer by collapse, since those of all indices are many
 	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
 	count   int       // indices of a step
 	picked  bool      // data.A has a^T z for the indices of its step, [runs, steps * Batch, indices]: of one-hot z it is an entry of a
@@ -28,12 +27,11 @@ func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) d
 	var d draws
 	d.sets, d.count = t.indexSets(s.Named("z"))
 	d.picked = d.sets.ID != nil && !d.sets.Every && t.Model.LinearInTheta() && !fewData(t.Model.Base, t.Batch)
-	d.late = t.Integrate == Analytic && t.Model.LinearInTheta()
 	d.data, d.at = minibatch(state, s.Named("batch"), size, t.Steps*t.Batch, actions)
 	switch {
 	case d.picked:
 		d.data.A = gatherColumns(state["replay.a"], d.at, d.sets.ID, t.Steps)
-	case !d.late:
+	case t.Integrate != Analytic || !t.Model.LinearInTheta():
 		d.data.A = gatherRows(state["replay.a"], d.at)
 	}
 	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
