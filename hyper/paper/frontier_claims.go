@@ -24,6 +24,10 @@ var frontierTable = []frontierSetting{
 	{"linear", "sampled", 30, 1, 1, 0.205}, {"linear", "sampled", 30, 2, 1, 0.283}, {"linear", "sampled", 30, 3, 1, 0.215}, {"linear", "sampled", 30, 2, 4, 0.416},
 	{"linear", "sampled", 30, 3, 4, 0.6}, {"linear", "sampled", 30, 10, 8, 0.5},
 	{"ensemble", "sampled", 30, 100, 8, 1.6}, {"ensemble", "sampled", 30, 100, 16, 1.3}, {"ensemble", "sampled", 30, 100, 32, 0.8},
+	{"linear", "sampled", 100, 3, 1, 0.3}, {"linear", "sampled", 100, 2, 2, 0.668}, {"linear", "sampled", 100, 3, 2, 0.5}, {"linear", "sampled", 100, 5, 2, 0.4},
+	{"linear", "sampled", 100, 3, 4, 0.893}, {"linear", "sampled", 100, 5, 4, 0.6}, {"linear", "sampled", 100, 10, 4, 0.25}, {"linear", "sampled", 100, 10, 8, 0.5},
+	{"ensemble", "sampled", 100, 100, 16, 1.52}, {"ensemble", "sampled", 100, 100, 32, 1.08}, {"ensemble", "sampled", 100, 200, 32, 1.5},
+	{"ensemble", "sampled", 100, 200, 64, 1.1}, {"ensemble", "sampled", 100, 300, 64, 1.2},
 }
 
 // FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
