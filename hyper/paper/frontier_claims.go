@@ -40,7 +40,7 @@ func FrontierArms(agent, integrate string) (arms []int) {
 	return arms
 }
 
-// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, of ever more computation, for a number of arms and
+// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more computation, for a number of arms and
 // a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some
 // between those. The search of ensembles with 30 arms is not finished: theirs are from its first round, and between.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
