@@ -31,7 +31,7 @@ func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) d
 	switch {
 	case d.picked:
 		d.data.A = gatherColumns(state["replay.a"], d.at, d.sets.ID, t.Steps)
-	case t.Integrate != Analytic || !t.Model.LinearInTheta():
+	case !t.collapses():
 		d.data.A = gatherRows(state["replay.a"], d.at)
 	}
 	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
@@ -89,11 +89,9 @@ func (t Trainer) targets(d draws, prior *Node, r Rates) *Node {
 
 // step is the minibatch of step i.
 func (b Batch) step(i, steps int) Batch {
-	of := func(x *Node) *Node {
-		n := b.Y.Shape().Dim(1) / steps
-		return rows(x, i*n, (i+1)*n)
-	}
-	return Batch{X: of(b.X), Y: of(b.Y), A: of(b.A)}
+	n := b.Y.Shape().Dim(1) / steps
+	from, to := i*n, (i+1)*n
+	return Batch{X: rows(b.X, from, to), Y: rows(b.Y, from, to), A: rows(b.A, from, to)}
 }
 
 // rows slices the second axis of x, which may be nil.
@@ -103,6 +101,9 @@ func rows(x *Node, from, to int) *Node {
 	}
 	return Slice(x, AxisRange(), AxisRange(from, to))
 }
+
+// collapses says that the gradient is that of statistics which collapse computes.
+func (t Trainer) collapses() bool { return t.Integrate == Analytic && t.Model.LinearInTheta() }
 
 // collapse computes the statistics of the minibatch of step i, of which perturbations are still in the buffer. Those of an ensemble of many
 // particles are taken block by block of particles: then what is gathered stays in the processor's cache until it is added up.

@@ -119,7 +119,7 @@ func (t Trainer) gradient(state State, steps draws, i int, size *Node, r Rates) 
 	switch {
 	case t.Regularize == KL && !known:
 		return Gradient(ReduceAllSum(VariationalLoss(t.Model, p, data, z, count, r)), p.Nu...)
-	case t.Model.LinearInTheta() && t.Integrate == Analytic:
+	case t.collapses():
 		return t.collapse(state, steps, i).ExactGradient(t.Model, p, weight, r)
 	case t.Model.LinearInTheta() && fewData(t.Model.Base, t.Batch):
 		return gradientOfFew(t.Model, p, data, z, weight, r)
