@@ -2,6 +2,7 @@ package bandit
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -100,6 +101,60 @@ func TestGaussianStep(t *testing.T) {
 			if a, b := rewards[x][run]-truth[x], rewards[0][run]-truth[0]; math.Abs(float64(a-b)) > 1e-6 {
 				t.Errorf("run %d: noise %g for arm %d and %g for arm 0", run, a, x, b)
 			}
+		}
+	}
+}
+
+// The bound is what the rule of its proof gets where rewards have no noise; no other of many thresholds does better; and exact values are known for one and two arms.
+func TestLeastRegret(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	// regret of trying new arms until the best seen, b, exceeds scale times the threshold of the rule, then staying with it.
+	play := func(arms, periods int, scale float64) float64 {
+		best, seen, lost := math.Inf(-1), math.Inf(-1), 0.0
+		truth := make([]float64, arms)
+		for i := range truth {
+			truth[i] = draw.NormFloat64()
+			best = max(best, truth[i])
+		}
+		tried := 0
+		for r := periods; r > 0; r-- {
+			excess := math.Exp(-seen*seen/2)/math.Sqrt(2*math.Pi) - seen*math.Erfc(seen/math.Sqrt2)/2
+			if tried == 0 || tried < arms && float64(r-1)*excess*scale > seen {
+				lost += best - truth[tried]
+				seen = max(seen, truth[tried])
+				tried++
+			} else {
+				lost += best - seen
+			}
+		}
+		return lost
+	}
+	for _, c := range []struct{ arms, periods int }{{2, 5}, {10, 10}, {10, 100}, {40, 30}, {100, 300}} {
+		least := Gaussian{Arms: c.arms}.LeastRegret(c.periods, 1)
+		for _, scale := range []float64{1, 0.1, 10} {
+			const runs = 10_000
+			regrets := make([]float64, runs)
+			for i := range regrets {
+				regrets[i] = play(c.arms, c.periods, scale)
+			}
+			mean, variance := meanAndVariance(regrets)
+			within := 5 * math.Sqrt(variance/runs)
+			if mean < least-within || scale == 1 && mean > least+within {
+				t.Errorf("%d arms, %d periods, thresholds of %v: regret %.4f +- %.4f, and the bound is %.4f", c.arms, c.periods, scale, mean, within, least)
+			}
+		}
+	}
+	for _, c := range []struct {
+		arms, periods  int
+		variance, want float64
+	}{
+		{1, 100, 1, 0},
+		{2, 1, 1, 1 / math.Sqrt(math.Pi)},   // of E[max of 2]
+		{2, 1, 4, 2 / math.Sqrt(math.Pi)},   // in proportion to sigma_p
+		{2, 1e6, 1, 2 / math.Sqrt(math.Pi)}, // each arm once: 2 E[max]
+	} {
+		if got := (Gaussian{Arms: c.arms}).LeastRegret(c.periods, c.variance); math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 			continue
 		}
 		way := slices.Index(train.Integrations, train.Integration(p.Integrate))
-		n := way*len(paper.Frontier.Order) + slices.Index(paper.Frontier.Order, p.Agent)
+		n := 2*way + slices.Index(paper.Frontier.Order, p.Agent)
 		line, ok := lines[n]
 		if !ok {
 			line = plot.Series{Label: p.Agent + ", " + p.Integrate, Dashed: way > 0, Color: plot.Palette[n]}
@@ -90,6 +90,15 @@ func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Ta
 			}
 		}
 		t.Row(p.Arms, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio, micros, ratio)
+	}
+	return t
+}
+
+// LimitsTable is a table of how much regret agents must have, beside the target of figure 3, with 95% intervals in brackets.
+func LimitsTable(limits []paper.FrontierLimit) *Table {
+	t := NewTable("arms", "target $0.01\\sqrt K$", "least of any agent", "exact Thompson sampling", "runs")
+	for _, l := range limits {
+		t.Rowf("%d | %.4f | %.4f | %.4f [%.4f, %.4f] | %d", l.Arms, l.Target, l.Least, l.Exact.Value, l.Exact.Lower, l.Exact.Upper, l.Runs)
 	}
 	return t
 }

@@ -30,6 +30,9 @@ var frontierTable = []frontierSetting{
 	{"ensemble", "sampled", 100, 200, 64, 1.1}, {"ensemble", "sampled", 100, 300, 64, 1.2},
 }
 
+// frontierArms are those of figure 3.
+var frontierArms = []int{10, 30, 100, 300, 1000}
+
 // FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
 func FrontierArms(agent, integrate string) (arms []int) {
 	for _, s := range frontierTable {
@@ -63,9 +66,19 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 }
 
 // frontierClaims compares the agents for each number of arms that both were searched for: the paper's claim, trained by its algorithm, and
-// the same trained with closed forms (ours), where every particle is visited.
+// the same trained with closed forms (ours), where every particle is visited. Before that it asks whether exact Thompson sampling performs well,
+// since agents that approximate it can hardly where it does not.
 func frontierClaims() []lab.Claim {
 	var out []lab.Claim
+	for _, arms := range frontierArms {
+		out = append(out, lab.Claim{
+			Name: fmt.Sprintf("exact-%d", arms),
+			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms (ours)", arms),
+			Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
+				return exactAgainstTarget(simulate, quick, arms)
+			},
+		})
+	}
 	for _, way := range []struct{ integrate, prefix, text string }{
 		{"sampled", "least", ""},
 		{"analytic", "closed", ", both with the expectation over z in closed form"},
@@ -82,6 +95,10 @@ func frontierClaims() []lab.Claim {
 		}
 	}
 	return out
+}
+
+func exactAgainstTarget(simulate lab.Simulator, quick bool, arms int) (lab.Finding, error) {
+	return againstTarget(simulate, quick, "exact", fmt.Sprintf("arms=%d", arms))
 }
 
 // family is the settings of an agent that one point of the frontier is found among.

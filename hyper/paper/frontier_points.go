@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -64,6 +65,33 @@ func FrontierOf(h lab.Header, rows []lab.Row) ([]FrontierPoint, error) {
 		}
 		found[f] = least
 		out = append(out, p)
+	}
+	return out, nil
+}
+
+// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 3. (Ours.)
+type FrontierLimit struct {
+	Arms   int
+	Target float64      // 0.01 sqrt(K): less is to perform well
+	Least  float64      // on average any agent whatever has at least this, see bandit.Gaussian.LeastRegret
+	Exact  lab.Estimate // of exact Thompson sampling, which both agents approximate
+	Runs   int          // of exact Thompson sampling
+}
+
+// FrontierLimits returns the limits for the paper's numbers of arms for which a study has exact Thompson sampling.
+func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
+	simulate := lab.FromStudy(Frontier, h, rows)
+	var out []FrontierLimit
+	for _, arms := range frontierArms {
+		f, err := exactAgainstTarget(simulate, false, arms)
+		if errors.Is(err, lab.ErrNotInStudy) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		least := bandit.Gaussian{Arms: arms}.LeastRegret(Frontier.Full.Periods, newGaussianBandit().PriorVariance) / float64(Frontier.Full.Periods)
+		out = append(out, FrontierLimit{arms, f.Bound, least, lab.Estimate{Value: lab.Float(f.Estimate), Lower: f.Lower, Upper: f.Upper}, f.Runs})
 	}
 	return out, nil
 }

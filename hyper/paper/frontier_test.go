@@ -35,9 +35,18 @@ func performing(from map[string]int) lab.Simulator {
 	}
 }
 
-// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none does.
+// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none does; those about exact Thompson
+// sampling hold it against the target.
 func TestFrontierClaims(t *testing.T) {
 	for _, c := range paper.Frontier.Claims {
+		if strings.HasPrefix(c.Name, "exact") {
+			for from, want := range []lab.Verdict{lab.Reproduced, lab.NotReproduced} {
+				if f, err := c.Test(performing(map[string]int{"exact": from}), true); err != nil || f.Verdict != want {
+					t.Errorf("%s: %v (error %v), want %s", c.Name, f, err, want)
+				}
+			}
+			continue
+		}
 		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), true)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
@@ -57,7 +66,7 @@ func TestFrontierClaims(t *testing.T) {
 
 // The settings that were searched for are valid, and never go to less computation.
 func TestFrontierSettings(t *testing.T) {
-	for _, agent := range paper.Frontier.Order {
+	for _, agent := range []string{"linear", "ensemble"} {
 		for _, integrate := range []string{"sampled", "analytic", "full-data"} {
 			for _, arms := range []int{10, 30, 100, 300, 1000} {
 				before := 0.0
@@ -120,5 +129,24 @@ func TestFrontierOf(t *testing.T) {
 	}
 	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" || !math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
 		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
+	}
+}
+
+// The study's exact Thompson sampling stands beside the target and the bound for any agent; numbers of arms that the study lacks are left out.
+func TestFrontierLimits(t *testing.T) {
+	h, rows, err := performing(nil)([]string{"exact"}, []string{"arms=300"}, paper.Frontier.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits, err := paper.FrontierLimits(h, rows)
+	if err != nil || len(limits) != 1 {
+		t.Fatalf("%v, error %v", limits, err)
+	}
+	l := limits[0]
+	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 || !(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
+		t.Errorf("%+v", l)
+	}
+	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average, which loses 1.5 E[M_300] = 4.3 each
+		t.Errorf("no agent has less than %v", l.Least)
 	}
 }
