@@ -1,11 +1,8 @@
 package lab
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -44,22 +41,6 @@ func onShare(k, n int, f func()) {
 // detach keeps the terminal's Ctrl-C from a worker, which its parent ends, and has the kernel kill it when its parent dies.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-// lock keeps other processes from writing to a folder of results, until unlock or the end of this process.
-func lock(dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another process is running in %s: wait for it, or choose another --out", dir)
-		}
-		return nil, err
-	}
-	return func() { _ = os.Remove(f.Name()); _ = f.Close() }, nil
 }
 
 // processorTime is what all threads of this process took so far.

@@ -18,9 +18,6 @@ func onShare(_, _ int, f func()) { f() }
 // detach does nothing: a worker ends when its standard input does.
 func detach(*exec.Cmd) {}
 
-// lock does nothing.
-func lock(string) (unlock func(), err error) { return func() {}, nil }
-
 // peakMemory is not known.
 func peakMemory() int64 { return 0 }
 

@@ -3,9 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -59,53 +57,6 @@ func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 			t.Errorf("checkpoints left behind: %v", left)
 		}
 	})
-}
-
-// Killed at 20 random moments, by a signal that it cannot hear, the command's process resumes to the same bytes.
-func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some ten seconds")
-	}
-	command := filepath.Join(t.TempDir(), "hyper")
-	if out, err := exec.Command("go", "build", "-o", command, "../cmd/hyper").CombinedOutput(); err != nil {
-		t.Fatalf("building the command: %v\n%s", err, out)
-	}
-	name := backend.Default()
-	dir, want := t.TempDir(), t.TempDir()
-	arguments := func(dir string) []string {
-		return []string{"run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4", "--set", "index-samples=16", "--set", "batch=256",
-			"--periods", "1500", "--runs", "6", "--backend", name, "--checkpoint-every", "50ms", "--out", dir}
-	}
-	begin := time.Now()
-	if out, err := exec.Command(command, arguments(want)...).CombinedOutput(); err != nil {
-		t.Fatalf("the uninterrupted run: %v\n%s", err, out)
-	}
-	whole := time.Since(begin)
-	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
-	kills := 0
-	for range 20 {
-		if time.Since(begin) > 2*time.Minute {
-			break // on a busy machine fewer kills have to do
-		}
-		c := exec.Command(command, arguments(dir)...)
-		must.M(c.Start())
-		time.Sleep(time.Duration(moments.Float64() * float64(whole) * 0.6))
-		must.M(c.Process.Kill())
-		if c.Wait() != nil {
-			kills++
-		}
-	}
-	if out, err := exec.Command(command, arguments(dir)...).CombinedOutput(); err != nil {
-		t.Fatalf("the last resume: %v\n%s", err, out)
-	}
-	got, expected := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(want, lab.ResultsFile)))
-	if string(got) != string(expected) {
-		t.Errorf("after %d kills the results differ from the uninterrupted ones", kills)
-	}
-	t.Logf("%d kills; the uninterrupted run took %v", kills, whole)
-	if kills == 0 {
-		t.Error("nothing was killed: the test says nothing")
-	}
 }
 
 func TestForeignAndDamagedFilesAreRefused(t *testing.T) {

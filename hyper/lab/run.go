@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
@@ -190,4 +192,14 @@ func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch,
 		}
 	}
 	return nil
+}
+
+// lock keeps other processes from writing to a folder of results, until unlock or the end of this process.
+func lock(dir string) (unlock func(), err error) {
+	l := flock.New(filepath.Join(dir, ".lock")) // stays there: two that lock and remove one file may hold two
+	alone, err := l.TryLock()
+	if err == nil && !alone {
+		err = fmt.Errorf("another process is running in %s: wait for it, or choose another --out", dir)
+	}
+	return func() { _ = l.Unlock() }, err
 }

@@ -110,6 +110,9 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 	if err != nil || left == nil {
 		return state, err
 	}
+	for _, t := range state {
+		t.MustFinalizeAll()
+	}
 	if !slices.Equal(c.Names, p.names) {
 		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
 	}

@@ -15,18 +15,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier draws figure 3, in two panels: the least computation with which agents perform well against the number of arms, and how many times that of the
-// linear hypermodel an ensemble needs, beside the paper's 50 and 100. Bars are 95% intervals; a dashed bar has no end on one side.
-func Frontier(points []paper.FrontierPoint) (computation, ratio *gonum.Plot) {
-	axes := plot.Axes{Title: "Least computation that performs well", X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true}
-	computation = frontierPanel(axes, points, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
-	computation.X.Min, computation.X.Max = computation.X.Min/1.3, computation.X.Max*1.3
-	all := []float64{computation.X.Min, computation.X.Max}
-	axes.Title, axes.Y = "Ensemble over linear hypermodel", "ratio of computation"
-	ratio = frontierPanel(axes, points, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
-		plot.Series{Label: "the paper's 50 and 100", X: all, Y: []float64{50, 50}, Color: plot.Gray, Dashed: true},
-		plot.Series{X: all, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
-	return computation, ratio
+// Frontier draws figure 3, in two panels for each bar that has points: the least computation of those agents that are below it against the number of arms, and
+// how many times that of the linear hypermodel an ensemble needs, beside the paper's 50 and 100. Bars of the figure are 95% intervals, dashed where they have no end on one side.
+func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
+	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K", paper.TwiceExact: "regret below twice that of exact TS"}
+	first, last := math.Inf(1), 0.0
+	for _, p := range points {
+		first, last = min(first, float64(p.Arms)/1.3), max(last, float64(p.Arms)*1.5)
+	}
+	for _, bar := range paper.Bars {
+		some := slices.DeleteFunc(slices.Clone(points), func(p paper.FrontierPoint) bool { return p.Bar != bar || p.Setting == nil })
+		if len(some) == 0 {
+			continue
+		}
+		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true}
+		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
+		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
+		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
+			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50}, Color: plot.Gray, Dashed: true},
+			plot.Series{X: []float64{first, last}, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
+		computation.X.Min, computation.X.Max = first, last
+		panels = append(panels, computation, ratio)
+	}
+	return panels
 }
 
 // frontierPanel draws an estimate at the points that have one, a line for each agent and way to train: solid for the paper's way.
@@ -73,15 +84,15 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.
 
 // FrontierTable is a table of the points of figure 3, with 95% intervals in brackets, and of the times that were measured with their settings.
 func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
-	t := NewTable("arms", "trained", "agent", "setting", "average regret", "runs", "computation", "over linear's", "microseconds", "over linear's")
+	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation", "over linear's", "microseconds", "over linear's")
 	for _, p := range points {
-		setting, computation, micros, ratio := "none performs well", "–", "–", "–"
+		setting, computation, micros, ratio := "none found", "–", "–", "–"
 		if p.Setting != nil {
 			setting = "`" + p.Found() + "`"
 			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower, p.Computation.Upper)
 		}
 		at := slices.IndexFunc(times, func(t paper.FrontierTime) bool {
-			return t.Agent == p.Agent && slices.Equal(t.Setting, p.Setting)
+			return t.Agent == p.Agent && t.Bar == p.Bar && slices.Equal(t.Setting, p.Setting)
 		})
 		if at >= 0 {
 			micros = fmt.Sprintf("%.1f", times[at].Micros)
@@ -89,7 +100,7 @@ func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Ta
 				ratio = fmt.Sprintf("%.1f", r)
 			}
 		}
-		t.Row(p.Arms, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio, micros, ratio)
+		t.Row(p.Arms, p.Bar, p.Integrate, p.Agent, setting, p.Average, p.Runs, computation, p.Ratio, micros, ratio)
 	}
 	return t
 }

@@ -20,20 +20,25 @@ func estimate(value, lower, upper float64) lab.Estimate {
 func madeUpFrontier() []paper.FrontierPoint {
 	none := estimate(math.NaN(), math.NaN(), math.NaN())
 	point := func(agent, integrate, found string, computation, ratio lab.Estimate) paper.FrontierPoint {
-		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Setting: []string{"arms=10", "integrate=" + integrate, found},
+		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bar: paper.PerformsWell, Setting: []string{"arms=10", "integrate=" + integrate, found},
 			Computation: computation, Average: estimate(0.03, 0.02, 0.031), Runs: 100, Ratio: ratio}
 	}
 	return []paper.FrontierPoint{
 		point("linear", "sampled", "index-dim=2", estimate(2e4, 2e4, 2e4), none),
 		point("ensemble", "sampled", "particles=30", estimate(8e4, 4e4, math.Inf(1)), estimate(4, 0, math.Inf(1))),
 		point("ensemble", "analytic", "particles=30", estimate(3e5, 3e5, 4e5), none),
-		{Agent: "linear", Integrate: "sampled", Arms: 30, Computation: none, Average: none, Runs: 100, Ratio: none},
+		{Agent: "linear", Integrate: "sampled", Arms: 30, Bar: paper.PerformsWell, Computation: none, Average: none, Runs: 100, Ratio: none},
 	}
 }
 
 // Axes have room for what is finite, and for bars without an end not much more.
 func TestFrontier(t *testing.T) {
-	computation, ratio := Frontier(madeUpFrontier())
+	points := madeUpFrontier()
+	panels := Frontier(points)
+	if len(panels) != 2 {
+		t.Fatalf("%d panels for one bar", len(panels))
+	}
+	computation, ratio := panels[0], panels[1]
 	for name, c := range map[string]struct{ got, from, to float64 }{
 		"least computation":    {computation.Y.Min, 2e3, 2e4},
 		"greatest computation": {computation.Y.Max, 1.2e6, 1e8},
@@ -47,7 +52,14 @@ func TestFrontier(t *testing.T) {
 	if computation.X.Min != ratio.X.Min || computation.X.Max != ratio.X.Max {
 		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min, ratio.X.Max)
 	}
-	must.M1(plot.Panels(2, 20, 10, 50, computation, ratio))
+	for _, p := range madeUpFrontier() {
+		p.Bar = paper.TwiceExact
+		points = append(points, p)
+	}
+	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text || panels[1].Y.Max != ratio.Y.Max {
+		t.Errorf("%d panels for two bars", len(panels))
+	}
+	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
 
 // A time stands beside the setting that it was measured with, and beside no other.
@@ -57,13 +69,13 @@ func TestFrontierTable(t *testing.T) {
 		t.Errorf("without a file: %v", times)
 	}
 	must.M(os.Mkdir("results", 0o700))
-	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
-{"agent":"linear","setting":["arms=10","integrate=sampled","index-dim=3"],"microseconds":56.78,"microseconds_ratio":"NaN"}
+	must.M(os.WriteFile("results/seconds.json", []byte(`{"agent":"ensemble","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","particles=30"],"microseconds":12.34,"microseconds_ratio":1.5}
+{"agent":"linear","bar":"0.01 sqrt(K)","setting":["arms=10","integrate=sampled","index-dim=3"],"microseconds":56.78,"microseconds_ratio":"NaN"}
 `), 0o600))
 	has(t, FrontierTable(madeUpFrontier(), Lines[paper.FrontierTime]("seconds")),
-		"| 10 | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – | – | – |",
-		"| 10 | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] | 12.3 | 1.5 |",
-		"| 30 | sampled | linear | none performs well | – | 100 | – | – | – | – |")
+		"| 10 | 0.01 sqrt(K) | sampled | linear | `index-dim=2` | 0.03 [0.02, 0.031] | 100 | 20000 [20000, 20000] | – | – | – |",
+		"| 10 | 0.01 sqrt(K) | sampled | ensemble | `particles=30` | 0.03 [0.02, 0.031] | 100 | 80000 [40000, +Inf] | 4 [0, +Inf] | 12.3 | 1.5 |",
+		"| 30 | 0.01 sqrt(K) | sampled | linear | none found | – | 100 | – | – | – | – |")
 }
 
 // The committed study has both agents with 10 arms, and every least setting performs well.
@@ -72,7 +84,7 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	points := must.M1(paper.FrontierOf(Study("frontier/*")))
 	ratios := 0
 	for _, p := range points {
-		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Setting != nil && float64(p.Average.Upper) >= target {
+		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil && float64(p.Average.Upper) >= target {
 			t.Errorf("%+v: the average regret is not below %v", p, target)
 		}
 		if p.Arms == 10 && p.Ratio.Value > 0 {
@@ -84,4 +96,10 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	}
 	Frontier(points)
 	FrontierTable(points, nil)
+}
+
+// A row of the table of limits for each number of arms in the study, from fewer to more.
+func TestLimitsTable(t *testing.T) {
+	has(t, LimitsTable([]paper.FrontierLimit{{Arms: 30, Target: 0.05477, Least: 0.00906, Exact: estimate(0.02, 0.01, 0.03), Runs: 7}}),
+		"| 30 | 0.0548 | 0.0091 | 0.0200 [0.0100, 0.0300] | 7 |")
 }

@@ -39,3 +39,24 @@ var Frontier = lab.Experiment{
 func performsWell(s lab.Setting) float64 {
 	return 0.01 * math.Sqrt(float64(lab.Values(s)["arms"].(int)))
 }
+
+// Bar is what the average regret of an agent has to be below, to count for the frontier.
+type Bar string
+
+// The bars.
+const (
+	PerformsWell Bar = "0.01 sqrt(K)" // the paper's
+	TwiceExact   Bar = "twice exact"  // twice that of exact Thompson sampling (ours), which agents that approximate it can meet with any number of arms
+)
+
+// Bars are all of them.
+var Bars = []Bar{PerformsWell, TwiceExact}
+
+// target is what the average regret of each setting has to be below, with a number of arms.
+func (b Bar) target(simulate lab.Simulator, size lab.Size, arms int) (func(lab.Setting) float64, error) {
+	if b == PerformsWell {
+		return performsWell, nil
+	}
+	exact, err := exactAgainstTarget(simulate, size, arms)
+	return func(lab.Setting) float64 { return 2 * exact.Estimate }, err
+}

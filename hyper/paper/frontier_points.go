@@ -12,13 +12,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// FrontierPoint is a point of figure 3: the least computation with which an agent performs well, trained in some way, with a number of arms. Estimates
+// FrontierPoint is a point of figure 3: the least computation with which an agent, trained in some way, is below a bar with a number of arms. Estimates
 // are NaN where there is nothing to estimate.
 type FrontierPoint struct {
 	Agent       string       `json:"agent"`
 	Integrate   string       `json:"integrate"` // the way to train
 	Arms        int          `json:"arms"`
-	Setting     []string     `json:"setting"`        // of the least computation, as "key=value" texts; nil where no setting performs well
+	Bar         Bar          `json:"bar"`            // what to be below
+	Setting     []string     `json:"setting"`        // of the least computation, as "key=value" texts; nil where no setting is below the bar
 	Computation lab.Estimate `json:"computation"`    // of a period, by the paper's formula
 	Average     lab.Estimate `json:"average_regret"` // per period
 	Runs        int          `json:"runs"`
@@ -37,21 +38,32 @@ type FrontierTime struct {
 	CPU         string    `json:"cpu"`
 }
 
-// FrontierOf returns the points of figure 3 that a study holds, from fewer to more arms: those of which it has all FrontierSettings. They are
-// judged as claims judge them, see LeastOf.
-func FrontierOf(h lab.Header, rows []lab.Row) ([]FrontierPoint, error) {
-	simulate, nan := lab.FromStudy(Frontier, h, rows), lab.Float(math.NaN())
+// FrontierOf returns the points of figure 3 that a study holds, bar by bar, from fewer to more arms: those of which it has all FrontierSettings, and exact
+// Thompson sampling for the bar that needs it. They are judged as claims judge them, see LeastOf.
+func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
+	for _, bar := range Bars {
+		points, err := frontierBelow(bar, lab.FromStudy(Frontier, h, rows))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, points...)
+	}
+	return all, nil
+}
+
+// frontierBelow is the part of FrontierOf of one bar.
+func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err error) {
+	nan := lab.Float(math.NaN())
 	nothing := lab.Estimate{Value: nan, Lower: nan, Upper: nan}
 	found := map[family]lab.Least{}
-	var out []FrontierPoint
 	for _, f := range families() {
-		least, err := LeastOf(simulate, Frontier.Full, f.agent, f.integrate, f.arms)
+		least, err := LeastOf(simulate, Frontier.Full, bar, f.agent, f.integrate, f.arms)
 		if errors.Is(err, lab.ErrNotInStudy) {
 			continue
 		}
-		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Computation: nothing, Average: nothing, Runs: least.Runs, Ratio: nothing}
+		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Bar: bar, Computation: nothing, Average: nothing, Runs: least.Runs, Ratio: nothing}
 		if errors.Is(err, lab.ErrNoneBelow) {
-			out = append(out, p)
+			points = append(points, p)
 			continue
 		}
 		if err != nil {
@@ -64,9 +76,9 @@ func FrontierOf(h lab.Header, rows []lab.Row) ([]FrontierPoint, error) {
 			}
 		}
 		found[f] = least
-		out = append(out, p)
+		points = append(points, p)
 	}
-	return out, nil
+	return points, nil
 }
 
 // FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 3. (Ours.)
@@ -83,7 +95,7 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 	simulate := lab.FromStudy(Frontier, h, rows)
 	var out []FrontierLimit
 	for _, arms := range frontierArms {
-		f, err := exactAgainstTarget(simulate, false, arms)
+		f, err := exactAgainstTarget(simulate, Frontier.Full, arms)
 		if errors.Is(err, lab.ErrNotInStudy) {
 			continue
 		}

@@ -85,7 +85,7 @@ func TestFrontierSettings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, "linear", "sampled", 7); !errors.Is(err, paper.ErrNotSearched) {
+	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, paper.PerformsWell, "linear", "sampled", 7); !errors.Is(err, paper.ErrNotSearched) {
 		t.Errorf("of 7 arms: error %v, want ErrNotSearched", err)
 	}
 }
@@ -116,6 +116,9 @@ func TestFrontierOf(t *testing.T) {
 	if err != nil || len(points) != 3 {
 		t.Fatalf("%v (error %v), want those of both agents with 10 arms, and that of ensembles with 30", points, err)
 	}
+	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
+		t.Errorf("%v: points below twice the regret of an exact Thompson sampling that is not in the study", points)
+	}
 	linear, ensemble, none := points[0], points[1], points[2]
 	for i, p := range []paper.FrontierPoint{linear, ensemble} {
 		least := paper.FrontierSettings(paper.Frontier.Order[i], "sampled", 10)[i+1]
@@ -129,6 +132,29 @@ func TestFrontierOf(t *testing.T) {
 	}
 	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" || !math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
 		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
+	}
+}
+
+// The other bar is twice the regret of exact Thompson sampling: settings with a tenth more than that regret are below it, and those with more than twice are not,
+// whatever the paper's target.
+func TestTwiceExact(t *testing.T) {
+	for factor, want := range map[lab.Float]error{1.1: nil, 2.2: lab.ErrNoneBelow} {
+		simulate := func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+			h, rows, err := performing(map[string]int{"exact": 99})(agents, sets, size) // twice the target, and a little
+			for i := range rows {
+				if agents[0] != "exact" {
+					rows[i].Regret *= 4 * factor
+				}
+			}
+			return h, rows, err
+		}
+		least, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.TwiceExact, "linear", "sampled", 10)
+		if !errors.Is(err, want) || err == nil && least.Entry != 0 {
+			t.Errorf("%v times the regret of exact Thompson sampling: %v, error %v", factor, least, err)
+		}
+		if _, err := paper.LeastOf(simulate, paper.Frontier.Full, paper.PerformsWell, "linear", "sampled", 10); !errors.Is(err, lab.ErrNoneBelow) {
+			t.Errorf("the paper's target: error %v", err)
+		}
 	}
 }
 

@@ -35,14 +35,15 @@ func reachesTarget(agent string, arms int, setting string) lab.Claim {
 		Name: fmt.Sprintf("target-%s-%d", agent, arms),
 		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms (section 4.1)", setting, agent, arms),
 		Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-			return againstTarget(simulate, quick, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
+			size := lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)}
+			return againstTarget(simulate, size, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
 		},
 	}
 }
 
 // againstTarget judges whether a setting of an agent performs well.
-func againstTarget(simulate lab.Simulator, quick bool, agent string, sets ...string) (lab.Finding, error) {
-	h, rows, err := simulate([]string{agent}, sets, lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)})
+func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...string) (lab.Finding, error) {
+	h, rows, err := simulate([]string{agent}, sets, size)
 	if err != nil {
 		return lab.Finding{}, err
 	}

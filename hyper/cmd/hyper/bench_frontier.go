@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/janpfeifer/must"
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -21,8 +23,8 @@ func benchFrontierCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "frontier [ARMS...]",
 		Short: "Measure the time of a period at the points of figure 3, beside the computation by the paper's formula",
-		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the least computation, by the paper's formula, that performs
-well (hyper check frontier says how). It then measures what a run-period costs with these settings, on one core: those of one number of arms in turn, in rounds,
+		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the least computation, by the paper's formula, that is below
+a bar: the paper's 0.01 sqrt(K), or twice the regret of exact Thompson sampling (hyper check frontier says how). It then measures what a run-period costs with these settings, on one core: those of one number of arms in turn, in rounds,
 of which the fastest counts, in the second half of the periods and without compiling; see hyper bench scaling. Ratios are an ensemble's over those of the linear hypermodel
 trained in the same way.`,
 		Example: "  hyper bench frontier\n  hyper bench frontier 10 30 --json",
@@ -50,37 +52,39 @@ trained in the same way.`,
 	return c
 }
 
-// byArms groups the points at which an agent performs well by their numbers of arms: those named, or all.
+// byArms groups the points at which an agent is below a bar by their numbers of arms: those named, or all.
 func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.FrontierPoint, err error) {
-	groups := map[string][]paper.FrontierPoint{}
-	var known []string
+	groups := map[int][]paper.FrontierPoint{}
 	for _, p := range points {
-		arms := strconv.Itoa(p.Arms)
 		if p.Setting != nil {
-			known, groups[arms] = append(known, arms), append(groups[arms], p)
+			groups[p.Arms] = append(groups[p.Arms], p)
 		}
 	}
-	if known = slices.Compact(known); known == nil {
+	var known []string
+	for _, arms := range slices.Sorted(maps.Keys(groups)) {
+		known = append(known, strconv.Itoa(arms))
+	}
+	if known == nil {
 		return nil, errors.New("the study has no point of figure 3")
 	}
 	if len(named) == 0 {
 		named = known
 	}
 	for _, arms := range named {
-		if groups[arms] == nil {
+		if !slices.Contains(known, arms) {
 			return nil, fmt.Errorf("the study has no point of %q arms; it has them of %s", arms, strings.Join(known, ", "))
 		}
-		out = append(out, groups[arms])
+		out = append(out, groups[must.M1(strconv.Atoi(arms))])
 	}
 	return out, nil
 }
 
-const frontierRow = "%-5v %-10s %-9s %-46s %12s %9s %10s %9s\n"
+const frontierRow = "%-5v %-12s %-10s %-9s %-46s %12s %9s %10s %9s\n"
 
 // frontier measures group by group, and prints each as soon as it is measured.
 func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) error {
 	if !t.json {
-		fmt.Printf(frontierRow, "arms", "trained", "agent", "setting", "computation", "ratio", "us/period", "ratio")
+		fmt.Printf(frontierRow, "arms", "below", "trained", "agent", "setting", "computation", "ratio", "us/period", "ratio")
 	}
 	for _, points := range groups {
 		times, err := t.times(ctx, points)
@@ -103,25 +107,36 @@ func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) er
 func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]paper.FrontierTime, error) {
 	size := lab.Size{Periods: paper.Frontier.Full.Periods, Runs: lab.BatchRuns(t.backend)}
 	var specs []lab.Spec
+	at := map[string]int{} // the place of a setting in specs: one may stand at the points of several bars
+	name := func(p paper.FrontierPoint) string { return p.Agent + " " + strings.Join(p.Setting, " ") }
 	for _, p := range points {
+		if _, ok := at[name(p)]; ok {
+			continue
+		}
 		spec, err := paper.Frontier.Spec([]string{p.Agent}, p.Setting, size, 0)
 		if err != nil {
 			return nil, err
 		}
+		at[name(p)] = len(specs)
 		specs = append(specs, spec)
 	}
 	micros, _, err := t.inTurn(ctx, specs)
 	if err != nil {
 		return nil, err
 	}
-	linear := map[string]float64{} // by the way to train
+	type beside struct {
+		bar       paper.Bar
+		integrate string
+	}
+	linear := map[beside]float64{}
 	times := make([]paper.FrontierTime, len(points))
 	for i, p := range points {
-		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: micros[i], MicrosRatio: lab.Float(math.NaN()), Backend: t.backend, CPU: lab.ThisMachine().CPU}
+		took := micros[at[name(p)]]
+		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: lab.Float(math.NaN()), Backend: t.backend, CPU: lab.ThisMachine().CPU}
 		if p.Agent == "linear" {
-			linear[p.Integrate] = micros[i]
-		} else if other, ok := linear[p.Integrate]; ok {
-			times[i].MicrosRatio = lab.Float(micros[i] / other)
+			linear[beside{p.Bar, p.Integrate}] = took
+		} else if other, ok := linear[beside{p.Bar, p.Integrate}]; ok {
+			times[i].MicrosRatio = lab.Float(took / other)
 		}
 	}
 	return times, nil
@@ -130,6 +145,6 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 func printTimes(times []paper.FrontierTime) {
 	for _, p := range times {
 		computation, ratio := strconv.FormatFloat(float64(p.Computation.Value), 'f', 0, 64), short(float64(p.Ratio.Value))
-		fmt.Printf(frontierRow, p.Arms, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros), short(float64(p.MicrosRatio)))
+		fmt.Printf(frontierRow, p.Arms, p.Bar, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros), short(float64(p.MicrosRatio)))
 	}
 }

@@ -19,7 +19,7 @@ func TestBenchFrontier(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	linear := map[string]paper.FrontierTime{}
+	linear := map[paper.Bar]map[string]paper.FrontierTime{paper.PerformsWell: {}, paper.TwiceExact: {}}
 	ratios := 0
 	for line := range strings.Lines(stdout) {
 		var p paper.FrontierTime
@@ -28,19 +28,20 @@ func TestBenchFrontier(t *testing.T) {
 			t.Errorf("%s", line)
 		}
 		if p.Agent == "linear" {
-			linear[p.Integrate] = p
-		} else if l, ok := linear[p.Integrate]; ok {
+			linear[p.Bar][p.Integrate] = p
+		} else if l, ok := linear[p.Bar][p.Integrate]; ok {
 			ratios++
 			if p.Ratio.Value != p.Computation.Value/l.Computation.Value || float64(p.MicrosRatio) != p.Micros/l.Micros {
 				t.Errorf("the ratios are not those of %v to %v: %s", p.Computation.Value, l.Computation.Value, line)
 			}
 		}
 	}
-	if linear["sampled"].Agent == "" || ratios == 0 {
+	first := linear[paper.PerformsWell]["sampled"]
+	if first.Agent == "" || ratios == 0 {
 		t.Errorf("%d ratios, want that of the paper's way to train at least:\n%s", ratios, stdout)
 	}
 	status, table, stderr := call(t, quick...)
-	want := "\n10    sampled    linear    " + linear["sampled"].Found()
+	want := "\n10    0.01 sqrt(K) sampled    linear    " + first.Found()
 	if status != 0 || strings.Count(table, "\n") != 1+strings.Count(stdout, "\n") || !strings.Contains(table, want) {
 		t.Errorf("exit status %d: %s\nno line %q in\n%s", status, stderr, want, table)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,6 +157,45 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
 	if !bytes.Equal(got, want) {
 		t.Error("the interrupted and resumed results differ from the uninterrupted ones")
+	}
+}
+
+// Killed at 20 random moments, by a signal that it cannot hear, a run resumes to the same bytes.
+func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "out")
+	start := func(dir string) *exec.Cmd {
+		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4", "--set", "index-samples=16", "--set", "batch=256",
+			"--periods", "1500", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms", "--out", dir)
+		must.M(c.Start())
+		return c
+	}
+	begin := time.Now()
+	must.M(start(whole).Wait())
+	took := time.Since(begin)
+	moments := rand.New(rand.NewPCG(1, uint64(begin.UnixNano())))
+	kills := 0
+	for range 20 {
+		if time.Since(begin) > 2*time.Minute {
+			break // on a busy machine fewer kills have to do
+		}
+		c := start(dir)
+		time.Sleep(time.Duration(moments.Float64() * float64(took) * 0.6))
+		must.M(c.Process.Kill())
+		if c.Wait() != nil {
+			kills++
+		}
+	}
+	must.M(start(dir).Wait())
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	if !bytes.Equal(got, want) {
+		t.Errorf("after %d kills the results differ from the uninterrupted ones", kills)
+	}
+	t.Logf("%d kills; the uninterrupted run took %v", kills, took)
+	if kills == 0 {
+		t.Error("nothing was killed: the test says nothing")
 	}
 }
 
