@@ -19,16 +19,34 @@ type frontierSetting struct {
 }
 
 // frontierTable goes, for each agent, way to train and number of arms, from less to more computation.
-var frontierTable = []frontierSetting{
+var frontierTable = slices.Concat([]frontierSetting{
 	{"linear", "sampled", 10, 1, 1, 0.205, 1}, {"linear", "sampled", 10, 2, 1, 0.283, 1}, {"linear", "sampled", 10, 3, 1, 0.215, 1}, {"linear", "sampled", 10, 1, 4, 0.346, 1},
-	{"ensemble", "sampled", 10, 30, 1, 1.2, 1}, {"ensemble", "sampled", 10, 30, 2, 0.859, 1}, {"ensemble", "sampled", 10, 30, 4, 0.594, 1}, {"ensemble", "sampled", 10, 30, 16, 0.948, 1},
-	{"linear", "sampled", 30, 1, 1, 0.205, 1}, {"linear", "sampled", 30, 2, 1, 0.283, 1}, {"linear", "sampled", 30, 3, 1, 0.215, 1}, {"linear", "sampled", 30, 2, 4, 0.416, 1},
-	{"linear", "sampled", 30, 3, 4, 0.6, 1}, {"linear", "sampled", 30, 10, 8, 0.5, 1},
+	{"ensemble", "sampled", 10, 30, 1, 1.2, 1}, {"ensemble", "sampled", 10, 30, 2, 0.859, 1}, {"ensemble", "sampled", 10, 30, 4, 0.594, 1}, {"ensemble", "sampled", 10, 30, 8, 0.9, 1},
+	{"ensemble", "sampled", 10, 30, 16, 0.948, 1},
+	{"linear", "sampled", 30, 1, 1, 0.205, 1}, {"linear", "sampled", 30, 2, 1, 0.283, 1}, {"linear", "sampled", 30, 3, 1, 0.215, 1}, {"linear", "sampled", 30, 5, 1, 0.2, 1},
+	{"linear", "sampled", 30, 3, 2, 0.4, 1}, {"linear", "sampled", 30, 2, 4, 0.416, 1}, {"linear", "sampled", 30, 3, 4, 0.6, 1}, {"linear", "sampled", 30, 10, 8, 0.5, 1},
 	{"ensemble", "sampled", 30, 100, 8, 1.6, 1}, {"ensemble", "sampled", 30, 100, 16, 1.3, 1}, {"ensemble", "sampled", 30, 100, 32, 0.8, 1},
 	{"linear", "sampled", 100, 3, 1, 0.3, 1}, {"linear", "sampled", 100, 2, 2, 0.668, 1}, {"linear", "sampled", 100, 3, 2, 0.5, 1}, {"linear", "sampled", 100, 5, 2, 0.4, 1},
 	{"linear", "sampled", 100, 3, 4, 0.893, 1}, {"linear", "sampled", 100, 5, 4, 0.6, 1}, {"linear", "sampled", 100, 10, 4, 0.25, 1}, {"linear", "sampled", 100, 10, 8, 0.5, 1},
 	{"ensemble", "sampled", 100, 100, 16, 1.52, 1}, {"ensemble", "sampled", 100, 100, 32, 1.08, 1}, {"ensemble", "sampled", 100, 200, 32, 1.5, 1},
 	{"ensemble", "sampled", 100, 200, 64, 1.1, 1}, {"ensemble", "sampled", 100, 300, 64, 1.2, 1},
+	{"linear", "sampled", 300, 1, 1, 0.3, 1}, {"linear", "sampled", 300, 2, 1, 0.3, 1}, {"linear", "sampled", 300, 3, 1, 0.3, 1}, {"linear", "sampled", 300, 3, 2, 0.5, 1},
+	{"linear", "sampled", 300, 3, 4, 0.9, 1}, {"linear", "sampled", 300, 5, 4, 0.726, 0.567},
+	{"ensemble", "sampled", 300, 100, 8, 1.6, 1}, {"ensemble", "sampled", 300, 100, 16, 1.28, 0.567}, {"ensemble", "sampled", 300, 100, 16, 1.5, 1}, {"ensemble", "sampled", 300, 100, 32, 1.1, 1},
+	{"ensemble", "sampled", 300, 200, 32, 1.5, 1},
+	{"linear", "full-data", 10, 1, 0, 0.843, 1}, {"linear", "full-data", 10, 2, 0, 0.946, 1}, {"linear", "full-data", 10, 3, 0, 0.552, 1}, {"linear", "full-data", 10, 5, 0, 0.5, 1},
+	{"ensemble", "full-data", 10, 10, 0, 1.64, 1}, {"ensemble", "full-data", 10, 30, 0, 1.64, 1}, {"ensemble", "full-data", 10, 100, 0, 0.574, 1}, {"ensemble", "full-data", 10, 300, 0, 0.574, 1},
+}, sizesAtTheMinimiser(30), sizesAtTheMinimiser(100), sizesAtTheMinimiser(300))
+
+// sizesAtTheMinimiser are both agents with several sizes, trained on all data with steps that go to the minimiser at once.
+func sizesAtTheMinimiser(arms int) (out []frontierSetting) {
+	for _, m := range []int{1, 2, 3, 5, 10} {
+		out = append(out, frontierSetting{"linear", "full-data", arms, m, 0, 1, 1})
+	}
+	for _, particles := range []int{10, 30, 100, 300} {
+		out = append(out, frontierSetting{"ensemble", "full-data", arms, particles, 0, 1, 1})
+	}
+	return out
 }
 
 // frontierArms are those of figure 3.
@@ -45,8 +63,9 @@ func FrontierArms(agent, integrate string) (arms []int) {
 }
 
 // FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more computation, for a number of arms and
-// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some
-// between those. The search of ensembles with 30 arms is not finished: theirs are from its first round, and between.
+// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some between those. The search of ensembles
+// with 30 arms is not finished: theirs are from its first round, and between. For full-data only that with 10 arms was a search; with more, sizes are a
+// grid.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
 	var out [][]string
 	for _, s := range frontierTable {
