@@ -105,7 +105,8 @@ func TestGaussianStep(t *testing.T) {
 	}
 }
 
-// The bound is what the rule of its proof gets where rewards have no noise; no other of many thresholds does better; and exact values are known for one and two arms.
+// The bound is what the rule of its proof gets where rewards have no noise; neither who stops later nor who stops earlier does better; and exact values
+// are known for one and two arms.
 func TestLeastRegret(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	// regret of trying new arms until the best seen, b, exceeds scale times the threshold of the rule, then staying with it.

@@ -125,7 +125,7 @@ func frontierClaims() []lab.Claim {
 	return out
 }
 
-// claimSize is the size at which claims about the frontier are tested.
+// claimSize is the size at which claims about performing well are tested.
 func claimSize(quick bool) lab.Size { return lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)} }
 
 // exactAgainstTarget judges whether exact Thompson sampling performs well.

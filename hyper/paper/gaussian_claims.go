@@ -35,8 +35,7 @@ func reachesTarget(agent string, arms int, setting string) lab.Claim {
 		Name: fmt.Sprintf("target-%s-%d", agent, arms),
 		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms (section 4.1)", setting, agent, arms),
 		Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-			size := lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)}
-			return againstTarget(simulate, size, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
+			return againstTarget(simulate, claimSize(quick), agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
 		},
 	}
 }

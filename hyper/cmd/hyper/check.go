@@ -96,9 +96,18 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	return out, nil
 }
 
-// simulator runs agents of an experiment for a claim, and keeps nothing.
+// simulator runs agents of an experiment for claims. It writes nothing; what was asked before, by another claim, is not run again.
 func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) lab.Simulator {
+	type results struct {
+		h    lab.Header
+		rows []lab.Row
+	}
+	done := map[string]results{}
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		asked := fmt.Sprintf("%q %q %v", agents, sets, size)
+		if r, ok := done[asked]; ok {
+			return r.h, r.rows, nil
+		}
 		spec, err := x.Spec(agents, sets, size, seed)
 		if err != nil {
 			return lab.Header{}, nil, err
@@ -112,6 +121,9 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
 		if errors.Is(err, lab.ErrInterrupted) {
 			fmt.Fprintln(os.Stderr, "hyper: interrupted; a check keeps no results")
+		}
+		if err == nil {
+			done[asked] = results{h, rows}
 		}
 		return h, rows, err
 	}
