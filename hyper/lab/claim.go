@@ -1,6 +1,9 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Claim is a statement of the paper as a test on fresh seeds.
 type Claim struct {
@@ -34,6 +37,8 @@ type Finding struct {
 	Runs      int     `json:"runs"`
 	Diverged  int     `json:"diverged"`
 	Verdict   Verdict `json:"verdict"`
+	// Discrete says that the statistic is of a choice among settings: its interval goes in steps, and does not shrink as 1/sqrt(runs).
+	Discrete bool `json:"-"`
 }
 
 // Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
@@ -51,4 +56,18 @@ func Below(statistic string, estimate, lower, upper, bound float64, runs int) Fi
 // String is the finding in a line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Verdict)
+}
+
+// RunsToDecide is about how many runs would decide an undecided claim: the interval shrinks as 1/sqrt(runs), and its limit on the bound's side must
+// come to the bound. ok is false for claims that are decided, and for those of which it cannot be told.
+func (f Finding) RunsToDecide() (runs float64, ok bool) {
+	limit := float64(f.Upper)
+	if f.Estimate > f.Bound {
+		limit = float64(f.Lower)
+	}
+	shrink := (limit - f.Estimate) / (f.Bound - f.Estimate)
+	if f.Verdict != Undecided || f.Discrete || math.IsInf(shrink, 0) || math.IsNaN(shrink) {
+		return 0, false
+	}
+	return math.Ceil(float64(f.Runs)*shrink*shrink + 1), true
 }

@@ -154,7 +154,9 @@ func leastComputation(name, text string, bound float64, bar Bar, a, b family) la
 		}
 		ratio, err := least.Over(other)
 		statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a, float64(least.Computation.Value), b, float64(other.Computation.Value))
-		return lab.Below(statistic, float64(ratio.Value), float64(ratio.Lower), float64(ratio.Upper), bound, least.Runs), err
+		f := lab.Below(statistic, float64(ratio.Value), float64(ratio.Lower), float64(ratio.Upper), bound, least.Runs)
+		f.Discrete = true
+		return f, err
 	}}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,25 +53,28 @@ func checkCommand() *cobra.Command {
 			}
 			simulate = lab.FromStudy(x, h, rows)
 		}
-		failed := 0
+		var refuted, undecided, unjudged int
 		for _, claim := range claims {
 			f, err := claim.Test(simulate, quick)
 			if errors.Is(err, lab.ErrNotInStudy) || errors.Is(err, lab.ErrNoneBelow) || errors.Is(err, paper.ErrNotSearched) {
 				fmt.Fprintf(os.Stderr, "hyper: %s cannot be judged: %v\n", claim.Name, err)
-				failed++
+				unjudged++
 				continue
 			}
 			if err != nil {
 				return err
 			}
 			f.Claim = claim.Name
-			if f.Verdict != lab.Reproduced {
-				failed++
+			switch f.Verdict {
+			case lab.NotReproduced:
+				refuted++
+			case lab.Undecided:
+				undecided++
 			}
 			printFinding(claim, f, asJSON)
 		}
-		if failed > 0 {
-			return failure{fmt.Errorf("%d of %d claims not reproduced", failed, len(claims))}
+		if refuted+undecided+unjudged > 0 {
+			return failure{fmt.Errorf("of %d claims %d not reproduced, %d undecided, %d cannot be judged", len(claims), refuted, undecided, unjudged)}
 		}
 		return nil
 	}
@@ -155,12 +157,7 @@ func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
 	if f.Diverged > 0 {
 		fmt.Printf("  %d runs diverged and are left out\n", f.Diverged)
 	}
-	// The interval shrinks as 1/sqrt(runs), and the limit on the bound's side must come to the bound.
-	limit := f.Upper
-	if f.Estimate > f.Bound {
-		limit = f.Lower
-	}
-	if shrink := (float64(limit) - f.Estimate) / (f.Bound - f.Estimate); f.Verdict == lab.Undecided && !math.IsInf(shrink, 0) && !math.IsNaN(shrink) {
-		fmt.Printf("  about %.0f runs would decide\n", float64(f.Runs)*shrink*shrink+1)
+	if runs, ok := f.RunsToDecide(); ok {
+		fmt.Printf("  about %.0f runs would decide\n", runs)
 	}
 }
