@@ -25,6 +25,8 @@ type Params struct {
 	Nu    []*Node // trained
 	Nu0   []*Node // their initial values, which the regulariser anchors to
 	Prior *Node   // entries of D B, fixed; nil without prior
+	// PriorTheta may stand for Prior where indices are one-hot: D B z at each of them, [runs, N_z, N_theta], laid out as an ensemble's nu.
+	PriorTheta *Node
 }
 
 // Validate reports every way in which the parts do not fit together.
@@ -83,7 +85,7 @@ func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
 	if m.Prior.Base == nil {
 		return m.Base.Apply(m.Theta(p, z), x)
 	}
-	return Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(m.Prior.Theta(p.Prior, z), x))
+	return Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(m.PriorTheta(p, z), x))
 }
 
 // Sample draws n functions for each run and returns their predictions at x: [runs, n, inputs]. It is Predict at fresh
@@ -130,9 +132,17 @@ func (m Model) LinearInTheta() bool {
 func (m Model) Theta(p Params, z index.Set) *Node {
 	theta := m.Hyper.Theta(p.Nu, z)
 	if m.Prior != nil {
-		theta = Add(theta, m.Prior.Theta(p.Prior, z))
+		theta = Add(theta, m.PriorTheta(p, z))
 	}
 	return theta
+}
+
+// PriorTheta returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
+func (m Model) PriorTheta(p Params, z index.Set) *Node {
+	if p.PriorTheta != nil {
+		return StopGradient(takeRows(p.PriorTheta, z))
+	}
+	return m.Prior.Theta(p.Prior, z)
 }
 
 // Affine returns mu [runs, N_theta] and the entries of C + D B [runs, N_theta, Width] of a model with a [Linear]

@@ -46,7 +46,8 @@ type Agent interface {
 
 // Setting is a configuration of an agent and its environment: a pointer to a struct whose exported fields (embedded
 // structs included) are its keys. The tag `key` names a field, `help` explains it, and `run:"true"` marks a float64 that does not
-// shape the computation, so that runs with different values share one compilation.
+// shape the computation, so that runs with different values share one compilation; `run:"positive"` marks one that 0 turns off, for a
+// computation without it: Inputs then lack the key.
 type Setting interface {
 	// Validate reports everything that is wrong, one fault each as joined by errors.Join.
 	Validate() error

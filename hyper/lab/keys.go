@@ -21,6 +21,7 @@ type Key struct {
 type field struct {
 	Key
 	value reflect.Value
+	off   bool // a number that 0 turns off, and it is 0: a computation without it
 }
 
 // fields lists the tagged fields of a setting, those of embedded structs first where they come first.
@@ -39,8 +40,9 @@ func fields(s Setting) []field {
 				continue
 			}
 			kind := map[reflect.Kind]string{reflect.Int: "int", reflect.Float64: "number", reflect.String: "text"}[f.Type.Kind()]
-			k := Key{Name: name, Help: f.Tag.Get("help"), Kind: kind, PerRun: f.Tag.Get("run") == "true"}
-			out = append(out, field{Key: k, value: v.Field(i)})
+			run := f.Tag.Get("run")
+			k := Key{Name: name, Help: f.Tag.Get("help"), Kind: kind, PerRun: run != ""}
+			out = append(out, field{Key: k, value: v.Field(i), off: run == "positive" && v.Field(i).Float() == 0})
 		}
 	}
 	walk(reflect.ValueOf(s).Elem())
@@ -137,7 +139,7 @@ func setValues(s Setting, raw json.RawMessage) error {
 func shape(s Setting) string {
 	values := map[string]any{}
 	for _, f := range fields(s) {
-		if !f.PerRun {
+		if !f.PerRun || f.off {
 			values[f.Name] = f.value.Interface()
 		}
 	}
@@ -149,7 +151,7 @@ func shape(s Setting) string {
 func perRun(s Setting) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range fields(s) {
-		if f.PerRun {
+		if f.PerRun && !f.off {
 			out[f.Name] = f.value.Float()
 		}
 	}

@@ -197,6 +197,27 @@ func TestSweepCompilesOnce(t *testing.T) {
 	})
 }
 
+// A number that 0 turns off has two programs, with it and without; where it does nothing they agree.
+func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
+	s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, append(small["linear sampled"][1:5:5], "clip=0,0.01,1e9")...)
+	before := lab.Compilations()
+	rows, _ := run(t, s, lab.Options{Backend: backend.Go, BatchRuns: 8})
+	if n := lab.Compilations() - before; n != 2 {
+		t.Errorf("%d programs were compiled, want 2", n)
+	}
+	digests := map[[2]int]uint32{}
+	for _, r := range rows {
+		if r.Period == 30 {
+			digests[[2]int{r.Entry, r.Run}] = r.Digest
+		}
+	}
+	for i := range 2 {
+		if digests[[2]int{0, i}] != digests[[2]int{2, i}] || digests[[2]int{0, i}] == digests[[2]int{1, i}] {
+			t.Errorf("run %d acts as %x without a bound, %x with a large one and %x with a small one; want the first two alike", i, digests[[2]int{0, i}], digests[[2]int{2, i}], digests[[2]int{1, i}])
+		}
+	}
+}
+
 // A step size far too large makes predictions infinite; the run is marked from the period on at which they were.
 func TestDivergenceIsMarked(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {

@@ -32,7 +32,7 @@ type Descent struct {
 	Optimizer string  `key:"optimizer" help:"sgd (the paper's), adam, adamax or rmsprop (GoMLX's)"`
 	MapStep   float64 `key:"map-step" run:"true" help:"step size of the part of a linear hypermodel that sees the index, as a multiple of step-size"`
 	LastLayer string  `key:"last-layer" help:"gradient (the paper's) or implicit: a proximal step, stable for every step size, on the last layer of the network"`
-	Clip      float64 `key:"clip" run:"true" help:"bound on the norm of a gradient of the loss over |D|; 0 is none"`
+	Clip      float64 `key:"clip" run:"positive" help:"bound on the norm of a gradient of the loss over |D|; 0 is none"`
 }
 
 func newSGD() SGD {

@@ -35,7 +35,7 @@ func (t Trainer) draw(state State, s rng.Stream, size, actions *Node, r Rates) d
 		d.data.A = gatherRows(state["replay.a"], d.at)
 	}
 	if _, ok := t.Model.Base.(hyper.DifferentiableBase); ok && !t.Model.LinearInTheta() {
-		d.targets = t.targets(d, state["prior"], r)
+		d.targets = t.targets(d, t.Params(state), r)
 	}
 	return d
 }
@@ -70,7 +70,7 @@ func (d draws) indices(i int) index.Set {
 
 // targets are what the differential model of each index is fitted to: y + sigma_w a^T z less the prediction of the prior's
 // network, [runs, steps, indices, Batch].
-func (t Trainer) targets(d draws, prior *Node, r Rates) *Node {
+func (t Trainer) targets(d draws, params hyper.Params, r Rates) *Node {
 	// A step is a run of its own to a model: [runs * steps, ...].
 	runs := d.data.Y.Shape().Dim(0)
 	data := Batch{X: split(d.data.X, t.Steps), Y: split(d.data.Y, t.Steps), A: split(d.data.A, t.Steps)}
@@ -78,7 +78,7 @@ func (t Trainer) targets(d draws, prior *Node, r Rates) *Node {
 	noise := Reshape(BroadcastToDims(InsertAxes(r.Perturbation, -1), runs, t.Steps), runs*t.Steps)
 	y := perturbed(t.Model, data, z, noise)
 	if p := t.Model.Prior; p != nil && p.Base != nil {
-		theta := p.Theta(prior, d.sets)
+		theta := t.Model.PriorTheta(params, d.sets)
 		if d.sets.Every {
 			theta = repeat(theta, t.Steps)
 		}

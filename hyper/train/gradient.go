@@ -38,7 +38,7 @@ func networkGradient(m hyper.Model, kind Regularizer, p hyper.Params, x, target 
 // thetaGradient is the gradient of each index's misfit with respect to its theta: [runs, indices, N_theta].
 func thetaGradient(m hyper.Model, p hyper.Params, theta, x, target *Node, z index.Set, size *Node, r Rates) *Node {
 	if m.Prior != nil && m.Prior.Base == nil {
-		theta = Add(theta, m.Prior.Theta(p.Prior, z))
+		theta = Add(theta, m.PriorTheta(p, z))
 	}
 	f, backward := m.Base.(hyper.DifferentiableBase).Forward(theta, x)
 	weight := Div(MulScalar(size, 1/float64(x.Shape().Dim(1))), r.NoiseVar) // [runs]

@@ -118,6 +118,24 @@ func (m *machine) get(names ...string) []array {
 	return out
 }
 
+// prior reads the entries of D B.
+func (m *machine) prior() array {
+	if slices.Contains(m.names, "prior") {
+		return m.get("prior")[0]
+	}
+	rows := m.get("prior.theta")[0]
+	runs, indices, n := rows.dims[0], rows.dims[1], rows.dims[2]
+	out := newArray(runs, n, indices)
+	for r := range runs {
+		for i := range indices {
+			for j := range n {
+				out.sub(r, j).v[i] = rows.at(r, i, j)
+			}
+		}
+	}
+	return out
+}
+
 // nu reads the trained parameters.
 func (m *machine) nu() []array {
 	var out []array

@@ -13,12 +13,13 @@ import (
 //
 //	Gram  Phi^T Phi, in the base model's own form
 //	Y     Phi^T y   [runs, N_theta]
-//	A     Phi^T A   [runs, N_theta, width]
+//	A     Phi^T A   [runs, N_theta, width], or nil where AT is
+//	AT    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
 //
 // For index.PerArm, whose A_t lives in the block of the arm played, A's row of an arm is that block: the full matrix
 // would be block diagonal.
 type Statistics struct {
-	Gram, Y, A *Node
+	Gram, Y, A, AT *Node
 	// Picked says that A is Phi^T A z for the indices at hand, [runs, N_theta, n].
 	Picked bool
 }
@@ -35,15 +36,30 @@ func Collapse(b hyper.LinearBase, data Batch) Statistics {
 	}
 }
 
+// collapseOne is Collapse of a single datum, with AT: the datum's features by its perturbations.
+func collapseOne(b hyper.LinearBase, data Batch) Statistics {
+	phi := Squeeze(b.Project(data.X, OnesLike(InsertAxes(data.Y, -1))), 2)
+	return Statistics{Gram: b.Gram(data.X), Y: Mul(data.Y, phi), AT: Mul(InsertAxes(phi, 1), Transpose(data.A, 1, 2))}
+}
+
 // Add returns the statistics of the union of two sets of data.
 func (s Statistics) Add(o Statistics) Statistics {
-	return Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), A: Add(s.A, o.A), Picked: s.Picked}
+	out := Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), Picked: s.Picked}
+	if s.AT != nil {
+		out.AT = Add(s.AT, o.AT)
+	} else {
+		out.A = Add(s.A, o.A)
+	}
+	return out
 }
 
 // perturbation returns Phi^T A z, [runs, n, N_theta].
 func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
-	if s.Picked {
+	switch {
+	case s.Picked:
 		return Transpose(s.A, 1, 2)
+	case s.AT != nil && z.Every:
+		return s.AT
 	}
 	if d, ok := m.Index().(index.PerArm); ok {
 		return hyper.PerParameter(d.Arms, d.M).Mul(s.A, z.Dense())
@@ -57,11 +73,18 @@ func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
 //
 // with theta(z) = g_nu(z) + D B z and weight = |D|/|D~|.
 func (s Statistics) residual(m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) *Node {
-	theta := Transpose(m.Theta(p, z), 1, 2) // parameters first, as GramMul wants them
-	fit := Sub(Transpose(m.Base.(hyper.LinearBase).GramMul(s.Gram, theta), 1, 2), InsertAxes(s.Y, 1))
+	fit := Sub(s.gramMul(m.Base.(hyper.LinearBase), m.Theta(p, z)), InsertAxes(s.Y, 1))
 	fit = Sub(fit, Mul(InsertAxes(r.Perturbation, -1, -1), s.perturbation(m, z)))
 	moved := Sub(m.Hyper.Theta(p.Nu, z), m.Hyper.Theta(p.Nu0, z))
 	return Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), Div(moved, InsertAxes(r.PriorVar, -1, -1)))
+}
+
+// gramMul returns Phi^T Phi theta for theta [runs, n, N_theta].
+func (s Statistics) gramMul(b hyper.LinearBase, theta *Node) *Node {
+	if s.Gram.Rank() == 2 { // diagonal: XLA would not leave out the transpositions
+		return Mul(InsertAxes(s.Gram, 1), theta)
+	}
+	return Transpose(b.GramMul(s.Gram, Transpose(theta, 1, 2)), 1, 2)
 }
 
 // affine returns h [runs, N_theta] and the entries of G within the layout, where the residual is e(z) = h + G z: for a

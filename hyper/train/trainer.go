@@ -32,7 +32,10 @@ func (t Trainer) Init(s rng.Stream, priorScale *Node) State {
 	for i, nu := range p.Nu {
 		state[key("nu", i)], state[key("anchor", i)] = nu, nu
 	}
-	if p.Prior != nil {
+	switch {
+	case p.Prior != nil && t.particles() && len(t.Model.Prior.Layout.Sizes) == 1:
+		state["prior.theta"] = Transpose(p.Prior, 1, 2)
+	case p.Prior != nil:
 		state["prior"] = p.Prior
 	}
 	for i, v := range t.optimizer().Init(p.Nu) {
@@ -43,7 +46,7 @@ func (t Trainer) Init(s rng.Stream, priorScale *Node) State {
 
 // Params returns the model's parameters in a state.
 func (t Trainer) Params(state State) hyper.Params {
-	return hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Prior: state["prior"]}
+	return hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Prior: state["prior"], PriorTheta: state["prior.theta"]}
 }
 
 // Observe adds a datum to each run: the action x (int32 [runs]) and the response y ([runs]), the size-th of the data
@@ -56,8 +59,12 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 		if actions != nil {
 			input = gatherRows(actions, InsertAxes(x, -1))
 		}
-		datum := Batch{X: input, Y: InsertAxes(y, -1), A: a}
-		t.setStatistics(out, t.statistics(state).Add(Collapse(t.Model.Base.(hyper.LinearBase), datum)))
+		collapse := Collapse
+		if t.particles() {
+			collapse = collapseOne
+		}
+		datum := collapse(t.Model.Base.(hyper.LinearBase), Batch{X: input, Y: InsertAxes(y, -1), A: a})
+		t.setStatistics(out, t.statistics(state).Add(datum))
 		return out
 	}
 	out["replay.x"] = Insert(state["replay.x"], x, size)
@@ -159,23 +166,37 @@ func (t Trainer) optimizer() Optimizer {
 	return Optimizers[t.Optimizer]
 }
 
+// particles says that the hypermodel is an ensemble: what a step on all of its particles reads is laid out as nu, particle by particle, since
+// transposed it would be read against the cache.
+func (t Trainer) particles() bool {
+	_, ensemble := t.Model.Hyper.(hyper.Ensemble)
+	return ensemble
+}
+
 // noStatistics are those of no data.
 func (t Trainer) noStatistics(g *Graph, runs int) Statistics {
 	b := t.Model.Base.(hyper.LinearBase)
-	n := hyper.NumTheta(b)
-	return Statistics{
-		Gram: b.NoData(g, runs),
-		Y:    Zeros(g, shapes.Make(dtypes.Float32, runs, n)),
-		A:    Zeros(g, shapes.Make(dtypes.Float32, runs, n, t.Model.Index().Width())),
+	n, width := hyper.NumTheta(b), t.Model.Index().Width()
+	s := Statistics{Gram: b.NoData(g, runs), Y: Zeros(g, shapes.Make(dtypes.Float32, runs, n))}
+	if t.particles() {
+		s.AT = Zeros(g, shapes.Make(dtypes.Float32, runs, width, n))
+	} else {
+		s.A = Zeros(g, shapes.Make(dtypes.Float32, runs, n, width))
 	}
+	return s
 }
 
 func (t Trainer) statistics(state State) Statistics {
-	return Statistics{Gram: state["data.gram"], Y: state["data.y"], A: state["data.a"]}
+	return Statistics{Gram: state["data.gram"], Y: state["data.y"], A: state["data.a"], AT: state["data.at"]}
 }
 
 func (t Trainer) setStatistics(state State, s Statistics) {
-	state["data.gram"], state["data.y"], state["data.a"] = s.Gram, s.Y, s.A
+	state["data.gram"], state["data.y"] = s.Gram, s.Y
+	if s.AT != nil {
+		state["data.at"] = s.AT
+	} else {
+		state["data.a"] = s.A
+	}
 }
 
 func key(name string, i int) string { return fmt.Sprintf("%s.%d", name, i) }

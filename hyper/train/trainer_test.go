@@ -60,7 +60,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 		}
 	}
 	if tr.Model.Prior != nil {
-		p.prior = m.get("prior")[0]
+		p.prior = m.prior()
 	}
 	p.nu0 = m.nu() // not trained yet
 	out := trained{machine: m}

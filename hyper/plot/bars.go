@@ -1,0 +1,54 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Bars draws a bar for each value, with its name below it; the axis begins at 0. It fails when there is not a name for each value, and when a
+// value is not finite.
+func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
+	if len(values) == 0 || len(names) != len(values) {
+		return nil, fmt.Errorf("%d names for %d values: want a name for each, and one at least", len(names), len(values))
+	}
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("the value of %s is %v", names[i], v)
+		}
+	}
+	bars, err := plotter.NewBarChart(plotter.Values(values), vg.Points(18))
+	if err != nil {
+		return nil, err
+	}
+	bars.Color, bars.LineStyle.Width = Palette[0], 0
+	p := newPlot(axes)
+	p.Add(bars)
+	p.NominalX(names...)
+	p.X.Padding = 3
+	return p, nil
+}
+
+// Names writes a name beside each point (x, y) of a plot. It fails when there is not a name for each.
+func Names(p *gonum.Plot, x, y []float64, names []string) error {
+	if len(x) != len(y) || len(x) != len(names) {
+		return fmt.Errorf("%d names for %d x and %d y: want as many of each", len(names), len(x), len(y))
+	}
+	points := make(plotter.XYs, len(x))
+	for i := range x {
+		points[i] = plotter.XY{X: x[i], Y: y[i]}
+	}
+	l, err := plotter.NewLabels(plotter.XYLabels{XYs: points, Labels: names})
+	if err != nil {
+		return err
+	}
+	for i := range l.TextStyle {
+		l.TextStyle[i].Font = p.X.Label.TextStyle.Font
+	}
+	l.Offset.X, l.Offset.Y = vg.Points(5), vg.Points(-13)
+	p.Add(l)
+	return nil
+}

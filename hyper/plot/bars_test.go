@@ -1,0 +1,60 @@
+package plot
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestBars(t *testing.T) {
+	p, err := Bars(Axes{Title: "policy", Y: "probability"}, []string{"A", "B", "C"}, []float64{0.2, 0.8, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Y.Min != 0 || p.Y.Max != 0.8 {
+		t.Errorf("y from %v to %v, want 0 to 0.8", p.Y.Min, p.Y.Max)
+	}
+	if n := count(picture(t, p), Palette[0]); n < 200 {
+		t.Errorf("%d pixels of bars", n)
+	}
+	for _, c := range []struct {
+		names  []string
+		values []float64
+	}{{nil, nil}, {[]string{"A"}, []float64{1, 2}}, {[]string{"A"}, []float64{math.NaN()}}, {[]string{"A"}, []float64{math.Inf(1)}}} {
+		if _, err := Bars(Axes{}, c.names, c.values); err == nil {
+			t.Errorf("%v, %v: no error", c.names, c.values)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	p := mustLines(t, Axes{}, Series{X: x5, Y: x5, Points: true, Color: Palette[0]})
+	before := picture(t, p)
+	if err := Names(p, x5, x5, []string{"one", "", "two", "three", "four"}); err != nil {
+		t.Fatal(err)
+	}
+	if after := picture(t, p); reflect.DeepEqual(before, after) {
+		t.Error("no name was drawn")
+	}
+	if err := Names(p, x5, x5, []string{"one"}); err == nil {
+		t.Error("one name for five points: no error")
+	}
+}
+
+func TestAddSpread(t *testing.T) {
+	values := []float64{9, 1, 5, 3, 7, 2, 4, 6, 8, 10, 0, 11, 12, 13, 14, 15, 16, 17, 18, 19}
+	given := slices.Clone(values)
+	var s Series
+	s.AddSpread(3, values)
+	s.AddSpread(4, nil)
+	if !slices.Equal(values, given) {
+		t.Error("the values were changed")
+	}
+	if s.X[0] != 3 || s.Y[0] != 9.5 || s.Lower[0] != 0 || s.Upper[0] != 18 {
+		t.Errorf("got %+v", s)
+	}
+	if s.X[1] != 4 || !math.IsNaN(s.Y[1]) || !math.IsNaN(s.Lower[1]) || !math.IsNaN(s.Upper[1]) {
+		t.Errorf("no values: got %+v", s)
+	}
+}
