@@ -29,6 +29,7 @@ func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	p.Add(bars)
 	p.NominalX(names...)
 	p.X.Padding = 3
+	p.X.Min, p.X.Max = -0.5, float64(len(values))-0.5
 	return p, nil
 }
 

@@ -15,6 +15,9 @@ func TestBars(t *testing.T) {
 	if p.Y.Min != 0 || p.Y.Max != 0.8 {
 		t.Errorf("y from %v to %v, want 0 to 0.8", p.Y.Min, p.Y.Max)
 	}
+	if p.X.Min > -0.5 || p.X.Max < 2.5 {
+		t.Errorf("x from %v to %v cuts a bar", p.X.Min, p.X.Max)
+	}
 	if n := count(picture(t, p), Palette[0]); n < 200 {
 		t.Errorf("%d pixels of bars", n)
 	}

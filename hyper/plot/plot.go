@@ -20,9 +20,10 @@ var ErrNothing = errors.New("nothing to draw")
 // Axes describe a figure around its data. The zero value is without texts and linear.
 type Axes struct {
 	Title      string
-	X, Y       string // labels, with units
-	LogX, LogY bool   // points that are not positive are not drawn on such an axis
-	FromZero   bool   // linear axes begin at zero when no data are negative
+	X, Y       string  // labels, with units
+	LogX, LogY bool    // points that are not positive are not drawn on such an axis
+	FromZero   bool    // linear axes begin at zero when no data are negative
+	MinX, MaxX float64 // where the x axis begins and ends; that of the data where both are 0
 }
 
 // Series is one object of a figure: a line, a band, sampled curves or points over common values of x. What is not finite

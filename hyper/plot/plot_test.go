@@ -143,6 +143,18 @@ func TestDrawingErrorsAreNoPanics(t *testing.T) {
 	}
 }
 
+func TestXAxisAsAskedFor(t *testing.T) {
+	p := mustLines(t, Axes{MinX: -1, MaxX: 9}, Series{X: x5, Y: x5})
+	if p.X.Min != -1 || p.X.Max != 9 {
+		t.Errorf("x from %v to %v, want -1 to 9", p.X.Min, p.X.Max)
+	}
+	for _, axes := range []Axes{{MinX: 2, MaxX: 1}, {MinX: 0, MaxX: 1, LogX: true}, {MinX: math.NaN(), MaxX: 1}, {MinX: 1, MaxX: math.Inf(1)}, {MinX: 1, MaxX: 1}} {
+		if _, err := Lines(axes, Series{X: x5, Y: x5}); err == nil {
+			t.Errorf("%+v: no error", axes)
+		}
+	}
+}
+
 func TestConstantData(t *testing.T) {
 	for _, axes := range []Axes{{}, {LogX: true, LogY: true}, {FromZero: true}} {
 		p := mustLines(t, axes, Series{X: []float64{3}, Y: []float64{7}, Points: true})

@@ -55,6 +55,12 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 		return fmt.Errorf("%w: no series has a point that the axes can show", ErrNothing)
 	}
 	p.X.Min, p.X.Max = e.x.axis(axes.LogX, axes.FromZero, 0)
+	if axes.MinX != 0 || axes.MaxX != 0 {
+		if !(axes.MinX < axes.MaxX) || !drawable(axes.MinX, axes.LogX) || !drawable(axes.MaxX, axes.LogX) {
+			return fmt.Errorf("an x axis from %v to %v: want two finite numbers, the lesser first, positive on a log axis", axes.MinX, axes.MaxX)
+		}
+		p.X.Min, p.X.Max = axes.MinX, axes.MaxX
+	}
 	p.Y.Min, p.Y.Max = e.y.axis(axes.LogY, axes.FromZero, 0.05)
 	return nil
 }
