@@ -28,13 +28,12 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 		if len(some) == 0 {
 			continue
 		}
-		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true}
+		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last}
 		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
 		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
 		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
 			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50}, Color: plot.Gray, Dashed: true},
 			plot.Series{X: []float64{first, last}, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
-		computation.X.Min, computation.X.Max = first, last
 		panels = append(panels, computation, ratio)
 	}
 	return panels

@@ -25,7 +25,8 @@ var frontierTable = slices.Concat([]frontierSetting{
 	{"ensemble", "sampled", 10, 30, 16, 0.948, 1},
 	{"linear", "sampled", 30, 1, 1, 0.205, 1}, {"linear", "sampled", 30, 2, 1, 0.283, 1}, {"linear", "sampled", 30, 3, 1, 0.215, 1}, {"linear", "sampled", 30, 5, 1, 0.2, 1},
 	{"linear", "sampled", 30, 3, 2, 0.4, 1}, {"linear", "sampled", 30, 2, 4, 0.416, 1}, {"linear", "sampled", 30, 3, 4, 0.6, 1}, {"linear", "sampled", 30, 10, 8, 0.5, 1},
-	{"ensemble", "sampled", 30, 100, 8, 1.6, 1}, {"ensemble", "sampled", 30, 100, 16, 1.3, 1}, {"ensemble", "sampled", 30, 100, 32, 0.8, 1},
+	{"ensemble", "sampled", 30, 100, 8, 1.6, 1}, {"ensemble", "sampled", 30, 100, 16, 1.3, 1}, {"ensemble", "sampled", 30, 200, 16, 1.54, 1},
+	{"ensemble", "sampled", 30, 100, 32, 0.8, 1}, {"ensemble", "sampled", 30, 200, 32, 1.04, 1},
 	{"linear", "sampled", 100, 3, 1, 0.3, 1}, {"linear", "sampled", 100, 2, 2, 0.668, 1}, {"linear", "sampled", 100, 3, 2, 0.5, 1}, {"linear", "sampled", 100, 5, 2, 0.4, 1},
 	{"linear", "sampled", 100, 3, 4, 0.893, 1}, {"linear", "sampled", 100, 5, 4, 0.6, 1}, {"linear", "sampled", 100, 10, 4, 0.25, 1}, {"linear", "sampled", 100, 10, 8, 0.5, 1},
 	{"ensemble", "sampled", 100, 100, 16, 1.52, 1}, {"ensemble", "sampled", 100, 100, 32, 1.08, 1}, {"ensemble", "sampled", 100, 200, 32, 1.5, 1},
@@ -34,16 +35,32 @@ var frontierTable = slices.Concat([]frontierSetting{
 	{"linear", "sampled", 300, 3, 4, 0.9, 1}, {"linear", "sampled", 300, 5, 4, 0.726, 0.567},
 	{"ensemble", "sampled", 300, 100, 8, 1.6, 1}, {"ensemble", "sampled", 300, 100, 16, 1.28, 0.567}, {"ensemble", "sampled", 300, 100, 16, 1.5, 1}, {"ensemble", "sampled", 300, 100, 32, 1.1, 1},
 	{"ensemble", "sampled", 300, 200, 32, 1.5, 1},
+	{"linear", "analytic", 10, 1, 0, 0.843, 1}, {"linear", "analytic", 10, 2, 0, 0.946, 1}, {"linear", "analytic", 10, 3, 0, 0.552, 1}, {"linear", "analytic", 10, 5, 0, 0.192, 1},
+	{"ensemble", "analytic", 10, 10, 0, 1.31, 1}, {"ensemble", "analytic", 10, 30, 0, 1.31, 1}, {"ensemble", "analytic", 10, 100, 0, 1.2, 1},
+	{"linear", "analytic", 30, 1, 0, 0.656, 1}, {"linear", "analytic", 30, 2, 0, 0.656, 1}, {"linear", "analytic", 30, 3, 0, 0.499, 1}, {"linear", "analytic", 30, 5, 0, 0.272, 1},
+	{"ensemble", "analytic", 30, 30, 0, 0.656, 1}, {"ensemble", "analytic", 30, 100, 0, 1.31, 1},
+	{"linear", "analytic", 100, 2, 0, 1.31, 1}, {"linear", "analytic", 100, 3, 0, 1.31, 1}, {"linear", "analytic", 100, 5, 0, 0.842, 1}, {"linear", "analytic", 100, 10, 0, 0.5, 1},
+	{"ensemble", "analytic", 100, 100, 0, 1.31, 1}, {"ensemble", "analytic", 100, 300, 0, 0.842, 1},
+	{"linear", "analytic", 300, 2, 0, 0.656, 1}, {"linear", "analytic", 300, 3, 0, 1.31, 1}, {"linear", "analytic", 300, 5, 0, 0.842, 1},
+	{"ensemble", "analytic", 300, 100, 0, 1.31, 1}, {"ensemble", "analytic", 300, 300, 0, 0.842, 1},
 	{"linear", "full-data", 10, 1, 0, 0.843, 1}, {"linear", "full-data", 10, 2, 0, 0.946, 1}, {"linear", "full-data", 10, 3, 0, 0.552, 1}, {"linear", "full-data", 10, 5, 0, 0.5, 1},
 	{"ensemble", "full-data", 10, 10, 0, 1.64, 1}, {"ensemble", "full-data", 10, 30, 0, 1.64, 1}, {"ensemble", "full-data", 10, 100, 0, 0.574, 1}, {"ensemble", "full-data", 10, 300, 0, 0.574, 1},
-}, sizesAtTheMinimiser(30), sizesAtTheMinimiser(100), sizesAtTheMinimiser(300))
+}, sizesAtTheMinimiser(30, fine), sizesAtTheMinimiser(100, fine), sizesAtTheMinimiser(300, coarse))
+
+// sizes are index dimensions and numbers of particles.
+type sizes struct{ dims, particles []int }
+
+var (
+	coarse = sizes{[]int{1, 2, 3, 5, 10}, []int{10, 30, 100, 300}}
+	fine   = sizes{[]int{1, 2, 3, 4, 5, 10}, []int{10, 30, 50, 100, 150, 200, 300}}
+)
 
 // sizesAtTheMinimiser are both agents with several sizes, trained on all data with steps that go to the minimiser at once.
-func sizesAtTheMinimiser(arms int) (out []frontierSetting) {
-	for _, m := range []int{1, 2, 3, 5, 10} {
+func sizesAtTheMinimiser(arms int, of sizes) (out []frontierSetting) {
+	for _, m := range of.dims {
 		out = append(out, frontierSetting{"linear", "full-data", arms, m, 0, 1, 1})
 	}
-	for _, particles := range []int{10, 30, 100, 300} {
+	for _, particles := range of.particles {
 		out = append(out, frontierSetting{"ensemble", "full-data", arms, particles, 0, 1, 1})
 	}
 	return out
@@ -63,9 +80,8 @@ func FrontierArms(agent, integrate string) (arms []int) {
 }
 
 // FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more computation, for a number of arms and
-// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some between those. The search of ensembles
-// with 30 arms is not finished: theirs are from its first round, and between. For full-data only that with 10 arms was a search; with more, sizes are a
-// grid.
+// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some between those. Two are no
+// searches: full-data with 30 arms and more is a grid of sizes, and analytic with 300 takes the settings of 100, and of a search of the linear agent alone.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
 	var out [][]string
 	for _, s := range frontierTable {
