@@ -195,11 +195,15 @@ func (a *Agent) buildTrain(args []*Node) []*Node {
 func (a *Agent) rates(g *Graph) train.Rates {
 	number := func(x float64) *Node { return Const(g, []float32{float32(x)}) }
 	c := a.config
-	return train.Rates{
+	r := train.Rates{
 		Step: number(c.StepSize), NoiseVar: number(c.NoiseVariance), PriorVar: number(c.PriorVariance),
 		Perturbation: number(math.Max(c.Perturbation, 0) * math.Sqrt(c.NoiseVariance)),
-		MapStep:      number(c.MapStep), Clip: number(c.Clip), KL: number(c.KL),
+		MapStep:      number(c.MapStep), KL: number(c.KL),
 	}
+	if c.Clip > 0 { // without a bound the norm need not be known
+		r.Clip = number(c.Clip)
+	}
+	return r
 }
 
 func (a *Agent) flat(state train.State) []*Node {

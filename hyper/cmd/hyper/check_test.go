@@ -16,7 +16,7 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	for _, want := range []string{"reproduced", "undecided at this size", "runs would decide", "not reproduced"} {
+	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
