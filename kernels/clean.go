@@ -3,21 +3,27 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 func cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what setup installed",
+		Short: "Remove what setup installed, and what XLA compiled",
 		Args:  bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := openStore()
 			if err != nil {
+				return err
+			}
+			if err := cleanCompiled(); err != nil {
 				return err
 			}
 			return s.clean(cmd.Context())
@@ -25,9 +31,21 @@ func cleanCommand() *cobra.Command {
 	}
 }
 
+// cleanCompiled removes what XLA compiled, wherever HYPER_COMPILE_CACHE puts it.
+func cleanCompiled() error {
+	cleared, err := backend.ClearCompileCache()
+	if cleared {
+		say("removing the programs in %s", backend.CompileCacheDir())
+	}
+	if err != nil {
+		return fmt.Errorf("clearing the compile cache: %w", err)
+	}
+	return nil
+}
+
 // made are the patterns of what setup makes in the store, of this version and of earlier ones. Anything else there is
 // somebody else's and stays.
-var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "browser-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia"}
+var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "browser-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugin-hashes"}
 
 // clean removes what setup made and says what, then the folders that this leaves empty.
 func (s store) clean(ctx context.Context) error {

@@ -133,6 +133,7 @@ func open(name string) (compute.Backend, error) {
 		return compute.NewWithConfig(Go)
 	}
 	path := PluginPath(device(name))
+	serve(name, path)
 	b, err := compute.NewWithConfig("xla:" + path)
 	if err != nil {
 		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path, cause(err), remedy(err))

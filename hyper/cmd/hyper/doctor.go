@@ -38,6 +38,7 @@ func doctor() error {
 			broken = failure{fmt.Errorf("the default backend %s does not work: %w", name, err)}
 		}
 	}
+	fmt.Printf("\ncompile cache: %s\n", compileCache())
 	if wanted := backend.Default(); broken == nil && !slices.Contains(backend.Known, wanted) {
 		_, broken = backend.Open(wanted)
 	}
@@ -70,9 +71,28 @@ func probe(name string) (string, error) {
 		return "is wrong: 1 + 2 is not 3", errors.New("wrong result")
 	}
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
-		return "works: " + b.Description() + ", plugin " + backend.PluginPath(device), nil
+		about := b.Description() // go-xla names the plugin's path up to twice
+		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " + backend.PluginPath(device)
+		if _, err := backend.CompilingOf(name); err != nil {
+			text += "; every process compiles anew: " + err.Error()
+		}
+		return text, nil
 	}
 	return "works: " + b.Description(), nil
+}
+
+// compileCache tells what XLA need not compile again.
+func compileCache() string {
+	if backend.CompileCacheDir() == "" {
+		return "off, by HYPER_COMPILE_CACHE"
+	}
+	c, err := backend.ReadCompileCache()
+	if err != nil {
+		return fmt.Sprintf("cannot be used, so that every process compiles anew: %v", err)
+	}
+	const mb = 1 << 20
+	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs, float64(c.Bytes)/mb,
+		backend.CompileCacheLimit/mb, c.Dir)
 }
 
 // modules tells the versions of dependencies that this binary was built with.

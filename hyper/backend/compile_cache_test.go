@@ -1,0 +1,323 @@
+package backend_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// The tests run this program again, as other processes that use the compile cache.
+func TestMain(m *testing.M) {
+	if os.Getenv("HYPER_TEST_CHILD") != "" {
+		if err := json.NewEncoder(os.Stdout).Encode(child()); err != nil {
+			panic(err)
+		}
+		return
+	}
+	dir, err := os.MkdirTemp("", "compile-cache")
+	if err == nil {
+		err = os.Setenv("HYPER_COMPILE_CACHE", filepath.Join(dir, "compiled"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// report is what a process says of itself.
+type report struct {
+	Counts  backend.Compiling
+	Why     string // why nothing is cached
+	Results []float32
+	Memory  []int64
+}
+
+const programs = 5
+
+func child() (r report) {
+	for i := range programs {
+		result, memory, err := run(float64(i))
+		if err != nil {
+			panic(err)
+		}
+		r.Results, r.Memory = append(r.Results, result), append(r.Memory, memory)
+	}
+	var err error
+	if r.Counts, err = backend.CompilingOf(backend.XLACPU); err != nil {
+		r.Why = err.Error()
+	}
+	return r
+}
+
+// run compiles a program with a number in it, and runs it.
+func run(number float64) (result float32, memory int64, err error) {
+	b, err := backend.Open(backend.XLACPU)
+	if err != nil {
+		return 0, 0, err
+	}
+	program, err := NewExec(b, func(x *Node) *Node { return ReduceAllSum(AddScalar(MatMul(x, Transpose(x, 0, 1)), number)) })
+	if err != nil {
+		return 0, 0, err
+	}
+	out, graph, err := program.CallWithGraph([][]float32{{1, 2}, {3, 4}})
+	if err != nil {
+		return 0, 0, err
+	}
+	return out[0].Value().(float32), backend.Memory(graph.Executable()), nil
+}
+
+// want is what run computes: the entries of x x^T, 5 + 11 + 11 + 25, and the number four times.
+func want(number float64) float32 { return float32(52 + 4*number) }
+
+func wants() (out []float32) {
+	for i := range programs {
+		out = append(out, want(float64(i)))
+	}
+	return out
+}
+
+func needXLA(t *testing.T) {
+	t.Helper()
+	if err := backend.Check(backend.XLACPU); err != nil {
+		t.Skip(err)
+	}
+}
+
+// process runs child with a cache and more environment.
+func process(dir string, environment ...string) (r report, err error) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), append([]string{"HYPER_TEST_CHILD=1", "HYPER_COMPILE_CACHE=" + dir}, environment...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return r, fmt.Errorf("%w: %s", err, stderr.String())
+	}
+	return r, json.Unmarshal(out, &r)
+}
+
+func mustProcess(t *testing.T, dir string, environment ...string) report {
+	t.Helper()
+	r, err := process(dir, environment...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(r.Results, wants()) {
+		t.Errorf("results %v, want %v", r.Results, wants())
+	}
+	return r
+}
+
+func TestSecondProcessCompilesNothing(t *testing.T) {
+	needXLA(t)
+	dir := filepath.Join(t.TempDir(), "compiled")
+	first, second := mustProcess(t, dir), mustProcess(t, dir)
+	if want := (backend.Compiling{Compiled: programs}); first.Counts != want || first.Why != "" {
+		t.Errorf("first %+v, %s", first.Counts, first.Why)
+	}
+	if want := (backend.Compiling{Loaded: programs}); second.Counts != want || second.Why != "" {
+		t.Errorf("second %+v, %s", second.Counts, second.Why)
+	}
+	if !reflect.DeepEqual(first.Memory, second.Memory) {
+		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
+	}
+	// XLA splits work by the number of processors, which NPROC overrides: such a program is another one, as on another processor.
+	if other := mustProcess(t, dir, "NPROC=7"); other.Counts.Compiled != programs {
+		t.Errorf("with other processors %+v", other.Counts)
+	}
+}
+
+func TestTenProcessesAtOnceCompileEachProgramOnce(t *testing.T) {
+	needXLA(t)
+	dir := filepath.Join(t.TempDir(), "compiled")
+	var all sync.WaitGroup
+	reports, errs := make([]report, 10), make([]error, 10)
+	for i := range reports {
+		all.Go(func() { reports[i], errs[i] = process(dir) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	compiled, loaded := 0, 0
+	for i, r := range reports {
+		compiled, loaded = compiled+r.Counts.Compiled, loaded+r.Counts.Loaded
+		if !reflect.DeepEqual(r.Results, wants()) || r.Counts.Replaced > 0 {
+			t.Errorf("process %d: %v, %+v", i, r.Results, r.Counts)
+		}
+	}
+	if compiled != programs || loaded != 9*programs {
+		t.Errorf("%d compilations and %d loads of %d programs by 10 processes", compiled, loaded, programs)
+	}
+}
+
+func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
+	needXLA(t)
+	if r := mustProcess(t, "off"); !strings.Contains(r.Why, "off") {
+		t.Errorf("off: %+v", r)
+	}
+	foreign := filepath.Join(t.TempDir(), "compiled")
+	if err := os.Mkdir(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(foreign, 12345, -1); err != nil {
+		t.Skip("only root can give a folder to another user")
+	}
+	if r := mustProcess(t, foreign); !strings.Contains(r.Why, "another user") {
+		t.Errorf("a folder of another user: %+v", r)
+	}
+	if left, err := os.ReadDir(foreign); err != nil || len(left) > 0 {
+		t.Errorf("the folder of another user has %v, %v", left, err)
+	}
+}
+
+// A plugin without PJRT_Executable_Serialize: the real one, with a hole in its table.
+const mute = `
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+void* GetPjrtApi(void) {
+  void* library = dlopen(REAL, RTLD_LAZY | RTLD_LOCAL);
+  size_t* real = ((size_t* (*)(void))dlsym(library, "GetPjrtApi"))();
+  void** copy = malloc(real[0]);
+  memcpy(copy, real, real[0]);
+  copy[5 + 49] = NULL; /* see hyper/internal/pjrt/abi.h */
+  return copy;
+}`
+
+func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
+	needXLA(t)
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "mute.c")
+	if err := os.WriteFile(source, []byte(mute), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(compiler, "-shared", "-fPIC", fmt.Sprintf("-DREAL=%q", backend.PluginPath("cpu")), "-o",
+		filepath.Join(dir, backend.PluginFile("cpu")), source, "-ldl")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := mustProcess(t, filepath.Join(dir, "compiled"), "PJRT_PLUGIN_LIBRARY_PATH="+dir)
+	if !strings.Contains(r.Why, "cannot serialise") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Whatever happens to its files, a process computes what is right, and mends them. HYPER_DAMAGED=1000 is for more of them, in a minute.
+func TestDamagedPrograms(t *testing.T) {
+	needXLA(t)
+	times := 100
+	if text := os.Getenv("HYPER_DAMAGED"); text != "" {
+		if _, err := fmt.Sscan(text, &times); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache := os.Getenv("HYPER_COMPILE_CACHE")
+	random := rand.New(rand.NewPCG(1, 2))
+	check := func(number float64) {
+		t.Helper()
+		if got, _, err := run(number); err != nil || got != want(number) {
+			t.Fatalf("program %v: %v, %v, want %v", number, got, err, want(number))
+		}
+	}
+	made := make([]string, times)
+	known := map[string]bool{}
+	for i := range made {
+		check(float64(1000 + i))
+		made[i] = fresh(t, cache, known)
+	}
+	whole := make([][]byte, times)
+	for i, path := range made {
+		var err error
+		if whole[i], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range made {
+		if err := damage(path, whole[random.IntN(times)], random); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := backend.CompilingOf(backend.XLACPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range made {
+		check(float64(1000 + i))
+	}
+	after, err := backend.CompilingOf(backend.XLACPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := after.Compiled - before.Compiled; n != times || after.Loaded != before.Loaded {
+		t.Errorf("%d of %d damaged programs were compiled, %d loaded", n, times, after.Loaded-before.Loaded)
+	}
+	for i := range made {
+		check(float64(1000 + i))
+	}
+	if last, err := backend.CompilingOf(backend.XLACPU); err != nil || last.Loaded-after.Loaded != times {
+		t.Errorf("%d of %d programs were replaced, %v", last.Loaded-after.Loaded, times, err)
+	}
+}
+
+// fresh is the one file of the cache that is not known yet.
+func fresh(t *testing.T, cache string, known map[string]bool) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(cache, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if !known[path] {
+			known[path] = true
+			return path
+		}
+	}
+	t.Fatal("nothing new in the cache")
+	return ""
+}
+
+// damage does one of five things to a file.
+func damage(path string, other []byte, random *rand.Rand) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	switch random.IntN(5) {
+	case 0:
+		b[random.IntN(len(b))] ^= 1 << random.IntN(8)
+	case 1:
+		b = b[:random.IntN(len(b))]
+	case 2: // of another program, or one that another processor's key stands in
+		if b = other; bytes.Equal(b, other) {
+			b = append(bytes.Clone(other[:8]), append(make([]byte, 32), other[40:]...)...)
+		}
+	case 3:
+		if os.Chown(path, 12345, -1) == nil {
+			return nil
+		}
+		return os.Chmod(path, 0o666)
+	default:
+		return os.Chmod(path, 0o622)
+	}
+	return os.WriteFile(path, b, 0o600)
+}

@@ -1,0 +1,314 @@
+package compiled
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func cacheIn(t *testing.T, dir string) *Cache {
+	t.Helper()
+	c, err := Open(dir, 1<<20, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func put(t *testing.T, c *Cache, key Key, program []byte) {
+	t.Helper()
+	if err := c.Put(key, program); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "home", "compiled")
+	c := cacheIn(t, dir)
+	key, other := KeyOf([]byte("program")), KeyOf([]byte("pro"), []byte("gram"))
+	if _, ok := c.Get(key); ok {
+		t.Error("found in an empty cache")
+	}
+	put(t, c, key, []byte("code"))
+	if program, ok := cacheIn(t, dir).Get(key); !ok || string(program) != "code" {
+		t.Errorf("got %q, %v", program, ok)
+	}
+	if _, ok := c.Get(other); ok {
+		t.Error("found under another key: parts that make the same text in sum are not the same parts")
+	}
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder has mode %v, %v", info.Mode(), err)
+	}
+	if file, err := os.Stat(c.path(key)); err != nil || file.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v, %v", file.Mode(), err)
+	}
+	if home, err := os.Stat(filepath.Dir(dir)); err != nil || home.Mode().Perm()&0o055 != 0o055 {
+		t.Errorf("the folder above, which others may share, has mode %v, %v", home.Mode(), err)
+	}
+}
+
+// damages change the file of a program such that it must not be used. Each names what it did.
+var damages = map[string]func(c *Cache, key Key, random *rand.Rand) error{
+	"a bit flipped": func(c *Cache, key Key, random *rand.Rand) error {
+		return change(c.path(key), func(b []byte) []byte {
+			b[random.IntN(len(b))] ^= 1 << random.IntN(8)
+			return b
+		})
+	},
+	"cut": func(c *Cache, key Key, random *rand.Rand) error {
+		return change(c.path(key), func(b []byte) []byte { return b[:random.IntN(len(b))] })
+	},
+	"longer": func(c *Cache, key Key, random *rand.Rand) error {
+		return change(c.path(key), func(b []byte) []byte { return append(b, make([]byte, 1+random.IntN(100))...) })
+	},
+	"that of another program, or processor": func(c *Cache, key Key, random *rand.Rand) error {
+		other := KeyOf([]byte("another processor"))
+		if err := c.Put(other, []byte("foreign code")); err != nil {
+			return err
+		}
+		return os.Rename(c.path(other), c.path(key))
+	},
+	"open to be written by others": func(c *Cache, key Key, _ *rand.Rand) error { return os.Chmod(c.path(key), 0o622) },
+	"a link": func(c *Cache, key Key, _ *rand.Rand) error {
+		real := filepath.Join(filepath.Dir(c.Dir), "elsewhere")
+		return errors.Join(os.Rename(c.path(key), real), os.Symlink(real, c.path(key)))
+	},
+	"of another owner": func(c *Cache, key Key, _ *rand.Rand) error {
+		if err := os.Chown(c.path(key), 12345, -1); err != nil { // not root
+			return os.Chmod(c.path(key), 0o622)
+		}
+		return nil
+	},
+}
+
+func change(path string, f func([]byte) []byte) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, f(b), 0o600)
+}
+
+func TestDamagedProgramsAreNotUsedAndAreReplaced(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for what, damage := range damages {
+		t.Run(what, func(t *testing.T) {
+			c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+			for i := range 200 {
+				key, program := KeyOf([]byte(fmt.Sprint(i))), bytes.Repeat([]byte{byte(i), 7, 1}, 1+random.IntN(300))
+				put(t, c, key, program)
+				if err := damage(c, key, random); err != nil {
+					t.Fatal(err)
+				}
+				if got, ok := c.Get(key); ok {
+					t.Fatalf("program %d was used: %d bytes of %d", i, len(got), len(program))
+				}
+				put(t, c, key, program)
+				if got, ok := c.Get(key); !ok || !bytes.Equal(got, program) {
+					t.Fatalf("program %d was not replaced", i)
+				}
+			}
+			if n := c.Replaced(); n != 200 {
+				t.Errorf("%d files counted as not trusted, want 200", n)
+			}
+		})
+	}
+}
+
+func TestFolderMustBeTheUsersOwn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "compiled")
+	cacheIn(t, dir)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cacheIn(t, dir)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("a folder that others could write has mode %v, %v", info.Mode(), err)
+	}
+	link := dir + "-link"
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link, 1, 0); err == nil {
+		t.Error("a link was taken for the folder")
+	}
+	file := dir + "-file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "no folder") {
+		t.Errorf("a file was taken for the folder: %v", err)
+	}
+	if err := os.Chown(dir, 12345, -1); err != nil {
+		t.Skip("only root can give a folder to another user")
+	}
+	if _, err := Open(dir, 1, 0); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Errorf("a folder of another user was taken: %v", err)
+	}
+}
+
+func TestTheLeastRecentlyUsedGo(t *testing.T) {
+	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+	c.Limit = 10 * (headSize + 1000)
+	keys := make([]Key, 12)
+	past := time.Now().Add(-time.Minute)
+	for i := range keys {
+		keys[i] = KeyOf([]byte{byte(i)})
+		if i == 10 { // the next one makes too many: the first two were used long ago, and one of them again just now
+			if _, ok := c.Get(keys[0]); !ok {
+				t.Fatal("a program went too early")
+			}
+		}
+		put(t, c, keys[i], make([]byte, 1000))
+		at := past.Add(time.Duration(i) * time.Second)
+		if i < 10 && os.Chtimes(c.path(keys[i]), at, at) != nil {
+			t.Fatal("cannot set times")
+		}
+	}
+	for i, want := range []bool{true, false, false, true} {
+		if _, err := os.Stat(c.path(keys[i])); (err == nil) != want {
+			t.Errorf("program %d: there %v, want %v", i, err == nil, want)
+		}
+	}
+	if n, size := c.Content(); size > c.Limit || n < 8 {
+		t.Errorf("%d programs of %d bytes are left, limit %d", n, size, c.Limit)
+	}
+}
+
+func TestWhatDeadProcessesLeftGoes(t *testing.T) {
+	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+	old, fresh := filepath.Join(c.Dir, ".new-1"), filepath.Join(c.Dir, ".new-2")
+	for _, path := range []string{old, fresh} {
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	put(t, c, KeyOf(), []byte("code"))
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("what a process left two hours ago is still there")
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Error("what may still be written was removed")
+	}
+	if n, _ := c.Content(); n != 1 {
+		t.Errorf("%d programs, want 1", n)
+	}
+}
+
+func TestClearLeavesOnlyWhatIsNotOurs(t *testing.T) {
+	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+	put(t, c, KeyOf(), []byte("code"))
+	if err := c.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+	c = cacheIn(t, c.Dir)
+	put(t, c, KeyOf(), []byte("code"))
+	thesis := filepath.Join(c.Dir, "thesis.tex")
+	if err := os.WriteFile(thesis, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestLockWaitsForTheOther(t *testing.T) {
+	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+	key := KeyOf([]byte("slow"))
+	compilations, waits := 0, 0
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			unlock, waited := c.Lock(key)
+			defer unlock()
+			if _, ok := c.Get(key); !ok {
+				time.Sleep(50 * time.Millisecond)
+				mu.Lock()
+				compilations++
+				mu.Unlock()
+				put(t, c, key, []byte("code"))
+			}
+			if waited {
+				mu.Lock()
+				waits++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if compilations != 1 || waits == 0 {
+		t.Errorf("%d compilations, %d waits", compilations, waits)
+	}
+	if left, _ := filepath.Glob(c.Dir + "/*" + lockSuffix); len(left) > 0 {
+		t.Errorf("locks are left: %v", left)
+	}
+}
+
+func TestLockWaitsForABoundedTime(t *testing.T) {
+	c := cacheIn(t, filepath.Join(t.TempDir(), "compiled"))
+	c.Wait = 50 * time.Millisecond
+	unlock, waited := c.Lock(KeyOf())
+	if waited {
+		t.Error("waited for nobody")
+	}
+	began := time.Now()
+	second, waited := c.Lock(KeyOf())
+	if took := time.Since(began); !waited || took < c.Wait || took > 20*c.Wait {
+		t.Errorf("waited %v: %v", waited, took)
+	}
+	second()
+	unlock()
+}
+
+func TestProcessorIsKnownHere(t *testing.T) {
+	text, err := Processor()
+	if err != nil {
+		t.Skip(err) // as on a system that XLA does not run on
+	}
+	if again, _ := Processor(); again != text || !strings.Contains(text, "processors\n") {
+		t.Errorf("not the same twice, or no number of processors:\n%s\n%s", text, again)
+	}
+}
+
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	c, err := Open(filepath.Join(dir, "compiled"), 1<<30, time.Minute)
+	if err != nil {
+		panic(err)
+	}
+	key := KeyOf([]byte("the program"), []byte("the processor"))
+	unlock, _ := c.Lock(key)
+	defer unlock()
+	if _, ok := c.Get(key); !ok {
+		fmt.Println(c.Put(key, []byte("what the compiler made")))
+	}
+	program, ok := c.Get(key)
+	fmt.Printf("%s %v\n", program, ok)
+	// Output:
+	// <nil>
+	// what the compiler made true
+}

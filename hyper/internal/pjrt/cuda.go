@@ -1,0 +1,28 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package pjrt
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	gopjrt "github.com/gomlx/go-xla/pjrt"
+)
+
+// cudaFolder tells XLA where the NVIDIA libraries beside a CUDA plugin are, as go-xla does for the plugins that it loads itself.
+func cudaFolder(plugin string) {
+	const flag = "--xla_gpu_cuda_data_dir="
+	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia")
+	flags := os.Getenv("XLA_FLAGS")
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() || !gopjrt.IsCUDAName(plugin) || strings.Contains(flags, flag) {
+		return
+	}
+	_ = os.Setenv("XLA_FLAGS", strings.TrimSpace(flags+" "+flag+folder))
+}
+
+// driver is the version of NVIDIA's driver, which compiles the last step for a GPU; "" without one.
+func driver() string {
+	text, _ := os.ReadFile("/proc/driver/nvidia/version")
+	return string(text)
+}
