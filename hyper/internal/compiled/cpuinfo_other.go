@@ -1,10 +1,13 @@
-//go:build !darwin
+//go:build !darwin && !linux
 
 package compiled
 
-import "os"
+import (
+	"errors"
+	"runtime"
+)
 
-func cpuinfo() (string, error) {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	return string(text), err
-}
+func cpuinfo() (string, error) { return "", errors.New("not on " + runtime.GOOS) }
+
+// Usable is the number of processors that the calling thread may use.
+func Usable() int { return runtime.NumCPU() }

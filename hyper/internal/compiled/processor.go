@@ -13,7 +13,7 @@ import (
 var deciding = []string{"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
 	"CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features"}
 
-// Processor describes all kinds of processors of this machine with their instruction sets, and how many this process may use: XLA splits
+// Processor describes all kinds of processors of this machine with their instruction sets, and how many the calling thread may use: XLA splits
 // work by them. The error says that the system does not tell.
 func Processor() (string, error) {
 	text, err := cpuinfo()
@@ -31,7 +31,7 @@ func Processor() (string, error) {
 		return "", fmt.Errorf("the processor's instruction set is not known: this system does not tell it")
 	}
 	lines := slices.Sorted(maps.Keys(found))
-	return fmt.Sprintf("%s/%s, %d processors\n%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(lines, "\n")), nil
+	return fmt.Sprintf("%s/%s, %d processors\n%s", runtime.GOOS, runtime.GOARCH, Usable(), strings.Join(lines, "\n")), nil
 }
 
 // Environment are the variables that XLA reads and that change what it compiles.

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"unsafe"
 
@@ -101,7 +102,8 @@ func (p *Plugin) key(args *C.compile_args) (compiled.Key, error) {
 		return compiled.Key{}, err
 	}
 	bytes := func(text *C.char, n C.size_t) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(text)), int(n)) }
-	return compiled.KeyOf(p.about, client, bytes(args.program.format, args.program.format_size), bytes(args.options, args.options_size),
+	usable := fmt.Append(nil, compiled.Usable())
+	return compiled.KeyOf(p.about, usable, client, bytes(args.program.format, args.program.format_size), bytes(args.options, args.options_size),
 		bytes(args.program.code, args.program.code_size)), nil
 }
 
