@@ -45,7 +45,7 @@ func cleanCompiled() error {
 
 // made are the patterns of what setup makes in the store, of this version and of earlier ones. Anything else there is
 // somebody else's and stays.
-var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "browser-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugin-hashes"}
+var made = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "test-*", "browser-*", "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugins"}
 
 // clean removes what setup made and says what, then the folders that this leaves empty.
 func (s store) clean(ctx context.Context) error {

@@ -3,6 +3,13 @@
 // Two engines are known. "go" is GoMLX's pure-Go backend: it needs nothing but the Go toolchain, not even a C compiler.
 // "xla:cpu" and "xla:cuda" are XLA, loaded at run time from a PJRT plugin (a shared library) found in one of
 // [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is off.
+//
+// XLA takes seconds to compile a program. What it compiled is kept in [CompileCacheDir], so that the next process that
+// needs the program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash of all
+// that decides the machine code: the program, XLA's options and flags, the plugin's content and version, the processors
+// with their instruction sets, the devices and their driver. The folder is the user's own and closed to others, since
+// native code comes out of it. A file that is damaged or foreign is not used: the program is compiled anew and replaces it.
+// Of processes that need a program at once, one compiles it and the others wait for it, for two minutes at most.
 package backend
 
 import (

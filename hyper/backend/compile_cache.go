@@ -1,16 +1,13 @@
 package backend
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/compiled"
 )
-
-// XLA compiles a program for seconds. What it compiled is kept in a folder, so that the next process that needs the program loads it in a
-// fraction of the time: see [CompileCacheDir]. The results are the same, byte for byte. The key of a program is a hash of all that decides
-// the machine code: the program, XLA's options, the plugin's content and version, the processors with their instruction sets, the devices.
 
 const (
 	// CompileCacheLimit is the most bytes that the compile cache keeps. Above it, the programs go that were not used for the longest time.
@@ -21,7 +18,7 @@ const (
 )
 
 // CompileCacheDir is the folder of the compile cache, or "" if it is off: $HYPER_COMPILE_CACHE, which is a folder or "off", or else "compiled"
-// in [Home]. The folder belongs to one user and is closed to others, since native code comes out of it.
+// in [Home].
 func CompileCacheDir() string {
 	switch dir := os.Getenv("HYPER_COMPILE_CACHE"); dir {
 	case "":
@@ -63,7 +60,7 @@ func ClearCompileCache() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, c.Clear()
+	return true, errors.Join(os.RemoveAll(PluginHashDir()), c.Clear())
 }
 
 func openCompileCache() (*compiled.Cache, error) {

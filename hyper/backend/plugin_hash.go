@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/compiled"
 )
 
 // pluginHashes are those that this process knows, by what it saw of the file.
@@ -29,8 +31,14 @@ type hashedFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// PluginHashDir is the folder in which [PluginHash] keeps what it computed: a small file for each plugin.
-func PluginHashDir() string { return filepath.Join(Home(), "plugin-hashes") }
+// PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the compile cache, which can be
+// written where [Home] cannot, as in an image; in Home when the cache is off.
+func PluginHashDir() string {
+	if dir := CompileCacheDir(); dir != "" {
+		return filepath.Join(dir, "plugins")
+	}
+	return filepath.Join(Home(), "plugins")
+}
 
 // PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that the hash is
 // computed once: it is kept in [PluginHashDir], and holds as long as the file's path, size, time of change and inode are the same. A folder
@@ -113,7 +121,7 @@ func keepHash(kept string, h hashedFile) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+	if err := compiled.MakeFolder(filepath.Dir(kept)); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(kept), ".new-*")

@@ -13,7 +13,7 @@ import (
 // A plugin's hash is that of its content, is kept for the next process, and is computed anew when the file was replaced; what was kept
 // and damaged is not believed.
 func TestPluginHash(t *testing.T) {
-	t.Setenv("HYPERMODELS_HOME", t.TempDir())
+	t.Setenv("HYPER_COMPILE_CACHE", filepath.Join(t.TempDir(), "compiled"))
 	dir := t.TempDir()
 	plugin, link := filepath.Join(dir, "plugin.so"), filepath.Join(dir, "link.so")
 	write := func(path, text string) {

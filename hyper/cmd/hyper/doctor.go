@@ -74,7 +74,7 @@ func probe(name string) (string, error) {
 		about := b.Description() // go-xla names the plugin's path up to twice
 		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " + backend.PluginPath(device)
 		if _, err := backend.CompilingOf(name); err != nil {
-			text += "; every process compiles anew: " + err.Error()
+			text += "; it compiles in every process anew: " + err.Error()
 		}
 		return text, nil
 	}
@@ -88,7 +88,7 @@ func compileCache() string {
 	}
 	c, err := backend.ReadCompileCache()
 	if err != nil {
-		return fmt.Sprintf("cannot be used, so that every process compiles anew: %v", err)
+		return fmt.Sprintf("cannot be used, so that it compiles in every process anew: %v", err)
 	}
 	const mb = 1 << 20
 	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs, float64(c.Bytes)/mb,

@@ -29,10 +29,7 @@ type Cache struct {
 // Open returns the cache in a folder, which is made if need be. The error says why the folder cannot be trusted, or
 // not be written.
 func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := MakeFolder(dir); err != nil {
 		return nil, err
 	}
 	info, err := os.Lstat(dir)
@@ -55,6 +52,17 @@ func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
 		return nil, err
 	}
 	return &Cache{Dir: dir, Limit: limit, Wait: wait}, errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// MakeFolder makes a folder for this user alone unless it is there, below folders that others may use as well.
+func MakeFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // Get returns the program with a key. A file that is damaged, that has another key in it, or that others could have
