@@ -12,6 +12,12 @@ fi
 find "$cache" -xtype l -delete # Links of another version of the image, where the folder was kept.
 tar -C "$cache" -xf /opt/hypermodels/go-build.tar --skip-old-files --no-same-owner --warning=no-timestamp
 
+# Likewise what XLA compiled, in a folder of the user's own: native code from another's is not run.
+compiled=${HYPER_COMPILE_CACHE:-off}
+if [ "$compiled" != off ] && [ -e /opt/hypermodels/compiled.tar ] && { [ -d "$compiled" ] || mkdir -m 700 "$compiled"; }; then
+	tar -C "$compiled" -xf /opt/hypermodels/compiled.tar --skip-old-files --no-same-owner
+fi
+
 case "${1-}" in
 lab)
 	shift
