@@ -36,7 +36,7 @@ func TestActOfADivergedAgent(t *testing.T) {
 			}{{0.1, nil}, {1e30, agent.ErrNotFinite}} {
 				a := must.M1(agent.New(agent.Config{
 					Model: m.Model, Features: m.features, Policy: p, StepSize: c.step, Seed: 2, Backend: backend.Go,
-					Train: train.Config{Capacity: 10},
+					Train: train.Config{Capacity: 10, Integrate: train.Sampled},
 				}))
 				if d, err := a.Act(m.inputs); err != nil || d.Action < 0 || d.Action > 2 || len(d.Probabilities) != 3 {
 					t.Fatalf("%s, %s: before data: %+v, error %v", name, policy, d, err)

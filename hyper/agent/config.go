@@ -12,12 +12,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Config says what an agent is. Model and Train.Capacity must be given; the rest has defaults.
+// Config says what an agent is. Model must be given, and Train.Capacity where training draws data from a replay buffer; the rest
+// has defaults.
 type Config struct {
 	Model hyper.Model
 	// Features is the length of an input x. 0 is for a tabular base model: an input is then one number, the arm.
 	Features int
-	// Train is how the hypermodel is trained after each observation; zero numbers are 4 steps, a batch of 64 and 16 indices.
+	// Train is how the hypermodel is trained after each observation. Integrate "" is train.Exact where the model has an exact
+	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then decide what the agent
+	// believes: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is train.Sampled, and zero numbers are
+	// 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
 	// StepSize is alpha of section 2.1; 0 is 0.1.
 	StepSize float64
@@ -57,12 +61,20 @@ func (c Config) withDefaults() Config {
 	count(&c.Train.Batch, 64)
 	count(&c.Train.Indices, 16)
 	if c.Train.Integrate == "" {
-		c.Train.Integrate = train.Sampled
+		c.Train.Integrate = integration(c.Model)
 	}
 	if c.Policy == nil {
 		c.Policy = explore.Thompson{}
 	}
 	return c
+}
+
+// integration is the default for a model.
+func integration(m hyper.Model) train.Integration {
+	if m.Validate() == nil && train.ExactFor(m) == nil && train.GainSize(m) <= 4096*4096 {
+		return train.Exact
+	}
+	return train.Sampled
 }
 
 func (c Config) validate() error {
