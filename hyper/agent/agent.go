@@ -89,6 +89,9 @@ func (a *Agent) buildInit(seed *Node) []*Node {
 	if a.config.Features > 0 && a.config.Train.Replays() {
 		state["inputs"] = Zeros(seed.Graph(), float32Shape(1, a.config.Train.Capacity, a.config.Features))
 	}
+	if a.config.boundsStep() {
+		state["norm2"] = Const(seed.Graph(), []float64{0})
+	}
 	a.names = slices.Sorted(maps.Keys(state))
 	return a.flat(state)
 }
@@ -98,6 +101,9 @@ func (a *Agent) buildObserve(args []*Node) []*Node {
 	state, rest := a.unflat(args)
 	size, x, y := rest[0], rest[1], rest[2]
 	s := rng.New(state["seed"]).Named("agent").At(size).Named("observe")
+	if a.config.boundsStep() {
+		state["norm2"] = a.largerNorm2(state, x)
+	}
 	action, inputs := x, state["inputs"]
 	switch {
 	case inputs != nil: // the data are their own "actions"
@@ -113,7 +119,9 @@ func (a *Agent) buildObserve(args []*Node) []*Node {
 func (a *Agent) buildTrain(args []*Node) []*Node {
 	state, rest := a.unflat(args)
 	s := rng.New(state["seed"]).Named("agent").At(rest[1]).Named("train")
-	return a.flat(a.trainer().Train(state, s, rest[0], state["inputs"], a.rates(rest[0].Graph())))
+	r := a.rates(rest[0].Graph())
+	r.Step = a.boundedStep(state, r.Step)
+	return a.flat(a.trainer().Train(state, s, rest[0], state["inputs"], r))
 }
 
 func (a *Agent) flat(state train.State) []*Node {

@@ -31,9 +31,14 @@ func armsModel(arms, m int) hyper.Model {
 
 // A recommender with three items, of which the last is liked most often.
 func Example() {
+	layout, items := hyper.PerParameter(3, 10), base.Tabular{Arms: 3}
 	bandit := must.M1(agent.New(agent.Config{
-		Model:         armsModel(3, 10),
-		NoiseVariance: 0.25, Seed: 1, Backend: backend.Go,
+		Model: hyper.Model{
+			Base:  items,
+			Hyper: hyper.Linear{Layout: layout, P: index.PerArm{Arms: 3, M: 10}},
+			Prior: &hyper.Prior{Base: items, Layout: layout},
+		},
+		NoiseVariance: 0.25, Seed: 1,
 	}))
 	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
 	for range 300 {

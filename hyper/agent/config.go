@@ -23,7 +23,9 @@ type Config struct {
 	// believes: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is train.Sampled, and zero numbers are
 	// 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
-	// StepSize is alpha of section 2.1; 0 is 0.1.
+	// StepSize is alpha of section 2.1; 0 is 0.1. Steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models
+	// linear in theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a part in it: steps
+	// are then at most half of the limit for the largest input so far. With networks the choice is yours.
 	StepSize float64
 	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
 	// by sigma_p.
@@ -45,7 +47,6 @@ func (c Config) withDefaults() Config {
 			*x = otherwise
 		}
 	}
-	number(&c.StepSize, 0.1)
 	number(&c.NoiseVariance, 1)
 	number(&c.PriorVariance, 1)
 	number(&c.Perturbation, 1)
@@ -62,6 +63,9 @@ func (c Config) withDefaults() Config {
 	count(&c.Train.Indices, 16)
 	if c.Train.Integrate == "" {
 		c.Train.Integrate = integration(c.Model)
+	}
+	if c.StepSize == 0 {
+		c.StepSize = c.defaultStep()
 	}
 	if c.Policy == nil {
 		c.Policy = explore.Thompson{}
@@ -96,7 +100,7 @@ func (c Config) validate() error {
 	if err := c.Model.Validate(); err != nil {
 		errs = append(errs, err)
 	} else {
-		errs = append(errs, c.Train.Validate(c.Model))
+		errs = append(errs, c.Train.Validate(c.Model), c.checkStep())
 	}
 	return errors.Join(errs...)
 }

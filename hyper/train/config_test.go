@@ -27,8 +27,8 @@ func TestConfigValidate(t *testing.T) {
 		{Config{}, linear, []string{"sgd-steps", "capacity", "batch", "index-samples"}},
 		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, adamax, rmsprop, sgd`, `integrate "y"`}},
 		{exact(Analytic), linear, nil},
-		{Config{Steps: 1, Capacity: 1, Integrate: FullData}, linear, nil}, // needs no batch
-		{exact(Analytic), ensemble, nil},                                  // all particles
+		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
+		{exact(Analytic), ensemble, nil},                     // all particles
 		{exact(FullData), ensemble, []string{"linear in its parameters"}},
 		{exact(Analytic), linearIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
 		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},

@@ -81,7 +81,7 @@ type Config struct {
 	Regularize Regularizer // "" is Anchor
 	Optimizer  string      // a key of Optimizers; "" is "sgd"
 	LastLayer  LastLayer   // "" is GradientStep
-	Capacity   int         // the most data points a run can hold
+	Capacity   int         // the most data points a run can hold, where it Replays
 }
 
 // Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
@@ -99,8 +99,8 @@ func (c Config) Validate(m hyper.Model) error {
 		}
 	}
 	positive("sgd-steps", c.Steps)
-	positive("capacity", c.Capacity)
-	if c.Integrate != FullData {
+	if c.Replays() {
+		positive("capacity", c.Capacity)
 		positive("batch", c.Batch)
 	}
 	errs = append(errs, c.ValidateNames())
