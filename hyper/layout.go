@@ -129,6 +129,36 @@ func (l Layout) Outer(e, z *Node) *Node {
 	return MulScalar(Concatenate(parts, 1), scale)
 }
 
+// MulT returns B^T v for c, the entries of B [runs, rows, Width], and v [runs, rows]: [runs, IndexDim].
+func (l Layout) MulT(c, v *Node) *Node {
+	runs, blocks := c.Shape().Dim(0), len(l.Sizes)
+	rows := Mul(c, InsertAxes(v, -1))
+	if size := l.uniform(); size > 0 {
+		return Reshape(ReduceSum(Reshape(rows, runs, blocks, size, l.Width), 2), runs, l.IndexDim())
+	}
+	parts, row := make([]*Node, blocks), 0
+	for b, size := range l.Sizes {
+		parts[b] = ReduceSum(Slice(rows, AxisRange(), AxisRange(row, row+size), AxisRange()), 1)
+		row += size
+	}
+	return Concatenate(parts, 1)
+}
+
+// Spread returns the part of z [runs, IndexDim] that each row sees: [runs, rows, Width].
+func (l Layout) Spread(z *Node) *Node {
+	runs, blocks := z.Shape().Dim(0), len(l.Sizes)
+	if size := l.uniform(); size > 0 {
+		parts := BroadcastToDims(Reshape(z, runs, blocks, 1, l.Width), runs, blocks, size, l.Width)
+		return Reshape(parts, runs, blocks*size, l.Width)
+	}
+	parts := make([]*Node, blocks)
+	for b, size := range l.Sizes {
+		part := Slice(z, AxisRange(), AxisRange(b*l.Width, (b+1)*l.Width))
+		parts[b] = BroadcastToDims(InsertAxes(part, 1), runs, size, l.Width)
+	}
+	return Concatenate(parts, 1)
+}
+
 // Expand returns the full matrix [runs, rows, IndexDim] with the given entries and zeros outside the layout.
 func (l Layout) Expand(c *Node) *Node {
 	runs, row := c.Shape().Dim(0), 0

@@ -51,7 +51,11 @@ func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 				c, z, e, full := in[4*i], in[4*i+1], in[4*i+2], in[4*i+3]
 				dense := l.Expand(c)
 				outer := MulScalar(Einsum("rnp,rnz->rpz", e, z), 1.0/n)
+				first := func(x *Node) *Node { return Squeeze(Slice(x, AxisRange(), AxisElem(0)), 1) }
+				v, z1 := first(e), first(z)
 				out = append(out, dense,
+					l.MulT(c, v), Einsum("rp,rpz->rz", v, dense),
+					l.Spread(z1), l.Restrict(BroadcastToDims(InsertAxes(z1, 1), runs, l.Rows(), l.IndexDim())),
 					l.Mul(c, z), Einsum("rnz,rpz->rnp", z, dense),
 					l.Outer(e, z), l.Restrict(outer),
 					l.Restrict(dense), c,
@@ -59,16 +63,17 @@ func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 			}
 			return out
 		}, args...)
+		each := len(out) / len(layouts)
 		for i, l := range layouts {
 			entries := tensors.MustCopyFlatData[float32](args[4*i].(*tensors.Tensor))
 			half := len(entries) / 2
-			same(t, fmt.Sprint("Expand of ", l), out[9*i], append(expand(l, entries[:half]), expand(l, entries[half:])...), 0)
-			for j, what := range []string{"Mul", "Outer", "Restrict of Expand", "Expand of Restrict"} {
+			same(t, fmt.Sprint("Expand of ", l), out[each*i], append(expand(l, entries[:half]), expand(l, entries[half:])...), 0)
+			for j, what := range []string{"MulT", "Spread", "Mul", "Outer", "Restrict of Expand", "Expand of Restrict"} {
 				tolerance := single
-				if j > 1 {
+				if j == 1 || j > 3 {
 					tolerance = 0
 				}
-				same(t, fmt.Sprint(what, " of ", l), out[9*i+2*j+2], out[9*i+2*j+1], tolerance)
+				same(t, fmt.Sprint(what, " of ", l), out[each*i+2*j+2], out[each*i+2*j+1], tolerance)
 			}
 		}
 	})

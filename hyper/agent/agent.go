@@ -86,8 +86,11 @@ func (a *Agent) buildInit(seed *Node) []*Node {
 	scale := Const(seed.Graph(), []float32{float32(math.Sqrt(a.config.PriorVariance))})
 	state := a.trainer().Init(s, scale)
 	state["seed"] = seed
-	if a.config.Features > 0 {
+	if a.config.Features > 0 && a.config.Train.Replays() {
 		state["inputs"] = Zeros(seed.Graph(), float32Shape(1, a.config.Train.Capacity, a.config.Features))
+	}
+	if a.config.boundsStep() {
+		state["norm2"] = Const(seed.Graph(), []float64{0})
 	}
 	a.names = slices.Sorted(maps.Keys(state))
 	return a.flat(state)
@@ -98,19 +101,27 @@ func (a *Agent) buildObserve(args []*Node) []*Node {
 	state, rest := a.unflat(args)
 	size, x, y := rest[0], rest[1], rest[2]
 	s := rng.New(state["seed"]).Named("agent").At(size).Named("observe")
+	if a.config.boundsStep() {
+		state["norm2"] = a.largerNorm2(state, x)
+	}
 	action, inputs := x, state["inputs"]
-	if inputs != nil { // the data are their own "actions"
+	switch {
+	case inputs != nil: // the data are their own "actions"
 		state["inputs"] = train.Insert(inputs, x, size)
 		action, inputs = InsertAxes(size, 0), state["inputs"]
+	case a.config.Features > 0: // the datum is the only one
+		action, inputs = ZerosLike(InsertAxes(size, 0)), InsertAxes(x, 0)
 	}
-	return a.flat(a.trainer().Observe(state, s, size, action, y, inputs))
+	return a.flat(a.trainer().Observe(state, s, size, action, y, inputs, a.rates(size.Graph())))
 }
 
 // buildTrain makes the SGD steps of one round: args are the state, the number of data, and the round.
 func (a *Agent) buildTrain(args []*Node) []*Node {
 	state, rest := a.unflat(args)
 	s := rng.New(state["seed"]).Named("agent").At(rest[1]).Named("train")
-	return a.flat(a.trainer().Train(state, s, rest[0], state["inputs"], a.rates(rest[0].Graph())))
+	r := a.rates(rest[0].Graph())
+	r.Step = a.boundedStep(state, r.Step)
+	return a.flat(a.trainer().Train(state, s, rest[0], state["inputs"], r))
 }
 
 func (a *Agent) flat(state train.State) []*Node {

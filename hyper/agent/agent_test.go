@@ -31,10 +31,14 @@ func armsModel(arms, m int) hyper.Model {
 
 // A recommender with three items, of which the last is liked most often.
 func Example() {
+	layout, items := hyper.PerParameter(3, 10), base.Tabular{Arms: 3}
 	bandit := must.M1(agent.New(agent.Config{
-		Model:    armsModel(3, 10),
-		Train:    train.Config{Capacity: 1000, Integrate: train.FullData},
-		StepSize: 0.5, NoiseVariance: 0.25, Seed: 1, Backend: backend.Go,
+		Model: hyper.Model{
+			Base:  items,
+			Hyper: hyper.Linear{Layout: layout, P: index.PerArm{Arms: 3, M: 10}},
+			Prior: &hyper.Prior{Base: items, Layout: layout},
+		},
+		NoiseVariance: 0.25, Seed: 1,
 	}))
 	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
 	for range 300 {
@@ -150,7 +154,9 @@ func TestActAndObserveSideBySide(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	a := must.M1(agent.New(agent.Config{Model: armsModel(2, 3), Train: train.Config{Capacity: 1}, Backend: backend.Go}))
+	a := must.M1(agent.New(agent.Config{
+		Model: armsModel(2, 3), Train: train.Config{Capacity: 1, Integrate: train.Sampled}, Backend: backend.Go,
+	}))
 	nan := float32(math.NaN())
 	for name, err := range map[string]error{
 		"arm":      a.Observe([]float32{2}, 0),

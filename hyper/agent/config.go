@@ -12,14 +12,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Config says what an agent is. Model and Train.Capacity must be given; the rest has defaults.
+// Config says what an agent is. Model must be given, and Train.Capacity where training draws data from a replay buffer; the rest
+// has defaults.
 type Config struct {
 	Model hyper.Model
 	// Features is the length of an input x. 0 is for a tabular base model: an input is then one number, the arm.
 	Features int
-	// Train is how the hypermodel is trained after each observation; zero numbers are 4 steps, a batch of 64 and 16 indices.
+	// Train is how the hypermodel is trained after each observation. Integrate "" is train.Exact where the model has an exact
+	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then decide what the agent
+	// believes: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is train.Sampled, and zero numbers are
+	// 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
-	// StepSize is alpha of section 2.1; 0 is 0.1.
+	// StepSize is alpha of section 2.1; 0 is 0.1. Steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models
+	// linear in theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a part in it: steps
+	// are then at most half of the limit for the largest input so far. With networks the choice is yours.
 	StepSize float64
 	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
 	// by sigma_p.
@@ -41,7 +47,6 @@ func (c Config) withDefaults() Config {
 			*x = otherwise
 		}
 	}
-	number(&c.StepSize, 0.1)
 	number(&c.NoiseVariance, 1)
 	number(&c.PriorVariance, 1)
 	number(&c.Perturbation, 1)
@@ -57,12 +62,23 @@ func (c Config) withDefaults() Config {
 	count(&c.Train.Batch, 64)
 	count(&c.Train.Indices, 16)
 	if c.Train.Integrate == "" {
-		c.Train.Integrate = train.Sampled
+		c.Train.Integrate = integration(c.Model)
+	}
+	if c.StepSize == 0 {
+		c.StepSize = c.defaultStep()
 	}
 	if c.Policy == nil {
 		c.Policy = explore.Thompson{}
 	}
 	return c
+}
+
+// integration is the default for a model.
+func integration(m hyper.Model) train.Integration {
+	if m.Validate() == nil && train.ExactFor(m) == nil && train.GainSize(m) <= 4096*4096 {
+		return train.Exact
+	}
+	return train.Sampled
 }
 
 func (c Config) validate() error {
@@ -84,7 +100,7 @@ func (c Config) validate() error {
 	if err := c.Model.Validate(); err != nil {
 		errs = append(errs, err)
 	} else {
-		errs = append(errs, c.Train.Validate(c.Model))
+		errs = append(errs, c.Train.Validate(c.Model), c.checkStep())
 	}
 	return errors.Join(errs...)
 }

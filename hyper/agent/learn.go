@@ -8,10 +8,11 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Observe adds the datum (x, y) and makes a round of SGD steps on all data. x has Features numbers, or is one arm. The
-// error is ErrFull when Train.Capacity data are there already.
+// Observe adds the datum (x, y) and makes a round of SGD steps on all data; train.Exact needs none. x has Features numbers, or is
+// one arm. The error is ErrFull when Train.Capacity data are there already, where training draws from a replay buffer.
 func (a *Agent) Observe(x []float32, y float32) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
@@ -60,7 +61,7 @@ func (a *Agent) Train(rounds int) error {
 func (a *Agent) Size() int { return a.now.Load().size }
 
 func (a *Agent) added(s *snapshot, x []float32, y float32) (*snapshot, error) {
-	if s.size >= a.config.Train.Capacity {
+	if a.config.Train.Replays() && s.size >= a.config.Train.Capacity {
 		return nil, fmt.Errorf("%w: it holds %d data; make one with a larger Train.Capacity", ErrFull, s.size)
 	}
 	if y := float64(y); math.IsNaN(y) || math.IsInf(y, 0) {
@@ -78,6 +79,9 @@ func (a *Agent) added(s *snapshot, x []float32, y float32) (*snapshot, error) {
 }
 
 func (a *Agent) trained(s *snapshot) (*snapshot, error) {
+	if a.config.Train.Integrate == train.Exact { // nothing to do
+		return &snapshot{state: s.state, size: s.size, rounds: s.rounds + 1}, nil
+	}
 	state, err := a.train.Call(arguments(s.state, int32(s.size), int32(s.rounds))...)
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (p *posterior) begin(seed *Node) []*Node {
 	state := p.trainer.Init(s, nil)
 	for i := range p.x {
 		size := Const(g, int32(i))
-		state = p.trainer.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i)}), Const(g, p.y[i:i+1]), p.inputs(g))
+		state = p.trainer.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i)}), Const(g, p.y[i:i+1]), p.inputs(g), train.Rates{})
 	}
 	p.names = slices.Sorted(maps.Keys(state))
 	return p.flat(state)

@@ -73,6 +73,8 @@ var small = map[string][]string{
 	"linear sampled":    {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "step-size=0.3"},
 	"linear analytic":   {"linear", "arms=5", "index-dim=4", "batch=32", "integrate=analytic"},
 	"linear full-data":  {"linear", "arms=5", "index-dim=4", "integrate=full-data"},
+	"linear exact":      {"linear", "arms=5", "index-dim=4", "integrate=exact"},
+	"ensemble exact":    {"ensemble", "arms=5", "particles=6", "integrate=exact"},
 	"ensemble sampled":  {"ensemble", "arms=5", "particles=6", "batch=32", "index-samples=3", "integrate=sampled"},
 	"ensemble analytic": {"ensemble", "arms=5", "particles=6", "batch=32"},
 	"linear adam":       {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam", "sgd-steps=2"},
@@ -83,7 +85,7 @@ var small = map[string][]string{
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range small {
-			if name != backend.Go && !slices.Contains([]string{"linear sampled", "linear full-data", "ensemble sampled"}, label) {
+			if name != backend.Go && !slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled"}, label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
 			}
 			t.Run(label, func(t *testing.T) {

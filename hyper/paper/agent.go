@@ -48,16 +48,16 @@ func (a hypermodelAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, perio
 }
 
 func (a hypermodelAgent) Learn(state lab.State, in lab.Inputs, s rng.Stream, period, action, reward, actions *Node) lab.State {
-	next := a.trainer.Observe(train.State(state), s, period, action, reward, actions)
 	r := rates(in, a.visited)
 	if a.priorVariance != nil {
 		r.PriorVar = a.priorVariance(in)
 	}
+	next := a.trainer.Observe(train.State(state), s, period, action, reward, actions, r)
 	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, r))
 }
 
 // Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data statistics
-// one datum for each parameter row.
+// one datum for each parameter row. The exact minimiser is moved once, by one datum, with what is kept of the data's inputs.
 func (a hypermodelAgent) Computation() float64 {
 	c, indices, data := a.trainer.Config, float64(a.trainer.Indices), float64(a.trainer.Batch)
 	if c.Integrate != train.Sampled {
@@ -66,8 +66,12 @@ func (a hypermodelAgent) Computation() float64 {
 			indices = float64(p.Dim())
 		}
 	}
-	if c.Integrate == train.FullData {
+	involved := float64(a.trainer.Model.Hyper.NumInvolved())
+	switch c.Integrate {
+	case train.Exact:
+		return indices*involved + float64(train.GainSize(a.trainer.Model))
+	case train.FullData:
 		data = 1
 	}
-	return float64(c.Steps) * indices * data * float64(a.trainer.Model.Hyper.NumInvolved())
+	return float64(c.Steps) * indices * data * involved
 }

@@ -3,6 +3,7 @@ package paper
 import (
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -26,5 +27,25 @@ func TestStepOfAParticle(t *testing.T) {
 	linear.Optimizer = "sgd"
 	if got := newAgent(linear.Model(), linear.config(10), "", linear.Exploration).visited; got != 1 {
 		t.Errorf("linear: step-size times %d, want 1", got)
+	}
+}
+
+// An exact minimiser is moved once a period, whatever the steps: mu and C of each arm, or each particle's arms, and the arms' counts; with
+// features also the root of a matrix.
+func TestComputationOfExact(t *testing.T) {
+	linear, ensemble, sparse := newGaussianLinear(), newGaussianEnsemble(), newSparseEnsemble()
+	linear.Arms, linear.IndexDim, linear.Steps, linear.Integrate = 7, 4, 3, string(train.Exact)
+	ensemble.Arms, ensemble.Particles, ensemble.Steps, ensemble.Integrate = 7, 30, 3, string(train.Exact)
+	sparse.Size, sparse.Particles, sparse.Integrate = 20, 30, string(train.Exact)
+	for name, c := range map[string]struct {
+		setting lab.Setting
+		want    float64
+	}{"linear": {linear, 7*5 + 7}, "ensemble": {ensemble, 30*7 + 7}, "sparse ensemble": {sparse, 30*20 + 20*20}} {
+		if err := c.setting.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, a := c.setting.Build(10); a.Computation() != c.want {
+			t.Errorf("%s: computation %v, want %v", name, a.Computation(), c.want)
+		}
 	}
 }

@@ -28,7 +28,7 @@ type Descent struct {
 	Batch     int     `key:"batch" help:"data points per SGD step, drawn with replacement"`
 	Indices   int     `key:"index-samples" help:"indices z sampled per SGD step"`
 	IndexSet  string  `key:"index-set" help:"iid (the paper's), antithetic (z and -z) or frame (z and -z, orthogonal: exact first and second moments)"`
-	Integrate string  `key:"integrate" help:"sampled (the paper's), analytic (expectation over z in closed form; all particles) or full-data (analytic, on all data by sufficient statistics)"`
+	Integrate string  `key:"integrate" help:"sampled (the paper's), analytic (expectation over z in closed form; all particles), full-data (analytic, on all data by sufficient statistics) or exact (the minimiser itself; no SGD steps)"`
 	Optimizer string  `key:"optimizer" help:"sgd (the paper's), adam, adamax or rmsprop (GoMLX's)"`
 	MapStep   float64 `key:"map-step" run:"true" help:"step size of the part of a linear hypermodel that sees the index, as a multiple of step-size"`
 	LastLayer string  `key:"last-layer" help:"gradient (the paper's) or implicit: a proximal step, stable for every step size, on the last layer of the network"`

@@ -101,10 +101,14 @@ func (a array) int32s() *tensors.Tensor {
 // arrayOf reads a tensor.
 func arrayOf(t *tensors.Tensor) array {
 	a := newArray(t.Shape().Dimensions...)
-	if t.DType() == dtypes.Int32 {
+	switch t.DType() {
+	case dtypes.Int32:
 		for i, v := range tensors.MustCopyFlatData[int32](t) {
 			a.v[i] = float64(v)
 		}
+		return a
+	case dtypes.Float64:
+		copy(a.v, tensors.MustCopyFlatData[float64](t))
 		return a
 	}
 	for i, v := range tensors.MustCopyFlatData[float32](t) {

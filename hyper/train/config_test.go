@@ -27,12 +27,19 @@ func TestConfigValidate(t *testing.T) {
 		{Config{}, linear, []string{"sgd-steps", "capacity", "batch", "index-samples"}},
 		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, adamax, rmsprop, sgd`, `integrate "y"`}},
 		{exact(Analytic), linear, nil},
-		{Config{Steps: 1, Capacity: 1, Integrate: FullData}, linear, nil}, // needs no batch
-		{exact(Analytic), ensemble, nil},                                  // all particles
+		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
+		{exact(Analytic), ensemble, nil},                     // all particles
 		{exact(FullData), ensemble, []string{"linear in its parameters"}},
 		{exact(Analytic), linearIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
 		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},
 		{exact(Analytic), networkOf(line, index.Gaussian{N: 2}, none), []string{"needs a linear hypermodel"}},
+		{Config{Integrate: Exact}, linear, nil}, // needs nothing else
+		{Config{Integrate: Exact}, ensemble, []string{"linear in its parameters, not base.MLP"}},
+		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none), []string{"a linear hypermodel or an ensemble, not hyper.Network"}},
+		{Config{Integrate: Exact}, linearIn(line, diagonal, index.OneHot{N: 6}, none), []string{"needs a dense layout"}},
+		{Config{Integrate: Exact}, linearIn(line, diagonal, index.Bernoulli{N: 6, Keep: 0.5}, none), []string{"needs indices of mean 0"}},
+		{Config{Integrate: Exact}, withPrior(linearIn(line, diagonal, index.Gaussian{N: 6}, none), base.MLP{Layers: []int{3, 1}}, hyper.Dense(4, 6)),
+			[]string{"needs a prior with the model's own base model"}},
 		{exact(FullData), linearIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)), []string{"prior with the hypermodel's layout"}},
 	} {
 		err := c.config.Validate(c.model)

@@ -38,8 +38,8 @@ func implicitly(t *testing.T, name string, tr Trainer, step, mapStep float64) (b
 		g, s := in[0].Graph(), rng.New(in[0])
 		number := func(x float64) *Node { return Const(g, []float32{float32(x)}) }
 		actions := Const(g, [][][]float32{{{implicitX1, implicitX2}}})
-		state := tr.Observe(tr.Init(s.Named("init"), nil), s, Const(g, int32(0)), Const(g, []int32{0}), number(implicitY), actions)
 		r := Rates{Step: number(step), NoiseVar: number(implicitNoise), PriorVar: number(implicitPrior), Perturbation: number(0), MapStep: number(mapStep)}
+		state := tr.Observe(tr.Init(s.Named("init"), nil), s, Const(g, int32(0)), Const(g, []int32{0}), number(implicitY), actions, r)
 		after := tr.Train(state, s.Named("learn"), Const(g, int32(1)), actions, r)
 		n = len(list(state, "nu"))
 		return append(list(state, "nu"), list(after, "nu")...)

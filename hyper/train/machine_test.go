@@ -3,6 +3,7 @@ package train
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -42,13 +43,16 @@ func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4]
 		m.names = slices.Sorted(maps.Keys(state))
 		return m.flat(state)
 	}))(t)
-	m.observe = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, x, y, actions, state
+	rated := func(in []*Node) Rates {
+		return Rates{Step: in[0], NoiseVar: in[1], PriorVar: in[2], Perturbation: in[3]}
+	}
+	m.observe = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, x, y, rates, actions, state
 		s := rng.New(in[0]).At(in[1])
-		return m.flat(tr.Observe(m.named(in[5:]), s, in[1], in[2], in[3], m.inputs(tr, in[4])))
+		return m.flat(tr.Observe(m.named(in[9:]), s, in[1], in[2], in[3], m.inputs(tr, in[8]), rated(in[4:])))
 	}))(t)
 	m.learn = must(NewExec(b, func(in []*Node) []*Node { // seeds, size, period, rates, actions, state
-		r := Rates{Step: in[3], NoiseVar: in[4], PriorVar: in[5], Perturbation: in[6]}
-		return m.flat(tr.Train(m.named(in[8:]), rng.New(in[0]).At(in[2]).Named("learn"), in[1], m.inputs(tr, in[7]), r))
+		s := rng.New(in[0]).At(in[2]).Named("learn")
+		return m.flat(tr.Train(m.named(in[8:]), s, in[1], m.inputs(tr, in[7]), rated(in[3:])))
 	}))(t)
 	m.state = must(m.init.Call(seeds))(t)
 	return m
@@ -99,7 +103,7 @@ func (m *machine) menu() any {
 // add observes one datum of each run.
 func (m *machine) add(x []int32, y []float32) {
 	m.t.Helper()
-	m.call(m.observe, m.seeds, int32(m.size), x, y, m.menu())
+	m.call(m.observe, m.seeds, int32(m.size), x, y, m.rates[0], m.rates[1], m.rates[2], m.rates[3], m.menu())
 	m.size++
 }
 
@@ -137,10 +141,13 @@ func (m *machine) prior() array {
 }
 
 // nu reads the trained parameters.
-func (m *machine) nu() []array {
+func (m *machine) nu() []array { return m.all("nu") }
+
+// all reads the entries name.0, name.1, ...
+func (m *machine) all(name string) []array {
 	var out []array
-	for i, name := range m.names {
-		if len(name) > 3 && name[:3] == "nu." {
+	for i, n := range m.names {
+		if strings.HasPrefix(n, name+".") {
 			out = append(out, arrayOf(m.state[i]))
 		}
 	}

@@ -108,8 +108,8 @@ func (p problem) nodes(in []*Node) inGraph {
 	if p.model.Prior != nil {
 		g.Prior, in = in[0], in[1:]
 	}
-	for i := 0; i < len(in); i += 2 {
-		g.Nu, g.Nu0 = append(g.Nu, in[i]), append(g.Nu0, in[i+1])
+	for i := range p.nu {
+		g.Nu, g.Nu0 = append(g.Nu, in[2*i]), append(g.Nu0, in[2*i+1])
 	}
 	return g
 }

@@ -33,10 +33,13 @@ const (
 	// FullData is Analytic with the whole data set in each step, from sufficient statistics: its cost does not depend on
 	// |D|. For base models that are linear in theta.
 	FullData Integration = "full-data"
+	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept by rank-one updates, and no step size is needed. See
+	// [ExactFor] for the models that have it.
+	Exact Integration = "exact"
 )
 
 // Integrations lists the known ones.
-var Integrations = []Integration{Sampled, Analytic, FullData}
+var Integrations = []Integration{Sampled, Analytic, FullData, Exact}
 
 // IndexSet says how the indices of an SGD step are drawn.
 type IndexSet string
@@ -74,15 +77,21 @@ type Config struct {
 	Batch      int         // minibatch size |D~|, drawn with replacement
 	Indices    int         // index samples per step |Z~|
 	IndexSet   IndexSet    // how they are drawn; "" is IID
-	Integrate  Integration // "" is Sampled
+	Integrate  Integration // "" is Sampled; Exact reads none of the other fields
 	Regularize Regularizer // "" is Anchor
 	Optimizer  string      // a key of Optimizers; "" is "sgd"
 	LastLayer  LastLayer   // "" is GradientStep
-	Capacity   int         // the most data points a run can hold
+	Capacity   int         // the most data points a run can hold, where it Replays
 }
+
+// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
+func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
 // Validate reports everything that is wrong with the configuration for the model.
 func (c Config) Validate(m hyper.Model) error {
+	if c.Integrate == Exact {
+		return ExactFor(m)
+	}
 	var errs []error
 	positive := func(name string, v int) {
 		if v < 1 {
@@ -90,8 +99,8 @@ func (c Config) Validate(m hyper.Model) error {
 		}
 	}
 	positive("sgd-steps", c.Steps)
-	positive("capacity", c.Capacity)
-	if c.Integrate != FullData {
+	if c.Replays() {
+		positive("capacity", c.Capacity)
 		positive("batch", c.Batch)
 	}
 	errs = append(errs, c.ValidateNames())
@@ -143,7 +152,7 @@ func (c Config) ValidateNames() error {
 		errs = append(errs, fmt.Errorf("unknown optimizer %q; choose %s", c.Optimizer, strings.Join(OptimizerNames(), ", ")))
 	}
 	if c.Integrate != "" && !slices.Contains(Integrations, c.Integrate) {
-		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic or full-data", c.Integrate))
+		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic, full-data or exact", c.Integrate))
 	}
 	if c.IndexSet != "" && !slices.Contains(IndexSets, c.IndexSet) {
 		errs = append(errs, fmt.Errorf("unknown index-set %q; choose iid, antithetic or frame", c.IndexSet))

@@ -24,13 +24,19 @@ func (t Trainer) Init(s rng.Stream, priorScale *Node) State {
 	p := t.Model.Init(s, priorScale)
 	g, runs := s.Graph(), s.Runs()
 	state := State{}
-	if t.Integrate == FullData {
+	switch t.Integrate {
+	case FullData:
 		t.setStatistics(state, t.noStatistics(g, runs))
-	} else {
+	case Exact:
+		state = t.nothingSeen(g, runs)
+	default:
 		state = newReplay(g, runs, t.Capacity, t.Model.Index().Width())
 	}
 	for i, nu := range p.Nu {
 		state[key("nu", i)], state[key("anchor", i)] = nu, nu
+		if t.Integrate == Exact {
+			state[key("nu", i)] = double(nu)
+		}
 	}
 	switch {
 	case p.Prior != nil && t.particles() && len(t.Model.Prior.Layout.Sizes) == 1:
@@ -38,27 +44,38 @@ func (t Trainer) Init(s rng.Stream, priorScale *Node) State {
 	case p.Prior != nil:
 		state["prior"] = p.Prior
 	}
-	for i, v := range t.optimizer().Init(p.Nu) {
-		state[key("optimizer", i)] = v
+	if t.Integrate != Exact {
+		for i, v := range t.optimizer().Init(p.Nu) {
+			state[key("optimizer", i)] = v
+		}
 	}
 	return state
 }
 
 // Params returns the model's parameters in a state.
 func (t Trainer) Params(state State) hyper.Params {
-	return hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Prior: state["prior"], PriorTheta: state["prior.theta"]}
+	nu := list(state, "nu")
+	for i := range nu {
+		nu[i] = ConvertDType(nu[i], dtypes.Float32) // Exact keeps float64
+	}
+	return hyper.Params{Nu: nu, Nu0: list(state, "anchor"), Prior: state["prior"], PriorTheta: state["prior.theta"]}
 }
 
 // Observe adds a datum to each run: the action x (int32 [runs]) and the response y ([runs]), the size-th of the data
-// (int32 scalar, from 0). It draws A_t from the stream. actions are as in Train.
-func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) State {
+// (int32 scalar, from 0). It draws A_t from the stream. actions are as in Train. Exact alone reads the rates, which must be
+// those of all the data before.
+func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
 	a := t.Model.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)
-	if t.Integrate == FullData {
-		input := InsertAxes(x, -1, -1)
-		if actions != nil {
-			input = gatherRows(actions, InsertAxes(x, -1))
-		}
+	input := InsertAxes(x, -1, -1)
+	if actions != nil && !t.Replays() {
+		input = gatherRows(actions, InsertAxes(x, -1))
+	}
+	switch t.Integrate {
+	case Exact:
+		t.fold(out, input, y, a, r)
+		return out
+	case FullData:
 		collapse := Collapse
 		if t.particles() {
 			collapse = collapseOne
@@ -75,9 +92,12 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 
 // Train makes the period's SGD steps on the first size data (int32 scalar, at least 1):
 // nu <- nu - alpha grad L~ / |D|, or what another optimizer makes of the gradient of L~ / |D|. actions are the inputs of all
-// actions, [runs, actions, features], or nil for arms.
+// actions, [runs, actions, features], or nil for arms. Exact has nothing to do: it returns the state.
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
 	out := maps.Clone(state)
+	if t.Integrate == Exact {
+		return out
+	}
 	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	steps := t.draw(state, s.Named("sgd").Step(0), size, actions, r)
 	for i := range t.Steps {

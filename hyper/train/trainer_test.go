@@ -40,7 +40,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	}
 	// The vectors A_t lie in the buffer of a trainer that keeps one; they depend on seed and period alone.
 	buffered := tr
-	buffered.Integrate, buffered.Batch, buffered.Indices = Sampled, 1, 1
+	buffered.Config = Config{Integrate: Sampled, Steps: 1, Batch: 1, Indices: 1, Capacity: data}
 	a := observe(buffered).get("replay.a")[0]
 	p.a = newArray(problemRuns, data, a.dims[2])
 	for run := range problemRuns {
@@ -62,7 +62,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	if tr.Model.Prior != nil {
 		p.prior = m.prior()
 	}
-	p.nu0 = m.nu() // not trained yet
+	p.nu0 = m.all("anchor")
 	out := trained{machine: m}
 	for run := range problemRuns {
 		o := oracleOf(t, p, run)

@@ -1,0 +1,188 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// limitModels have indices of every kind.
+func limitModels() []namedModel {
+	arms := base.Tabular{Arms: 3}
+	blocks := hyper.PerParameter(3, 2)
+	return []namedModel{
+		{"Gaussian", linearIn(arms, hyper.Dense(3, 3), index.Gaussian{N: 3}, none)},
+		{"Gaussian, blocks", linearIn(arms, blocks, index.Gaussian{N: 6}, none)},
+		{"sphere", linearIn(arms, hyper.Dense(3, 3), index.Sphere{N: 3}, none)},
+		{"sphere, blocks", linearIn(arms, blocks, index.Sphere{N: 6}, none)},
+		{"per arm", linearIn(arms, hyper.PerParameter(3, 4), index.PerArm{Arms: 3, M: 4}, none)},
+		{"one-hot, linear", linearIn(arms, hyper.Dense(3, 3), index.OneHot{N: 3}, none)},
+		{"ensemble", ensembleOf(arms, 5, none)},
+	}
+}
+
+// The steepness is what the moments of many sets of indices say, drawn as training draws them: their standard error is about a hundredth.
+func TestStepLimitIsThatOfTheIndices(t *testing.T) {
+	const sets = 20_000
+	for _, m := range limitModels() {
+		for _, c := range []Config{
+			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame}, {Indices: 12, IndexSet: Frame},
+			{Integrate: FullData},
+		} {
+			if c.Integrate != FullData && (Trainer{m.Model, c}).indexSet(m.Model) != nil {
+				continue // not for this model
+			}
+			for _, mapStep := range []float64{1, 0.25} {
+				_, linear := m.Hyper.(hyper.Linear)
+				if !linear && mapStep != 1 {
+					continue
+				}
+				want := steepnessOf(t, m.Model, c, mapStep, sets)
+				tolerance := 0.05
+				if c.IndexSet == Frame {
+					tolerance = 0.15 // in few dimensions its rotations are not quite uniform
+				}
+				if got := c.steepness(m.Model, mapStep); math.Abs(got/want-1) > tolerance {
+					t.Errorf("%s, %+v, map step %v: steepness %.3f, of samples %.3f", m.name, c, mapStep, got, want)
+				}
+			}
+		}
+	}
+}
+
+// steepnessOf is the largest eigenvalue of E[M^2] against E[M] over many sets of indices; with FullData the sets are large.
+func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets int) float64 {
+	t.Helper()
+	if c.Integrate == FullData {
+		c, sets = Config{Indices: sets}, 1
+	}
+	z := eval(t, backend.Go, func(in []*Node) []*Node {
+		drawn, _ := Trainer{m, Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet}}.indexSets(rng.New(in[0]))
+		return []*Node{drawn.Dense()}
+	}, []uint64{3})[0].sub(0)
+	l, linear := m.Hyper.(hyper.Linear)
+	part, dim := z.dims[1], z.dims[1]
+	if linear { // of the first parameter
+		part, dim = l.Width, l.Width+1
+	}
+	mean, square := mat.NewSymDense(dim, nil), mat.NewDense(dim, dim, nil)
+	for s := range sets {
+		one := mat.NewSymDense(dim, nil)
+		for i := range c.Indices {
+			psi := mat.NewVecDense(part, slices.Clone(z.sub(s*c.Indices + i).v[:part]))
+			if linear {
+				psi.ScaleVec(math.Sqrt(mapStep), psi)
+				psi = mat.NewVecDense(dim, append([]float64{1}, psi.RawVector().Data...))
+			}
+			one.SymRankOne(one, 1/float64(c.Indices), psi)
+		}
+		mean.AddSym(mean, one)
+		var product mat.Dense
+		product.Mul(one, one)
+		square.Add(square, &product)
+	}
+	// E[M^2] v = h E[M] v; both sums have the factor 1/sets. E[M] of one-hot indices with a mean is singular: a direction without slope.
+	var e mat.EigenSym
+	if !e.Factorize(mean, true) {
+		t.Fatal("no eigenvalues")
+	}
+	var vectors, left, turned mat.Dense
+	e.VectorsTo(&vectors)
+	left.Mul(vectors.T(), square)
+	turned.Mul(&left, &vectors)
+	values, out := e.Values(nil), mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for j := i; j < dim; j++ {
+			if size := math.Sqrt(values[i] * values[j]); size > 1e-9*values[dim-1] {
+				out.SetSym(i, j, turned.At(i, j)/size)
+			}
+		}
+	}
+	if !e.Factorize(out, false) {
+		t.Fatal("no eigenvalues")
+	}
+	return e.Values(nil)[dim-1]
+}
+
+// With one datum and closed forms, SGD comes to rest at the minimiser with steps just below the limit, and leaves it with steps above.
+func TestStepLimitParts(t *testing.T) {
+	for _, m := range append(limitModels(), trainable()...) {
+		for _, c := range []struct {
+			of     float64
+			settle bool
+		}{{0.97, true}, {1.03, false}} {
+			t.Run(fmt.Sprintf("%s/%v", m.name, c.of), func(t *testing.T) {
+				tr := Trainer{m.Model, Config{Steps: 40, Capacity: 3, Integrate: FullData}}
+				run := trainOn(t, backend.Go, tr, 1, 1)
+				for r := range problemRuns {
+					norm2 := 1.0
+					if _, ok := m.Base.(base.Linear); ok {
+						norm2 = steepestNorm2(run, r)
+					}
+					run.rates[0][r] = float32(c.of * tr.StepLimit(m.Model, float64(run.rates[1][r]), float64(run.rates[2][r]), 1, norm2))
+				}
+				first := off(run)
+				for period := range 5 {
+					run.train(period)
+				}
+				for r, d := range off(run) {
+					if settled := d < first[r]/20; settled != c.settle || (!settled && d < 20*first[r]) {
+						t.Errorf("run %d: off by %.3g, at first by %.3g", r, d, first[r])
+					}
+				}
+			})
+		}
+	}
+}
+
+// off is the distance to the minimiser of each run.
+func off(m trained) (out [problemRuns]float64) {
+	nu := m.nu()
+	for r := range out {
+		out[r] = distance(ofRun(nu, r), concatenated(m.want[r]))
+	}
+	return out
+}
+
+// steepestNorm2 is the squared norm of the features of a run's only datum.
+func steepestNorm2(m trained, r int) (sum float64) {
+	gram := m.get("data.gram")[0].sub(r)
+	for i := range gram.dims[0] {
+		sum += gram.at(i, i)
+	}
+	return sum
+}
+
+// Without a quadratic loss, or with another optimizer, or without steps, there is no limit that could be computed.
+func TestStepLimitIsNotKnown(t *testing.T) {
+	arms, net := limitModels()[0].Model, otherModels()[0].Model
+	for _, c := range []struct {
+		Config
+		hyper.Model
+	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: "adam"}, arms}, {Config{Indices: 1}, net}, {Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
+		if limit := c.StepLimit(c.Model, 1, 1, 1, 1); !math.IsInf(limit, 1) {
+			t.Errorf("%+v: a limit of %v", c, limit)
+		}
+	}
+}
+
+// The step of 0.5 that the README had: a factor of 1 - 0.5 (1/0.25 + 1) = -1.5.
+func ExampleConfig_StepLimit() {
+	arms := base.Tabular{Arms: 3}
+	m := hyper.Model{Base: arms, Hyper: hyper.Linear{Layout: hyper.PerParameter(3, 10), P: index.PerArm{Arms: 3, M: 10}}}
+	fmt.Println(Config{Integrate: FullData}.StepLimit(m, 0.25, 1, 1, 1))
+	fmt.Printf("%.3f\n", Config{Indices: 16}.StepLimit(m, 0.25, 1, 1, 1))
+	// Output:
+	// 0.4
+	// 0.229
+}
