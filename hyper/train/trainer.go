@@ -78,8 +78,11 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node) S
 // actions, [runs, actions, features], or nil for arms.
 func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) State {
 	out := maps.Clone(state)
-	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	steps := t.draw(state, s.Named("sgd").Step(0), size, actions, r)
+	if r.Data != nil {
+		size = r.Data
+	}
+	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	for i := range t.Steps {
 		grads := t.gradient(out, steps, i, size, r)
 		for j := range grads {
