@@ -1,140 +1,147 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Decision is an action taken, with the probability of each action as the policy saw it.
+// Decision is an action taken, with the probability that each action had of being taken, given the functions that the policy saw. The action is
+// drawn from Probabilities themselves, so that for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is positive:
+// importance weights of a log of Decisions are unbiased.
 type Decision struct {
 	Action        int
-	Probabilities []float32
+	Probabilities []float32 // of single precision, to which their sum is 1
+	Scheme        Scheme
 }
 
-// ErrNotFinite says that the functions of an agent give values that are not finite: training has diverged.
-var ErrNotFinite = errors.New("the predictions are not finite: training has diverged; make the agent anew with a smaller StepSize, or a Clip")
+// Scheme says how the probabilities of an agent's decisions come about: (1 - Floor) times those that the Policy gives for the values of so many
+// Functions, drawn anew for each decision, plus Floor over the number of actions. It is for logs.
+type Scheme struct {
+	Policy    string  // as Go writes it, with its settings
+	Functions int     // drawn from the hypermodel for each decision
+	Floor     float64 // the chance that an action is taken uniformly at random
+}
 
 // Act chooses among actions given by their inputs, [actions][Features]; nil is all arms of a tabular model. The error is
 // ErrNotFinite when a value that the policy saw is not finite.
+//
+// A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on, and the
+// programs of the last 16 of these, Sample's among them, are kept. Warmup compiles beforehand. A Policy that is no explore.Padder has a
+// program for each number of actions.
 func (a *Agent) Act(actions [][]float32) (Decision, error) {
-	args, err := a.question(actions)
+	if err := a.checkInputs(actions); err != nil {
+		return Decision{}, err
+	}
+	return a.decide(actions, a.sizeToAct(len(actions)), a.decisions.Add(1)-1)
+}
+
+// sizeToAct is the number of inputs that the program sees.
+func (a *Agent) sizeToAct(actions int) int {
+	if _, ok := a.config.Policy.(explore.Padder); ok {
+		return padded(actions)
+	}
+	return actions
+}
+
+// decide makes decision so many, counted from 0, with actions padded to a size.
+func (a *Agent) decide(actions [][]float32, size int, number uint32) (Decision, error) {
+	out, err := a.ask(shape{inputs: size}, actions, number)
 	if err != nil {
 		return Decision{}, err
 	}
-	out, err := a.act.Call(args...)
-	if err != nil {
-		return Decision{}, err
-	}
+	defer free(out...)
 	if !tensors.ToScalar[bool](out[2]) {
-		return Decision{}, ErrNotFinite
+		return Decision{}, fmt.Errorf("predictions are %w: an input is too large, or training has diverged; make an agent with a smaller StepSize, or a Clip", ErrNotFinite)
 	}
 	p, err := tensors.CopyFlatData[float32](out[0])
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Action: int(tensors.ToScalar[int32](out[1])), Probabilities: p}, nil
+	words, err := tensors.CopyFlatData[uint32](out[1])
+	if err != nil {
+		return Decision{}, err
+	}
+	n := len(actions)
+	if actions == nil {
+		n = len(p)
+	}
+	p = mixed(p, n, a.floor())
+	return Decision{Action: drawn(p, words), Probabilities: p, Scheme: a.scheme()}, nil
 }
 
-// Sample draws n functions from the hypermodel and returns their predictions at inputs x: [n][inputs]. Each call draws
-// anew; nil inputs are all arms of a tabular model.
-func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
-	}
-	args, err := a.question(x)
-	if err != nil {
-		return nil, err
-	}
-	exec, err := a.sampler(n)
-	if err != nil {
-		return nil, err
-	}
-	values, err := exec.Call1(args...)
-	if err != nil {
-		return nil, err
-	}
-	flat, err := tensors.CopyFlatData[float32](values)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(slices.Chunk(flat, len(flat)/n)), nil
+// floor is the probability of a uniform action.
+func (a *Agent) floor() float64 { return max(a.config.Floor, 0) }
+
+func (a *Agent) scheme() Scheme {
+	return Scheme{Policy: fmt.Sprintf("%#v", a.config.Policy), Functions: a.config.Policy.Samples(), Floor: a.floor()}
 }
 
-// question makes the arguments of a program that evaluates functions at inputs x: the state, the number of this draw, and x
-// unless it is nil.
-func (a *Agent) question(x [][]float32) ([]any, error) {
-	if x == nil && a.config.Features > 0 {
-		return nil, fmt.Errorf("the inputs must be given: each has %d features", a.config.Features)
-	}
-	if x != nil && len(x) == 0 {
-		return nil, fmt.Errorf("there is nothing to choose from: no inputs")
-	}
-	for _, row := range x {
-		if err := a.checkInput(row); err != nil {
-			return nil, err
+// mixed returns the first n probabilities, mixed with equal ones by the weight floor. Those after belong to padding, which is the first action's
+// likeness.
+func mixed(p []float32, n int, floor float64) []float32 {
+	sum := 0.0
+	for i, q := range p {
+		sum += float64(q)
+		if i >= n {
+			p[0] += q
 		}
 	}
-	args := arguments(a.now.Load().state, a.draws.Add(1))
-	switch {
-	case x == nil:
-	case a.config.Features > 0:
-		args = append(args, [][][]float32{x})
-	default:
-		arms := make([][]int32, len(x))
-		for i, row := range x {
-			arms[i] = []int32{int32(row[0])}
-		}
-		args = append(args, [][][]int32{arms})
+	for i := range p[:n] {
+		p[i] = float32((1-floor)*float64(p[i])/sum + floor/float64(n))
 	}
-	return args, nil
+	return p[:n:n]
 }
 
-// stream is that of a draw, for the arguments of question.
-func (a *Agent) stream(args []*Node) rng.Stream {
-	state, rest := a.unflat(args)
-	return rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")
+// drawn draws an action of probabilities, by two random words.
+func drawn(p []float32, words []uint32) int {
+	total := 0.0
+	for _, q := range p {
+		total += float64(q)
+	}
+	u := total * (float64(words[0]) + float64(words[1])/(1<<32)) / (1 << 32)
+	last := 0
+	for i, q := range p {
+		if q > 0 {
+			last = i
+			if u -= float64(q); u < 0 {
+				break
+			}
+		}
+	}
+	return last
 }
 
-// functions returns the predictions of n fresh functions, [1, n, inputs], for the arguments of question.
-func (a *Agent) functions(args []*Node, n int) *Node {
-	state, rest := a.unflat(args)
+// buildAct decides: rest is the number of decisions before and, unless all arms are asked for, how many inputs there are and x.
+func (a *Agent) buildAct(args []*Node) []*Node {
+	state, rest := a.part(args, a.read), args[len(a.read):]
+	g := rest[0].Graph()
+	stream := rng.New(state["seed"]).Named("agent").At(rest[0]).Named("decide")
+	now := explore.Moment{
+		Stream: stream.Named("policy"), Period: ConvertDType(rest[0], dtypes.Int32),
+		Anneal: Const(g, []float32{float32(a.config.Anneal)}),
+	}
 	var x *Node
 	if len(rest) > 1 {
-		x = rest[1]
+		now.Actions, x = rest[1], rest[2]
 	}
-	return a.config.Model.Sample(a.trainer().Params(state), a.stream(args), n, x)
+	values := a.config.Model.Sample(a.trainer().Params(state), stream, a.config.Policy.Samples(), x)
+	if x != nil {
+		values = padding(values, now.Actions)
+	}
+	probabilities, _ := a.config.Policy.Decide(values, now)
+	return []*Node{probabilities, stream.Named("action").Bits(2), LogicalAll(IsFinite(values))}
 }
 
-// buildAct draws functions, and decides; finite tells whether the functions' values are.
-func (a *Agent) buildAct(args []*Node) (probabilities, action, finite *Node) {
-	_, rest := a.unflat(args)
-	now := explore.Moment{
-		Stream: a.stream(args).Named("policy"), Period: ConvertDType(rest[0], dtypes.Int32),
-		Anneal: Const(rest[0].Graph(), []float32{float32(a.config.Anneal)}),
-	}
-	values := a.functions(args, a.config.Policy.Samples())
-	probabilities, action = a.config.Policy.Decide(values, now)
-	return probabilities, Squeeze(action, 0), LogicalAll(IsFinite(values))
-}
-
-// sampler returns the program that draws n functions; it is compiled once for each number of inputs.
-func (a *Agent) sampler(n int) (*Exec, error) {
-	if exec, ok := a.samplers.Load(n); ok {
-		return exec.(*Exec), nil
-	}
-	exec, err := NewExec(a.backend, func(args []*Node) *Node { return a.functions(args, n) })
-	if err != nil {
-		return nil, err
-	}
-	exec.SetMaxCache(-1)
-	actual, _ := a.samplers.LoadOrStore(n, exec)
-	return actual.(*Exec), nil
+// padding gives the inputs after the first so many the values of the first.
+func padding(values, inputs *Node) *Node {
+	place := Iota(values.Graph(), shapes.Make(dtypes.Int32, values.Shape().Dimensions...), 2)
+	first := Slice(values, AxisRange(), AxisRange(), AxisRange(0, 1))
+	return Where(LessThan(place, inputs), values, BroadcastToShape(first, values.Shape()))
 }

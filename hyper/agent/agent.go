@@ -3,18 +3,19 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
@@ -25,27 +26,22 @@ import (
 type Agent struct {
 	config  Config
 	backend compute.Backend
-	names   []string
-	observe *Exec
-	train   *Exec
-	act     *Exec
+	names   []string // of the state's tensors, sorted
+	read    []int    // places in names of what Act and Sample read
 
 	learning sync.Mutex // held while the next state is made
-	now      atomic.Pointer[snapshot]
-	draws    atomic.Uint32 // decisions and samples so far: each has random numbers of its own
+	observe  *update
+	train    *update
 
-	samplers sync.Map // number of functions -> *Exec
+	reading sync.Mutex // held while now changes hands
+	now     *snapshot
+
+	decisions, samples atomic.Uint32 // calls of Act and Sample so far: each has random numbers of its own
+	programs           programs      // of Act and Sample
 }
 
-// snapshot is an immutable state.
-type snapshot struct {
-	state  []*tensors.Tensor
-	size   int // data observed
-	rounds int // calls of Train so far, those by Observe included
-}
-
-// ErrFull says that an agent has observed as many data as Train.Capacity allows.
-var ErrFull = errors.New("the agent's capacity is reached")
+// keptInputs is the name of the inputs of the data, [1, rows, Features], where the data are kept.
+const keptInputs = "replay.inputs"
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.
 func New(c Config) (*Agent, error) {
@@ -58,21 +54,20 @@ func New(c Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{config: c, backend: b}
-	if a.observe, err = NewExec(b, a.buildObserve); err != nil {
-		return nil, err
-	}
-	if a.train, err = NewExec(b, a.buildTrain); err != nil {
-		return nil, err
-	}
-	if a.act, err = NewExec(b, a.buildAct); err != nil {
-		return nil, err
-	}
-	a.act.SetMaxCache(-1) // a shape for each number of actions
 	state, err := CallOnceN(b, a.buildInit, []uint64{c.Seed})
 	if err != nil {
 		return nil, fmt.Errorf("building the agent: %w", err)
 	}
-	a.now.Store(&snapshot{state: state})
+	if !finite(state) {
+		free(state...)
+		return nil, fmt.Errorf("building the agent: its initial parameters are %w", ErrNotFinite)
+	}
+	if err := a.newUpdates(); err != nil {
+		return nil, err
+	}
+	s := newSnapshot(state)
+	s.data.Rows = c.rows()
+	a.become(s)
 	return a, nil
 }
 
@@ -84,58 +79,40 @@ func (a *Agent) trainer() train.Trainer {
 func (a *Agent) buildInit(seed *Node) []*Node {
 	s := rng.New(seed).Named("agent").Named("init")
 	scale := Const(seed.Graph(), []float32{float32(math.Sqrt(a.config.PriorVariance))})
-	state := a.trainer().Init(s, scale)
+	t := a.trainer()
+	t.Capacity = a.config.rows()
+	state := t.Init(s, scale)
 	state["seed"] = seed
-	if a.config.Features > 0 && a.config.Train.Replays() {
-		state["inputs"] = Zeros(seed.Graph(), float32Shape(1, a.config.Train.Capacity, a.config.Features))
+	if a.config.Features > 0 && t.KeepsData() {
+		state[keptInputs] = Zeros(seed.Graph(), shapes.Make(dtypes.Float32, 1, t.Capacity, a.config.Features))
 	}
 	if a.config.boundsStep() {
 		state["norm2"] = Const(seed.Graph(), []float64{0})
 	}
 	a.names = slices.Sorted(maps.Keys(state))
-	return a.flat(state)
-}
-
-// buildObserve adds a datum: args are the state, the number of data before, x, and y.
-func (a *Agent) buildObserve(args []*Node) []*Node {
-	state, rest := a.unflat(args)
-	size, x, y := rest[0], rest[1], rest[2]
-	s := rng.New(state["seed"]).Named("agent").At(size).Named("observe")
-	if a.config.boundsStep() {
-		state["norm2"] = a.largerNorm2(state, x)
-	}
-	action, inputs := x, state["inputs"]
-	switch {
-	case inputs != nil: // the data are their own "actions"
-		state["inputs"] = train.Insert(inputs, x, size)
-		action, inputs = InsertAxes(size, 0), state["inputs"]
-	case a.config.Features > 0: // the datum is the only one
-		action, inputs = ZerosLike(InsertAxes(size, 0)), InsertAxes(x, 0)
-	}
-	return a.flat(a.trainer().Observe(state, s, size, action, y, inputs, a.rates(size.Graph())))
-}
-
-// buildTrain makes the SGD steps of one round: args are the state, the number of data, and the round.
-func (a *Agent) buildTrain(args []*Node) []*Node {
-	state, rest := a.unflat(args)
-	s := rng.New(state["seed"]).Named("agent").At(rest[1]).Named("train")
-	r := a.rates(rest[0].Graph())
-	r.Step = a.boundedStep(state, r.Step)
-	return a.flat(a.trainer().Train(state, s, rest[0], state["inputs"], r))
-}
-
-func (a *Agent) flat(state train.State) []*Node {
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
 		out[i] = state[name]
+		if name == "seed" || fixed(name) || strings.HasPrefix(name, "nu.") { // what Params are made of
+			a.read = append(a.read, i)
+		}
 	}
 	return out
 }
 
-func (a *Agent) unflat(args []*Node) (state train.State, rest []*Node) {
-	state = train.State{}
-	for i, name := range a.names {
-		state[name] = args[i]
+// fixed tells whether a part of the state is drawn by New and never changes.
+func fixed(name string) bool {
+	return strings.HasPrefix(name, "anchor.") || strings.HasPrefix(name, "prior")
+}
+
+// place is the place in the state of the tensor of that name.
+func (a *Agent) place(name string) int { return slices.Index(a.names, name) }
+
+// part makes a State of nodes at places of the whole.
+func (a *Agent) part(nodes []*Node, places []int) train.State {
+	state := train.State{}
+	for i, place := range places {
+		state[a.names[place]] = nodes[i]
 	}
-	return state, args[len(a.names):]
+	return state
 }

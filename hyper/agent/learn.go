@@ -1,113 +1,144 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Observe adds the datum (x, y) and makes a round of SGD steps on all data; train.Exact needs none. x has Features numbers, or is
-// one arm. The error is ErrFull when Train.Capacity data are there already, where training draws from a replay buffer.
+// Observe adds the datum (x, y) and makes a round of SGD steps on the data. x has Features numbers, or is one arm. It never ends: what is
+// kept of many data says Config.Replay. Either both happen or, with an error, neither; the error is ErrNotFinite when training on the datum
+// diverges or when the datum is too large for single precision.
 func (a *Agent) Observe(x []float32, y float32) error {
-	a.learning.Lock()
-	defer a.learning.Unlock()
-	next, err := a.added(a.now.Load(), x, y)
-	if err != nil {
-		return err
-	}
-	if next, err = a.trained(next); err != nil {
-		return err
-	}
-	a.now.Store(next)
-	return nil
+	return a.learn(a.added(x, y), a.trained)
 }
 
-// Add adds the datum (x, y) without training.
-func (a *Agent) Add(x []float32, y float32) error {
-	a.learning.Lock()
-	defer a.learning.Unlock()
-	next, err := a.added(a.now.Load(), x, y)
-	if err != nil {
-		return err
-	}
-	a.now.Store(next)
-	return nil
-}
+// Add adds the datum (x, y) without training. Its errors are those of Observe.
+func (a *Agent) Add(x []float32, y float32) error { return a.learn(a.added(x, y)) }
 
-// Train makes so many rounds of Train.Steps SGD steps on the data so far, of which there must be one at least.
+// Train makes so many rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The error is
+// ErrNotFinite when they diverge; the agent is then what it was before all of them.
 func (a *Agent) Train(rounds int) error {
-	a.learning.Lock()
-	defer a.learning.Unlock()
-	next := a.now.Load()
-	if next.size == 0 {
-		return fmt.Errorf("nothing to train on: the agent has observed no data")
+	if rounds < 0 {
+		return fmt.Errorf("the number of rounds must not be negative, got %d", rounds)
 	}
-	var err error
-	for range rounds {
-		if next, err = a.trained(next); err != nil {
-			return err
-		}
+	if a.Size() == 0 {
+		return errors.New("nothing to train on: the agent has observed no data")
 	}
-	a.now.Store(next)
-	return nil
+	steps := make([]step, rounds)
+	for i := range steps {
+		steps[i] = a.trained
+	}
+	return a.learn(steps...)
 }
 
 // Size is the number of data observed.
-func (a *Agent) Size() int { return a.now.Load().size }
-
-func (a *Agent) added(s *snapshot, x []float32, y float32) (*snapshot, error) {
-	if a.config.Train.Replays() && s.size >= a.config.Train.Capacity {
-		return nil, fmt.Errorf("%w: it holds %d data; make one with a larger Train.Capacity", ErrFull, s.size)
-	}
-	if y := float64(y); math.IsNaN(y) || math.IsInf(y, 0) {
-		return nil, fmt.Errorf("the response y must be finite, got %v", y)
-	}
-	input, err := a.input(x)
-	if err != nil {
-		return nil, err
-	}
-	state, err := a.observe.Call(arguments(s.state, int32(s.size), input, []float32{y})...)
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot{state: state, size: s.size + 1, rounds: s.rounds}, nil
+func (a *Agent) Size() int {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	return a.now.data.Seen
 }
 
-func (a *Agent) trained(s *snapshot) (*snapshot, error) {
-	if a.config.Train.Integrate == train.Exact { // nothing to do
-		return &snapshot{state: s.state, size: s.size, rounds: s.rounds + 1}, nil
+// step makes the next snapshot; it leaves the last as it is.
+type step func(*snapshot) (*snapshot, error)
+
+// learn makes all steps, or none.
+func (a *Agent) learn(steps ...step) error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	s := a.current()
+	for _, make := range steps {
+		next, err := make(s)
+		s.drop()
+		if err != nil {
+			return err
+		}
+		s = next
 	}
-	state, err := a.train.Call(arguments(s.state, int32(s.size), int32(s.rounds))...)
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot{state: state, size: s.size, rounds: s.rounds + 1}, nil
+	a.become(s)
+	return nil
 }
 
-// input makes x the argument of a graph: [1, features], or an arm [1].
-func (a *Agent) input(x []float32) (any, error) {
-	if err := a.checkInput(x); err != nil {
+// added is the step that adds a datum.
+func (a *Agent) added(x []float32, y float32) step {
+	return func(s *snapshot) (*snapshot, error) {
+		if err := a.checkInput(x); err != nil {
+			return nil, err
+		}
+		if tooLarge(y) {
+			return nil, fmt.Errorf("the response y is %w in single precision: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
+		}
+		s, err := a.roomy(s)
+		if err != nil {
+			return nil, err
+		}
+		defer s.drop()
+		row, data := a.config.place(s.data)
+		next := s.replaced(nil, nil)
+		if row >= 0 {
+			next.drop()
+			if next, err = a.observe.apply(s, a.datum(s, row, x, y)...); err != nil {
+				return nil, err
+			}
+		}
+		next.data = data
+		return next, nil
+	}
+}
+
+// roomy holds a snapshot with room for a datum.
+func (a *Agent) roomy(s *snapshot) (*snapshot, error) {
+	rows := a.config.room(s.data)
+	if rows == s.data.Rows {
+		return s.replaced(nil, nil), nil
+	}
+	if err := a.newUpdates(); err != nil {
 		return nil, err
 	}
+	return a.resized(s, rows)
+}
+
+// datum makes the arguments of the program observe.
+func (a *Agent) datum(s *snapshot, row int, x []float32, y float32) []any {
+	input := any([][]float32{x})
 	if a.config.Features == 0 {
-		return []int32{int32(x[0])}, nil
+		input = []int32{int32(x[0])}
 	}
-	return [][]float32{x}, nil
+	return []any{uint32(s.data.Seen), int32(row), input, []float32{y}}
+}
+
+// trained is the step that makes a round of SGD steps.
+func (a *Agent) trained(s *snapshot) (*snapshot, error) {
+	next, err := s.replaced(nil, nil), error(nil)
+	if a.config.Train.Integrate != train.Exact { // there is nothing to train
+		next.drop()
+		if next, err = a.train.apply(s, a.round(s)...); err != nil {
+			return nil, err
+		}
+	}
+	next.rounds++
+	return next, nil
+}
+
+// round makes the arguments of the program train.
+func (a *Agent) round(s *snapshot) []any {
+	number := func(n int) int32 { return int32(min(n, math.MaxInt32)) }
+	kept := s.data.Kept
+	if !a.config.Train.KeepsData() {
+		kept = s.data.Seen
+	}
+	return []any{number(kept), number(a.config.inLoss(s.data)), uint32(s.rounds)}
 }
 
 func (a *Agent) checkInput(x []float32) error {
 	if want := max(a.config.Features, 1); len(x) != want {
 		return fmt.Errorf("an input has %d numbers, got %d", want, len(x))
 	}
-	for _, v := range x {
-		if v := float64(v); math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("an input must be finite, got %v", x)
-		}
+	if slices.ContainsFunc(x, tooLarge) {
+		return fmt.Errorf("an input is %w in single precision: its numbers must be between -1e18 and 1e18, got %v", ErrNotFinite, x)
 	}
 	if arms := a.config.Model.Base.Groups()[0]; a.config.Features == 0 && (x[0] < 0 || int(x[0]) >= arms || x[0] != float32(int(x[0]))) {
 		return fmt.Errorf("an input of a tabular model is an arm from 0 to %d, got %v", arms-1, x[0])
@@ -115,12 +146,5 @@ func (a *Agent) checkInput(x []float32) error {
 	return nil
 }
 
-func arguments(state []*tensors.Tensor, more ...any) []any {
-	args := make([]any, 0, len(state)+len(more))
-	for _, t := range state {
-		args = append(args, t)
-	}
-	return append(args, more...)
-}
-
-func float32Shape(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
+// tooLarge tells whether a number is not finite, or its square is not in single precision.
+func tooLarge(v float32) bool { return !(math.Abs(float64(v)) <= 1e18) }

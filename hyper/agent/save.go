@@ -2,42 +2,166 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
+// format is the format of the files that Save writes, and the only one that Load reads.
+const format = "hypermodels agent 2"
+
 // file is an agent as Save writes it, before its state.
 type file struct {
-	Names        []string
-	Size, Rounds int
-	Draws        uint32
+	Format      string
+	Version     string // of the module that wrote it
+	Config      []byte // JSON: see describe
+	Fingerprint string // of Config
+	Names       []string
+	Data        contents
+	Rounds      int
+	Decisions   uint32
+	Samples     uint32
 }
 
-// Save writes the agent's state to a file, atomically. The configuration is not in it.
+// Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was. The state that it writes is
+// always finite.
 func (a *Agent) Save(path string) error {
-	s := a.now.Load()
-	return saved.Write(path, file{Names: a.names, Size: s.size, Rounds: s.rounds, Draws: a.draws.Load()}, s.state)
+	description, err := describe(a.config)
+	if err != nil {
+		return err
+	}
+	s := a.current()
+	defer s.drop()
+	return saved.Write(path, file{
+		Format: format, Version: hyper.Version, Config: description, Fingerprint: fingerprint(description), Names: a.names,
+		Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
+	}, s.tensors())
 }
 
 // Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
 // saved one would have.
+//
+// A configuration that differs from the file's is refused, and the error names the fields. The Backend may differ, and Train.Capacity may be
+// larger; a reservoir that has dropped data stays a sample of its size. Initializers are functions, which cannot be compared: what they
+// draw, the agent's initial parameters and prior, is compared instead. Of other functions nothing is.
 func Load(c Config, path string) (*Agent, error) {
+	a, err := load(c.withDefaults(), path)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", path, err)
+	}
+	return a, nil
+}
+
+func load(c Config, path string) (*Agent, error) {
+	var f file
+	if err := saved.Read(path, &f, nil); err != nil {
+		return nil, err
+	}
+	if err := f.check(c); err != nil {
+		return nil, err
+	}
 	a, err := New(c)
 	if err != nil {
 		return nil, err
 	}
-	var f file
 	var state []*tensors.Tensor
 	if err := saved.Read(path, &f, &state); err != nil {
-		return nil, fmt.Errorf("loading %s: %w", path, err)
+		return nil, err
 	}
-	same := slices.Equal(f.Names, a.names) && slices.EqualFunc(state, a.now.Load().state, func(x, y *tensors.Tensor) bool { return x.Shape().Equal(y.Shape()) })
-	if !same {
-		return nil, fmt.Errorf("loading %s: it was saved by an agent of another configuration", path)
+	if err := a.accepts(f, state); err != nil {
+		free(state...)
+		return nil, err
 	}
-	a.now.Store(&snapshot{state: state, size: f.Size, rounds: f.Rounds})
-	a.draws.Store(f.Draws)
+	s := newSnapshot(state)
+	s.data, s.rounds = f.Data, f.Rounds
+	if rows := c.rows(); rows > f.Data.Rows && (c.Replay == Window || f.Data.Seen == f.Data.Kept) {
+		last := s
+		s, err = a.resized(last, rows)
+		last.drop()
+		if err != nil {
+			return nil, err
+		}
+	}
+	a.become(s)
+	a.decisions.Store(f.Decisions)
+	a.samples.Store(f.Samples)
 	return a, nil
+}
+
+// check compares a file with a configuration.
+func (f file) check(c Config) error {
+	if f.Format != format {
+		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, format)
+	}
+	if f.Fingerprint != fingerprint(f.Config) {
+		return fmt.Errorf("%w: the fingerprint of the configuration is wrong", saved.ErrDamaged)
+	}
+	own, err := describe(c)
+	if err != nil {
+		return err
+	}
+	differ, err := differences(f.Config, own)
+	if err != nil {
+		return fmt.Errorf("%w: %w", saved.ErrDamaged, err)
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("it was saved by an agent of another configuration: %s", strings.Join(differ, "; "))
+	}
+	d := f.Data
+	if f.Rounds < 0 || d.Kept < 0 || d.Kept > d.Rows || d.Kept > d.Seen && d.Rows > 0 || d.Seen < 0 || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
+		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
+	}
+	if c.Train.KeepsData() && d.Rows > c.Train.Capacity {
+		return fmt.Errorf("it has room for %d data, more than Train.Capacity, %d", d.Rows, c.Train.Capacity)
+	}
+	return nil
+}
+
+// accepts compares a state that was read with the agent's own, of no data.
+func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
+	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
+		return fmt.Errorf("it was saved by an agent of another configuration, or another version: its state is %v, not %v", f.Names, a.names)
+	}
+	own := a.current()
+	defer own.drop()
+	for i, t := range state {
+		want := own.state[i].Shape().Clone()
+		if strings.HasPrefix(a.names[i], "replay.") {
+			want.Dimensions[1] = f.Data.Rows
+		}
+		if !t.Shape().Equal(want) {
+			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
+		}
+		if fixed(a.names[i]) && !alike(t, own.state[i].Tensor) {
+			return fmt.Errorf("it was saved by an agent of another configuration: its %s was drawn by another initializer, or another version", a.names[i])
+		}
+	}
+	if !finite(state) {
+		return fmt.Errorf("its state is %w: training had diverged; use an earlier file", ErrNotFinite)
+	}
+	return nil
+}
+
+// alike tells whether tensors are equal but for roundings, which differ between backends.
+func alike(a, b *tensors.Tensor) bool {
+	if a.DType() != dtypes.Float32 {
+		return a.Equal(b)
+	}
+	x, err1 := tensors.CopyFlatData[float32](a)
+	y, err2 := tensors.CopyFlatData[float32](b)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	largest, most := 0.0, 0.0
+	for i := range x {
+		largest = max(largest, math.Abs(float64(x[i])), math.Abs(float64(y[i])))
+		most = max(most, math.Abs(float64(x[i])-float64(y[i])))
+	}
+	return most <= 1e-4*largest
 }

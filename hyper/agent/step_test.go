@@ -3,7 +3,6 @@ package agent
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ import (
 // mean is mu, the mean of theta over z, of a linear hypermodel.
 func (a *Agent) mean(t *testing.T) []float64 {
 	t.Helper()
-	mu := a.now.Load().state[slices.Index(a.names, "nu.0")]
+	mu := a.now.state[a.place("nu.0")].Tensor
 	if mu.DType() == dtypes.Float64 {
 		return tensors.MustCopyFlatData[float64](mu)
 	}

@@ -26,10 +26,17 @@ func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *
 	best := ArgMax(ReduceMean(values, 1), 1, dtypes.Int32) // [runs]
 	epsilon := Div(now.Anneal, Add(now.Anneal, ConvertDType(now.Period, dtypes.Float32)))
 	greedy := Equal(Iota(g, shapes.Make(dtypes.Int32, runs, actions), 1), InsertAxes(best, -1))
-	each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
-	probabilities = Add(BroadcastToDims(each, runs, actions),
+	count := Const(g, int32(actions))
+	uniform := BroadcastToDims(InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1), runs, actions)
+	if now.Actions != nil {
+		count = now.Actions
+		each := Div(epsilon, ConvertDType(count, dtypes.Float32))
+		real := LessThan(Iota(g, shapes.Make(dtypes.Int32, runs, actions), 1), count)
+		uniform = Where(real, BroadcastToDims(InsertAxes(each, -1), runs, actions), ZerosLike(uniform))
+	}
+	probabilities = Add(uniform,
 		Mul(ConvertDType(greedy, values.DType()), InsertAxes(OneMinus(epsilon), -1)))
 	explore := LessThan(Squeeze(now.Stream.Named("explore").Uniform(1), 1), epsilon)
-	other := Squeeze(now.Stream.Named("uniform").Intn(Const(g, int32(actions)), 1), 1)
+	other := Squeeze(now.Stream.Named("uniform").Intn(count, 1), 1)
 	return probabilities, Where(explore, other, best)
 }

@@ -81,11 +81,12 @@ type Config struct {
 	Regularize Regularizer // "" is Anchor
 	Optimizer  string      // a key of Optimizers; "" is "sgd"
 	LastLayer  LastLayer   // "" is GradientStep
-	Capacity   int         // the most data points a run can hold, where it Replays
+	Capacity   int         // the most data points a run can hold; of no account where KeepsData is false
 }
 
-// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
-func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
+// KeepsData tells whether a State holds the data themselves, in a replay buffer of Capacity rows. Where it does not, the State holds
+// sums over the data, whose size does not depend on how many they are.
+func (c Config) KeepsData() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
 // Validate reports everything that is wrong with the configuration for the model.
 func (c Config) Validate(m hyper.Model) error {
@@ -99,7 +100,7 @@ func (c Config) Validate(m hyper.Model) error {
 		}
 	}
 	positive("sgd-steps", c.Steps)
-	if c.Replays() {
+	if c.KeepsData() {
 		positive("capacity", c.Capacity)
 		positive("batch", c.Batch)
 	}
@@ -204,6 +205,9 @@ type Rates struct {
 	Clip *Node
 	// KL is the strength of the regularizer KL. nil is 1.
 	KL *Node
+	// Data is |D|, an int32 scalar, where the replay buffer holds a uniform sample of the data: minibatches come from the sample and stand
+	// for all data. nil is the number of data in the buffer.
+	Data *Node
 }
 
 // Batch is data points of each run.

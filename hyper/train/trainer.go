@@ -68,7 +68,7 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	a := t.Model.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)
 	input := InsertAxes(x, -1, -1)
-	if actions != nil && !t.Replays() {
+	if actions != nil && !t.KeepsData() {
 		input = gatherRows(actions, InsertAxes(x, -1))
 	}
 	switch t.Integrate {
@@ -98,8 +98,11 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 	if t.Integrate == Exact {
 		return out
 	}
-	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	steps := t.draw(state, s.Named("sgd").Step(0), size, actions, r)
+	if r.Data != nil {
+		size = r.Data
+	}
+	scale := Reciprocal(ConvertDType(size, dtypes.Float32))
 	for i := range t.Steps {
 		grads := t.gradient(out, steps, i, size, r)
 		for j := range grads {

@@ -1,0 +1,79 @@
+package agent_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// lineModel is a dense linear hypermodel of a linear base model, with a prior.
+func lineModel(features, width int) hyper.Model {
+	line, layout := base.Linear{Features: features}, hyper.Dense(features, width)
+	return hyper.Model{
+		Base:  line,
+		Hyper: hyper.Linear{Layout: layout, P: index.Gaussian{N: width}, InitC: hyper.InitZeros},
+		Prior: &hyper.Prior{Base: line, Layout: layout},
+	}
+}
+
+// What a decision costs, by the number of functions: Thompson sampling's shares of 1 and 100 of them, for a linear model and a network.
+func BenchmarkAct(b *testing.B) {
+	net := base.MLP{Layers: []int{20, 10, 10, 1}}
+	models := map[string]hyper.Model{
+		"linear":  lineModel(20, 30),
+		"network": {Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(331, 30), P: index.Gaussian{N: 30}}},
+	}
+	for name, m := range models {
+		for _, n := range []int{1, 30, 100, 300} {
+			for _, on := range []string{backend.Go, backend.XLACPU} {
+				b.Run(fmt.Sprintf("%s/functions=%d/%s", name, n, on), func(b *testing.B) {
+					if backend.Check(on) != nil {
+						b.Skip("no XLA plugin")
+					}
+					a := must.M1(agent.New(agent.Config{Model: m, Features: 20, Policy: explore.Thompson{N: n}, Backend: on, Train: train.Config{Capacity: 10}}))
+					x := make([][]float32, 50)
+					for i := range x {
+						x[i] = make([]float32, 20)
+						x[i][i%20] = 1
+					}
+					must.M1(a.Act(x))
+					for b.Loop() {
+						must.M1(a.Act(x))
+					}
+				})
+			}
+		}
+	}
+}
+
+// What a datum costs an agent that keeps sums, and one that keeps the data in a window, by the Capacity.
+func BenchmarkObserve(b *testing.B) {
+	for _, integrate := range []train.Integration{train.FullData, train.Sampled} {
+		for _, capacity := range []int{1000, 100_000, 1_000_000} {
+			for _, on := range []string{backend.Go, backend.XLACPU} {
+				b.Run(fmt.Sprintf("%s/capacity=%d/%s", integrate, capacity, on), func(b *testing.B) {
+					if backend.Check(on) != nil {
+						b.Skip("no XLA plugin")
+					}
+					a := must.M1(agent.New(agent.Config{Model: lineModel(20, 10), Features: 20, Backend: on, StepSize: 0.01,
+						Replay: agent.Window, Train: train.Config{Capacity: capacity, Integrate: integrate}}))
+					x := make([]float32, 20)
+					x[3] = 1
+					must.M(a.Observe(x, 1))
+					for b.Loop() {
+						must.M(a.Observe(x, 1))
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package agent_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// responses are the ys that an agent keeps, in the order of Data; those of X must be alike, as teach makes them.
+func responses(t *testing.T, a *agent.Agent) []int {
+	t.Helper()
+	var ys []int
+	for _, d := range must.M1(a.Data()) {
+		for _, x := range d.X {
+			if len(d.X) == 2 && x != d.Y || len(d.X) == 1 && x != float32(int(d.Y)%3) {
+				t.Errorf("datum %v", d)
+			}
+		}
+		ys = append(ys, int(d.Y))
+	}
+	return ys
+}
+
+// teach adds data with y = from..to-1, whose inputs tell them.
+func teach(a *agent.Agent, features, from, to int) {
+	for i := from; i < to; i++ {
+		y := float32(i)
+		x := []float32{float32(i % 3)}
+		if features > 0 {
+			x = []float32{y, y}
+		}
+		must.M(a.Add(x, y))
+	}
+}
+
+func upTo(from, to int) (all []int) {
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// An agent never ceases to learn, and gives back what it keeps: of tabular models and of others; also after a file, with as large a capacity
+// and a larger one.
+func TestDataKept(t *testing.T) {
+	for name, features := range map[string]int{"arms": 0, "features": 2} {
+		testbackend.Each(t, func(t *testing.T, on string) {
+			for _, replay := range []agent.Replay{agent.Window, agent.Reservoir, agent.Growth} {
+				if on != backend.Go && (features == 0 || replay != agent.Window) { // once is enough of what is compiled
+					continue
+				}
+				c := agent.Config{Model: armsModel(3, 2), Features: features, Backend: on, Replay: replay, Train: train.Config{Capacity: 7, Integrate: train.Sampled}}
+				if features > 0 {
+					c.Model = lineModel(2, 3)
+				}
+				a := must.M1(agent.New(c))
+				teach(a, features, 0, 5)
+				if got := responses(t, a); !slices.Equal(got, upTo(0, 5)) {
+					t.Errorf("%s, %s: data %v", name, replay, got)
+				}
+				early, late := filepath.Join(t.TempDir(), "early"), filepath.Join(t.TempDir(), "late")
+				must.M(a.Save(early))
+				teach(a, features, 5, 17)
+				must.M(a.Save(late))
+				got := responses(t, a)
+				if slices.Sort(got); a.Size() != 17 || len(got) != 7 || replay == agent.Window && !slices.Equal(got, upTo(10, 17)) {
+					t.Errorf("%s, %s: of %d data %v", name, replay, a.Size(), got)
+				}
+
+				c.Train.Capacity = 12
+				b := must.M1(agent.Load(c, early))
+				teach(b, features, 5, 12)
+				if got := responses(t, b); !slices.Equal(got, upTo(0, 12)) {
+					t.Errorf("%s, %s: with more room data %v", name, replay, got)
+				}
+				b = must.M1(agent.Load(c, late))
+				teach(b, features, 17, 19)
+				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) || replay != agent.Window && len(got) != 7 {
+					t.Errorf("%s, %s: with more room after all was full data %v", name, replay, got)
+				}
+				must.M(b.Observe(must.M1(b.Data())[0].X, 0.5))
+
+				c.Train.Capacity = 4
+				if _, err := agent.Load(c, early); err == nil || !strings.Contains(err.Error(), "Train.Capacity") {
+					t.Errorf("%s, %s: with less room: error %v", name, replay, err)
+				}
+			}
+		})
+	}
+}
+
+// Growth begins with 1,024 rows and goes on as if it had had them all: what was learned is the same.
+func TestGrowth(t *testing.T) {
+	c := agent.Config{Model: armsModel(3, 2), Backend: backend.Go, StepSize: 0.01, Train: train.Config{Integrate: train.Sampled, Steps: 1, Batch: 2, Indices: 2}}
+	growing := must.M1(agent.New(c))
+	c.Replay, c.Train.Capacity = agent.Window, 1200
+	whole := must.M1(agent.New(c))
+	for _, a := range []*agent.Agent{growing, whole} {
+		teach(a, 0, 0, 1100)
+		must.M(a.Train(3))
+	}
+	if got := responses(t, growing); !slices.Equal(got, upTo(0, 1100)) {
+		t.Errorf("%d data", len(got))
+	}
+	x, y := must.M1(growing.Sample(nil, 2)), must.M1(whole.Sample(nil, 2))
+	for i := range x {
+		if !slices.Equal(x[i], y[i]) {
+			t.Errorf("functions %v where the buffer grew, %v where it did not", x, y)
+		}
+	}
+	for _, replay := range []agent.Replay{agent.Window, agent.Reservoir} {
+		_, err := agent.New(agent.Config{Model: c.Model, Replay: replay, Train: train.Config{Integrate: train.Sampled}})
+		if err == nil || !strings.Contains(err.Error(), "apacity") {
+			t.Errorf("%s without a capacity: error %v", replay, err)
+		}
+	}
+	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay "ring"; choose growth, reservoir or window`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// An agent that keeps sums has no bound, no data, and a state of one size whatever the capacity.
+func TestSums(t *testing.T) {
+	for features, m := range map[int]train.Config{0: {}, 2: {}} {
+		var sizes []int64
+		for _, capacity := range []int{0, 3, 1_000_000} {
+			m.Integrate, m.Capacity = train.FullData, capacity
+			c := agent.Config{Model: armsModel(3, 2), Features: features, Backend: backend.Go, StepSize: 0.001, Train: m}
+			if features > 0 {
+				c.Model = lineModel(2, 3)
+			}
+			a := must.M1(agent.New(c))
+			teach(a, features, 0, 5)
+			must.M(a.Train(1))
+			if _, err := a.Data(); !errors.Is(err, agent.ErrNoData) || a.Size() != 5 {
+				t.Errorf("%d features: of %d data error %v", features, a.Size(), err)
+			}
+			path := filepath.Join(t.TempDir(), "agent")
+			must.M(a.Save(path))
+			sizes = append(sizes, must.M1(os.Stat(path)).Size())
+			c.Train.Capacity = 2
+			must.M1(agent.Load(c, path))
+		}
+		if slices.Max(sizes)-slices.Min(sizes) > 40 { // a number of more digits
+			t.Errorf("%d features: files of %v bytes", features, sizes)
+		}
+	}
+}

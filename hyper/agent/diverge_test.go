@@ -1,0 +1,112 @@
+package agent_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// netModel is a network with a dense linear hypermodel.
+func netModel(features, hidden, width int, activation base.Activation) hyper.Model {
+	net := base.MLP{Layers: []int{features, hidden, 1}, Activation: activation}
+	return hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), width), P: index.Gaussian{N: width}}}
+}
+
+// One input that no number can be trained on is refused, with or without a bound on gradients, and the agent is what it was: it decides, learns and is saved
+// as one that never saw it.
+func TestOneAbsurdInput(t *testing.T) {
+	for _, integrate := range []train.Integration{train.Sampled, train.FullData} {
+		for _, clip := range []float64{0, 5} {
+			for _, absurd := range []float32{1e20, 1e17} {
+				name := fmt.Sprint(integrate, ", clip ", clip, ", input ", absurd)
+				c := agent.Config{Model: lineModel(2, 3), Features: 2, Backend: backend.Go, StepSize: 0.05, Clip: clip, Train: train.Config{Capacity: 20, Integrate: integrate}}
+				a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
+				for _, x := range []*agent.Agent{a, b} {
+					must.M(x.Observe([]float32{1, 0}, 1))
+				}
+				good, before := filepath.Join(t.TempDir(), "agent"), filepath.Join(t.TempDir(), "before")
+				must.M(b.Save(before))
+				err := a.Observe([]float32{absurd, 1}, 1)
+				if absurd == 1e20 && !errors.Is(err, agent.ErrNotFinite) {
+					t.Errorf("%s: error %v", name, err)
+				}
+				if err == nil { // the bound on gradients holds
+					continue
+				}
+				must.M(a.Save(good))
+				if !bytes.Equal(must.M1(os.ReadFile(good)), must.M1(os.ReadFile(before))) {
+					t.Errorf("%s: the agent is not what it was", name)
+				}
+				for _, x := range []*agent.Agent{a, b} {
+					must.M(x.Observe([]float32{0, 1}, -1))
+				}
+				x, y := must.M1(a.Act([][]float32{{1, 0}, {0, 1}})), must.M1(b.Act([][]float32{{1, 0}, {0, 1}}))
+				if fmt.Sprint(x) != fmt.Sprint(y) {
+					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
+				}
+				must.M1(agent.Load(c, good))
+			}
+		}
+	}
+}
+
+// An absurd step size is reported by what trains with it, whatever the model; the agent stays what it was, and does not leave its file. Add, which
+// does not train, adds.
+func TestTrainingThatDiverges(t *testing.T) {
+	for name, c := range map[string]agent.Config{
+		"arms":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.Sampled}},
+		"sums":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.FullData}},
+		"ensemble": {Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 4, Params: 1}}, Features: 1, Train: train.Config{Integrate: train.Analytic}},
+		"network":  {Model: netModel(1, 8, 4, base.ActivationReLU), Features: 1, Train: train.Config{Integrate: train.Sampled}},
+	} {
+		c.StepSize, c.Backend, c.Train.Capacity = 1e30, backend.Go, 10
+		a := must.M1(agent.New(c))
+		x := [][]float32{{1}, {2}}
+		before := fmt.Sprint(must.M1(must.M1(agent.New(c)).Act(x)))
+		if err := a.Observe([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
+			t.Errorf("%s: Observe: %d data, error %v", name, a.Size(), err)
+		}
+		must.M(a.Add([]float32{1}, 1))
+		path := filepath.Join(t.TempDir(), "agent")
+		must.M(a.Save(path))
+		if err := a.Train(3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
+			t.Errorf("%s: Train: %d data, error %v", name, a.Size(), err)
+		}
+		if d := fmt.Sprint(must.M1(a.Act(x))); d != before {
+			t.Errorf("%s: decision %v after training that failed, %v before", name, d, before)
+		}
+		must.M(a.Save(path))
+		must.M1(agent.Load(c, path))
+	}
+}
+
+// Predictions that are not finite, of inputs too large, decide nothing.
+func TestActOnAbsurdInputs(t *testing.T) {
+	a := must.M1(agent.New(agent.Config{Model: netModel(2, 8, 4, base.ActivationReLU), Features: 2, Backend: backend.Go, Train: train.Config{Capacity: 10}}))
+	for _, x := range []float32{1e20, 1e38} {
+		if _, err := a.Act([][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
+			t.Errorf("input %v: error %v", x, err)
+		}
+	}
+}
+
+// Initial parameters that are not finite are reported by New.
+func TestInitialParametersThatAreNotFinite(t *testing.T) {
+	m := lineModel(2, 3)
+	m.Prior.StdDev = []float64{1, 1e300}
+	if _, err := agent.New(agent.Config{Model: m, Features: 2, Backend: backend.Go, Train: train.Config{Capacity: 10}}); err == nil {
+		t.Error("an infinite prior passes")
+	}
+}

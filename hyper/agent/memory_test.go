@@ -1,0 +1,103 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// resident is how much memory the process has, in megabytes.
+func resident(t *testing.T) int {
+	var size, pages int
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	must.M1(fmt.Sscan(string(text), &size, &pages))
+	return pages * os.Getpagesize() >> 20
+}
+
+// What an agent observes does not make its memory grow, also where Go's garbage collector does not see it: 150 states of 5 MB each would.
+func TestMemoryOfStates(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, on string) {
+		a := must.M1(agent.New(agent.Config{Model: lineModel(4, 30), Features: 4, Backend: on, StepSize: 0.01, Replay: agent.Reservoir,
+			Train: train.Config{Capacity: 40_000, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4}}))
+		observe := func(n int) {
+			for i := range n {
+				must.M(a.Observe([]float32{1, 0, float32(i%3) / 3, 0}, 1))
+				must.M1(a.Act(make4(3)))
+			}
+		}
+		observe(10)
+		before := resident(t)
+		observe(150)
+		if grown := resident(t) - before; grown > 150 {
+			t.Errorf("%d MB more after 150 observations", grown)
+		}
+	})
+}
+
+func make4(n int) [][]float32 {
+	x := make([][]float32, n)
+	for i := range x {
+		x[i] = []float32{float32(i) / 10, 1, 0, 0}
+	}
+	return x
+}
+
+// All methods side by side: no state is freed while somebody reads it, no program while it runs, though 20 shapes of it are asked for and 16 kept.
+func TestSideBySide(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, on string) {
+		shapes, rounds := 20, 60
+		if on != backend.Go { // what takes long is compiling
+			shapes, rounds = 3, 200
+		}
+		a := must.M1(agent.New(agent.Config{Model: lineModel(4, 5), Features: 4, Backend: on, StepSize: 0.01, Replay: agent.Window,
+			Train: train.Config{Capacity: 32, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4}}))
+		var wait sync.WaitGroup
+		errs := make(chan error, 100)
+		side := func(f func(i int) error) {
+			wait.Go(func() {
+				for i := range rounds {
+					if err := f(i); err != nil {
+						errs <- err
+						return
+					}
+				}
+			})
+		}
+		path := t.TempDir() + "/agent"
+		for range 2 {
+			side(func(i int) error { _, err := a.Act(make4(1 + i%3)); return err })
+			side(func(i int) error { _, err := a.Sample(make4(2), 1+i%shapes); return err })
+			side(func(i int) error { return a.Observe([]float32{1, 0, float32(i % 3), 0}, 0.5) })
+		}
+		side(func(int) error { return a.Save(path) })
+		side(func(int) error { data, err := a.Data(); return errors.Join(err, tooMany(data, 32)) })
+		side(func(int) error { return a.Warmup(2) })
+		wait.Wait()
+		close(errs)
+		for err := range errs {
+			t.Error(err)
+		}
+		if a.Size() != 2*rounds {
+			t.Errorf("%d data, want %d", a.Size(), 2*rounds)
+		}
+	})
+}
+
+func tooMany(data []agent.Datum, n int) error {
+	if len(data) > n {
+		return fmt.Errorf("%d data, more than %d", len(data), n)
+	}
+	return nil
+}

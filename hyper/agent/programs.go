@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// shape is what the programs of Act and Sample are compiled for.
+type shape struct {
+	functions int // that Sample draws; 0 is Act
+	inputs    int // with padding; 0 is all arms
+}
+
+// programs are the programs of Act and Sample that were used last. The zero value is ready to use.
+type programs struct {
+	mu  sync.Mutex
+	all []*program // the last used first
+}
+
+// mostPrograms is how many are kept: a program of XLA holds some megabytes.
+const mostPrograms = 16
+
+// program is freed by the last of its users: calls, and programs while it keeps it.
+type program struct {
+	shape shape
+	exec  *Exec
+	users int
+}
+
+// use returns the program of a shape, and makes it where there is none. The caller calls done.
+func (p *programs) use(s shape, create func() (*Exec, error)) (*program, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := slices.IndexFunc(p.all, func(q *program) bool { return q.shape == s })
+	if at < 0 {
+		exec, err := create()
+		if err != nil {
+			return nil, err
+		}
+		p.all, at = append(p.all, &program{shape: s, exec: exec, users: 1}), len(p.all)
+	}
+	found := p.all[at]
+	found.users++
+	p.all = slices.Insert(slices.Delete(p.all, at, at+1), 0, found)
+	if last := len(p.all) - 1; last >= mostPrograms {
+		p.leave(p.all[last])
+		p.all = slices.Delete(p.all, last, last+1)
+	}
+	return found, nil
+}
+
+func (p *programs) done(q *program) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leave(q)
+}
+
+func (p *programs) leave(q *program) {
+	if q.users--; q.users == 0 {
+		q.exec.Finalize()
+	}
+}
+
+// padded rounds a number of inputs up to a power of two, or one and a half of one: a third of them at most is padding.
+func padded(n int) int {
+	for size := 1; ; size *= 2 {
+		switch {
+		case n == 0:
+			return 0
+		case n <= size:
+			return size
+		case n <= size+size/2:
+			return size + size/2
+		}
+	}
+}
+
+// program returns that of a shape; the caller calls done.
+func (a *Agent) program(s shape) (*program, error) {
+	return a.programs.use(s, func() (*Exec, error) {
+		if s.functions > 0 {
+			return NewExec(a.backend, func(args []*Node) []*Node { return []*Node{a.buildSample(args, s.functions)} })
+		}
+		return NewExec(a.backend, a.buildAct)
+	})
+}
+
+// ask calls the program of a shape: number is how many calls were before, x the inputs or nil.
+func (a *Agent) ask(s shape, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
+	p, err := a.program(s)
+	if err != nil {
+		return nil, err
+	}
+	defer a.programs.done(p)
+	belief := a.belief()
+	defer belief.drop()
+	more := []any{number}
+	if x != nil {
+		inputs := a.inputs(x, s.inputs)
+		defer free(inputs)
+		more = append(more, int32(len(x)), inputs)
+	}
+	return p.exec.Call(arguments(belief.tensors(), more...)...)
+}
+
+// inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size, 1].
+func (a *Agent) inputs(x [][]float32, size int) *tensors.Tensor {
+	x = append(slices.Clone(x), slices.Repeat(x[:1], size-len(x))...)
+	if a.config.Features == 0 {
+		arms := make([]int32, size)
+		for i, row := range x {
+			arms[i] = int32(row[0])
+		}
+		return tensors.FromFlatDataAndDimensions(arms, 1, size, 1)
+	}
+	return tensors.FromFlatDataAndDimensions(slices.Concat(x...), 1, size, a.config.Features)
+}
+
+// checkInputs reports inputs that are missing or wrong; nil is all arms.
+func (a *Agent) checkInputs(x [][]float32) error {
+	if x == nil && a.config.Features > 0 {
+		return fmt.Errorf("the inputs must be given: each has %d features", a.config.Features)
+	}
+	if x != nil && len(x) == 0 {
+		return fmt.Errorf("there is nothing to choose from: no inputs")
+	}
+	for _, row := range x {
+		if err := a.checkInput(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// ensemble is an agent with a policy, whose functions of two features differ.
+func ensemble(on string, p explore.Policy, b hyper.BaseModel) *Agent {
+	return must.M1(New(Config{
+		Model:    hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: 20, Params: 2, InitNu: hyper.InitNormal(1)}},
+		Features: 2, Policy: p, Floor: -1, Backend: on, Seed: 3, Train: train.Config{Integrate: train.Sampled, Capacity: 100},
+	}))
+}
+
+func someInputs(n int) [][]float32 {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([][]float32, n)
+	for i := range x {
+		x[i] = []float32{float32(r.NormFloat64()), float32(r.NormFloat64())}
+	}
+	return x
+}
+
+// Padding changes no decision: every policy has the same probabilities, and takes the same action, with none and with much, for more functions than
+// actions and fewer. Probabilities differ by the roundings of other programs, which the weights of IDS magnify.
+func TestPaddingChangesNoDecision(t *testing.T) {
+	line := base.Linear{Features: 2}
+	for _, functions := range []int{4, 30} {
+		policies := map[string]explore.Policy{"ids, candidates": explore.IDS{N: functions, OnlyCandidates: true}}
+		for _, name := range explore.Names {
+			policies[name] = must.M1(explore.Named(name, functions))
+		}
+		for name, p := range policies {
+			testbackend.Each(t, func(t *testing.T, on string) {
+				if on != backend.Go && (functions < 30 || name != "thompson" && name != "egreedy") { // XLA takes seconds to compile IDS
+					return
+				}
+				a, x := ensemble(on, p, line), someInputs(5)
+				for number := range uint32(6) {
+					want := must.M1(a.decide(x, 5, number))
+					for _, size := range []int{6, 16} {
+						got := must.M1(a.decide(x, size, number))
+						if len(got.Probabilities) != 5 || got.Action != want.Action {
+							t.Fatalf("%s, %s: %v padded to %d, %v without", name, on, got, size, want)
+						}
+						for i, p := range want.Probabilities {
+							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
+								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without", name, on, got.Probabilities, size, want.Probabilities)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Padding changes no sample.
+func TestPaddingChangesNoSample(t *testing.T) {
+	a, x := ensemble(backend.Go, nil, base.Linear{Features: 2}), someInputs(5)
+	for _, f := range must.M1(a.Sample(x, 7)) {
+		if len(f) != 5 {
+			t.Fatalf("%d values of 5 inputs", len(f))
+		}
+		for i, v := range f { // f is linear
+			a, b := f[0], f[1]
+			det := x[0][0]*x[1][1] - x[0][1]*x[1][0]
+			u, w := (a*x[1][1]-b*x[0][1])/det, (b*x[0][0]-a*x[1][0])/det
+			if math.Abs(float64(u*x[i][0]+w*x[i][1]-v)) > 1e-4 {
+				t.Errorf("input %d: value %v of the function of (%v, %v)", i, v, u, w)
+			}
+		}
+	}
+}
+
+// counted is a linear model that counts what is built of it: a program that is compiled.
+type counted struct {
+	base.Linear
+	built *int
+}
+
+func (c counted) Apply(theta, x *Node) *Node {
+	*c.built++
+	return c.Linear.Apply(theta, x)
+}
+
+func (c counted) Gram(x *Node) *Node {
+	*c.built++
+	return c.Linear.Gram(x)
+}
+
+// A hundred numbers of actions need few programs, of which 16 are kept; a program that is asked for again is there.
+func TestFewProgramsAreKept(t *testing.T) {
+	built := 0
+	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
+	for n := 1; n <= 100; n++ {
+		must.M1(a.Act(someInputs(n)))
+		must.M1(a.Act(someInputs(n)))
+	}
+	if built != 14 || len(a.programs.all) != 14 { // 1, 2, 3, 4, 6 ... 64, 96, 128
+		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+	}
+	for n := range 30 {
+		must.M1(a.Sample(someInputs(2), n+1))
+	}
+	must.M1(a.Act(someInputs(2)))
+	if built != 14+30+1 || len(a.programs.all) != mostPrograms {
+		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
+	}
+	for _, p := range a.programs.all {
+		if p.users != 1 {
+			t.Errorf("%+v has %d users", p.shape, p.users)
+		}
+	}
+}
+
+// After a Warmup nothing is compiled, and nothing else has changed.
+func TestWarmup(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, on string) {
+		built := 0
+		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}), ensemble(on, nil, base.Linear{Features: 2})
+		must.M(warm.Warmup(3, 5))
+		before := built
+		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {
+			t.Errorf("%d data", warm.Size())
+		}
+		for i := range 3 {
+			for _, n := range []int{3, 5, 6} {
+				x := someInputs(n)
+				got, want := must.M1(warm.Act(x)), must.M1(cold.Act(x))
+				if got.Action != want.Action {
+					t.Errorf("%d of %d actions: %v, %v without a warmup", i, n, got, want)
+				}
+				must.M(warm.Observe(x[got.Action], 1))
+				must.M(cold.Observe(x[got.Action], 1))
+			}
+		}
+		if built != before || before < 3 { // Train, and Act twice
+			t.Errorf("%d parts of programs built by a warmup, and %d after it", before, built-before)
+		}
+		if err := warm.Warmup(0); err == nil {
+			t.Error("a warmup for no actions passes")
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package agent_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// believing is a tabular model of arms whose values are independent normals with these means and deviation 1: what an agent believes before data.
+func believing(means ...float32) hyper.Model {
+	n := len(means)
+	layout, table := hyper.PerParameter(n, 4), base.Tabular{Arms: n}
+	return hyper.Model{
+		Base: table,
+		Hyper: hyper.Linear{
+			Layout: layout, P: index.PerArm{Arms: n, M: 4}, InitC: hyper.InitZeros,
+			InitM: func(s rng.Stream, _, _ int, _ ...int) *Node { return Const(s.Graph(), [][]float32{means}) },
+		},
+		Prior: &hyper.Prior{Base: table, Layout: layout},
+	}
+}
+
+// Importance weights are unbiased: E[1{a}/p] = 1 for every action and policy, where arm 2 is the best with probability 0.05 or so. The mean of
+// 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the probabilities and are below 0.1.
+func TestImportanceWeightsAreUnbiased(t *testing.T) {
+	const decisions, floor = 1000, 0.3
+	policies := map[string]explore.Policy{"default": nil, "thompson, one function": explore.Thompson{N: 1}}
+	for _, name := range explore.Names {
+		policies[name] = must.M1(explore.Named(name, 10))
+	}
+	for name, p := range policies {
+		t.Run(name, func(t *testing.T) {
+			a := must.M1(agent.New(agent.Config{Model: believing(1, 0.8, -1.1), Policy: p, Floor: floor, Anneal: 300, Seed: 4, Backend: backend.Go,
+				Train: train.Config{Capacity: 10}}))
+			var mean, variance [3]float64
+			for range decisions {
+				d := must.M1(a.Act(nil))
+				for x, q := range d.Probabilities {
+					if !(q > 0) {
+						t.Fatalf("probabilities %v: an action that can be taken has none", d.Probabilities)
+					}
+					variance[x] += (1/float64(q) - 1) / decisions / decisions
+				}
+				mean[d.Action] += 1 / float64(d.Probabilities[d.Action]) / decisions
+			}
+			for x, m := range mean {
+				if se := math.Sqrt(variance[x]); se > 0.1 || math.Abs(m-1) > 5*se {
+					t.Errorf("action %d: E[1{a}/p] is %.3f, standard error %.3f", x, m, se)
+				}
+			}
+		})
+	}
+}
+
+// Without a Floor an action that no function favours is never taken; with the default one every action has a probability of 0.01/K at least.
+func TestFloor(t *testing.T) {
+	for floor, least := range map[float64]float32{0: 0.0025, 0.2: 0.05, 1: 0.25, -1: 0} {
+		a := must.M1(agent.New(agent.Config{Model: believing(0, 100, 0, 0), Floor: floor, Backend: backend.Go}))
+		d := must.M1(a.Act(nil))
+		want := []float32{least, 1 - 3*least, least, least}
+		for x, p := range d.Probabilities {
+			if math.Abs(float64(p-want[x])) > 1e-6 {
+				t.Errorf("floor %v: probabilities %v, want %v", floor, d.Probabilities, want)
+			}
+		}
+	}
+	for _, bad := range []float64{1.1, math.NaN(), math.Inf(1)} {
+		if _, err := agent.New(agent.Config{Model: believing(0, 1), Floor: bad}); err == nil || !strings.Contains(err.Error(), "Floor") {
+			t.Errorf("floor %v: error %v", bad, err)
+		}
+	}
+}
+
+// A decision says how its probabilities came about.
+func TestScheme(t *testing.T) {
+	for want, c := range map[agent.Scheme]agent.Config{
+		{Policy: "explore.Thompson{N:100}", Functions: 100, Floor: 0.01}:              {},
+		{Policy: "explore.IDS{N:0, OnlyCandidates:true}", Functions: 100, Floor: 0.2}: {Policy: explore.IDS{OnlyCandidates: true}, Floor: 0.2},
+		{Policy: "explore.UCB{N:7, Quantile:0.9}", Functions: 7, Floor: 0}:            {Policy: explore.UCB{N: 7, Quantile: 0.9}, Floor: -1},
+		{Policy: "explore.Thompson{N:1}", Functions: 1, Floor: 0.01}:                  {Policy: explore.Thompson{N: 1}},
+		{Policy: "agent_test.uniform{}", Functions: 1, Floor: 0.01}:                   {Policy: uniform{}},
+	} {
+		c.Model, c.Backend = believing(0, 1), backend.Go
+		if d := must.M1(must.M1(agent.New(c)).Act(nil)); d.Scheme != want {
+			t.Errorf("scheme %+v, want %+v", d.Scheme, want)
+		}
+	}
+}
+
+// uniform is a policy of somebody else's, which knows nothing of padding.
+type uniform struct{}
+
+func (uniform) Samples() int { return 1 }
+
+func (uniform) Decide(values *Node, now explore.Moment) (probabilities, action *Node) {
+	like := Squeeze(Slice(values, AxisRange(), AxisRange(0, 1)), 1)
+	return MulScalar(OnesLike(like), 1/float64(values.Shape().Dim(2))), now.Stream.Intn(Const(values.Graph(), int32(values.Shape().Dim(2))))
+}
+
+// Such a policy sees the actions that there are, and no padding.
+func TestPolicyThatKnowsNoPadding(t *testing.T) {
+	a := must.M1(agent.New(agent.Config{Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 3, Params: 1}},
+		Features: 1, Policy: uniform{}, Backend: backend.Go}))
+	for _, n := range []int{1, 3, 5, 7} {
+		for x, p := range must.M1(a.Act(make1(n))).Probabilities {
+			if math.Abs(float64(p)*float64(n)-1) > 1e-6 {
+				t.Errorf("%d actions: action %d has probability %v", n, x, p)
+			}
+		}
+	}
+}
+
+// make1 makes n inputs of one feature.
+func make1(n int) [][]float32 {
+	x := make([][]float32, n)
+	for i := range x {
+		x[i] = []float32{float32(i)/10 - 0.3}
+	}
+	return x
+}
+
+// Epsilon-greedy is annealed by decisions alone: the first explores for sure, as in experiments, whatever was sampled before, and decision
+// t with probability 30/(30 + t). A file keeps the count.
+func TestAnnealingCountsDecisions(t *testing.T) {
+	c := agent.Config{Model: believing(0, 3), Policy: explore.EpsilonGreedy{}, Floor: -1, Anneal: 30, Backend: backend.Go, Train: train.Config{Capacity: 10}}
+	a := must.M1(agent.New(c))
+	for decision := range 40 {
+		must.M1(a.Sample(nil, 2))
+		must.M(a.Warmup())
+		if decision == 20 {
+			path := t.TempDir() + "/agent"
+			must.M(a.Save(path))
+			a = must.M1(agent.Load(c, path))
+		}
+		p := must.M1(a.Act(nil)).Probabilities
+		if got, want := float64(min(p[0], p[1])), 15/(30+float64(decision)); math.Abs(got-want) > 1e-6 {
+			t.Fatalf("decision %d: probabilities %v, the lesser is not %v", decision, p, want)
+		}
+	}
+}
+
+// Samples and decisions are counted apart: neither changes the random numbers of the other.
+func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
+	c := agent.Config{Model: believing(0, 0.1, 0.2), Backend: backend.Go}
+	a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
+	for range 3 {
+		must.M1(a.Act(nil))
+	}
+	if !reflect.DeepEqual(must.M1(a.Sample(nil, 4)), must.M1(b.Sample(nil, 4))) {
+		t.Error("decisions change samples")
+	}
+	for range 3 {
+		must.M1(b.Act(nil))
+	}
+	if x, y := fmt.Sprint(must.M1(a.Act(nil))), fmt.Sprint(must.M1(b.Act(nil))); x != y {
+		t.Errorf("a sample changes decisions: %s, %s", x, y)
+	}
+}

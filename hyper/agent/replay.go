@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/shapes"
+)
+
+// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps sums of the data
+// (see [train.Config.KeepsData]) has no bound and needs no Replay.
+type Replay string
+
+const (
+	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each doubling changes
+	// the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that doubles takes a second or so longer. At
+	// Train.Capacity data it goes on as Reservoir does.
+	Growth Replay = "growth"
+	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without replacement, of all
+	// data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D| of the loss is n, the number of all data, for
+	// which the sample stands. The agent is then as sure as n data would make it, though it knows Capacity of them.
+	Reservoir Replay = "reservoir"
+	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the loss is
+	// Capacity: the agent forgets, which suits a world that changes.
+	Window Replay = "window"
+)
+
+// firstRows is how many data Growth begins with, and mostRows its Capacity when none is given.
+const (
+	firstRows = 1 << 10
+	mostRows  = 1 << 20
+)
+
+// ErrNoData says that an agent keeps sums of its data, and not the data.
+var ErrNoData = errors.New("the agent keeps sums over its data, not the data themselves; train.Sampled and train.Analytic keep them")
+
+// contents says what a state knows of data.
+type contents struct {
+	Seen   int // data observed
+	Kept   int // of them in the replay buffer
+	Rows   int // of the replay buffer
+	Oldest int // row of the oldest datum of a full window
+}
+
+// rows is how much room an agent begins with.
+func (c Config) rows() int {
+	switch {
+	case !c.Train.KeepsData():
+		return 0
+	case c.Replay == Growth:
+		return min(firstRows, c.Train.Capacity)
+	}
+	return c.Train.Capacity
+}
+
+// room is how many rows there must be for the next datum.
+func (c Config) room(d contents) int {
+	if d.Kept < d.Rows || d.Seen > d.Kept { // what has dropped data stays a sample of its size
+		return d.Rows
+	}
+	return min(2*d.Rows, max(c.Train.Capacity, d.Rows))
+}
+
+// place returns the row of the next datum, -1 when a reservoir does not take it, and the contents after it.
+func (c Config) place(d contents) (row int, next contents) {
+	next = d
+	next.Seen++
+	switch {
+	case !c.Train.KeepsData():
+		return 0, next
+	case d.Kept < d.Rows:
+		next.Kept++
+		return d.Kept, next
+	case c.Replay == Window:
+		next.Oldest = (d.Oldest + 1) % d.Rows
+		return d.Oldest, next
+	}
+	if at := randomBelow(c.Seed, next.Seen); at < d.Rows {
+		return at, next
+	}
+	return -1, next
+}
+
+// randomBelow is uniform on 0..n-1, by the agent's seed and n alone.
+func randomBelow(seed uint64, n int) int {
+	var key [32]byte
+	copy(key[:], "agent, reservoir")
+	binary.LittleEndian.PutUint64(key[16:], seed)
+	binary.LittleEndian.PutUint64(key[24:], uint64(n))
+	return rand.New(rand.NewChaCha8(key)).IntN(n)
+}
+
+// inLoss is |D| of the loss.
+func (c Config) inLoss(d contents) int {
+	if c.Replay == Window && c.Train.KeepsData() {
+		return d.Kept
+	}
+	return d.Seen
+}
+
+// Datum is an input, as Observe takes it, and its response.
+type Datum struct {
+	X []float32
+	Y float32
+}
+
+// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is ErrNoData when it keeps
+// none: see Replay.
+func (a *Agent) Data() ([]Datum, error) {
+	s := a.current()
+	defer s.drop()
+	if !a.config.Train.KeepsData() {
+		return nil, ErrNoData
+	}
+	y, err := tensors.CopyFlatData[float32](s.state[a.place("replay.y")].Tensor)
+	if err != nil {
+		return nil, err
+	}
+	x, err := a.keptInputs(s)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Datum, s.data.Kept)
+	width := max(a.config.Features, 1)
+	for i := range out {
+		row := (s.data.Oldest + i) % s.data.Rows
+		out[i] = Datum{X: x[row*width : (row+1)*width : (row+1)*width], Y: y[row]}
+	}
+	return out, nil
+}
+
+// keptInputs are the inputs of all rows, one after the other.
+func (a *Agent) keptInputs(s *snapshot) ([]float32, error) {
+	if a.config.Features > 0 {
+		return tensors.CopyFlatData[float32](s.state[a.place(keptInputs)].Tensor)
+	}
+	arms, err := tensors.CopyFlatData[int32](s.state[a.place("replay.x")].Tensor)
+	x := make([]float32, len(arms))
+	for i, arm := range arms {
+		x[i] = float32(arm)
+	}
+	return x, err
+}
+
+// resized is a snapshot with more rows, of which those after the data are zero. A window begins with its oldest datum.
+func (a *Agent) resized(s *snapshot, rows int) (*snapshot, error) {
+	var at []int
+	var by []*tensors.Tensor
+	for i, name := range a.names {
+		if !strings.HasPrefix(name, "replay.") {
+			continue
+		}
+		t, err := withRows(s.state[i].Tensor, rows, s.data.Oldest)
+		if err != nil {
+			return nil, err
+		}
+		at, by = append(at, i), append(by, t)
+	}
+	next := s.replaced(at, by)
+	next.data.Rows, next.data.Oldest = rows, 0
+	return next, nil
+}
+
+// withRows copies t [1, rows, ...] from a row on, and after its last row from the first, into a tensor with more rows.
+func withRows(t *tensors.Tensor, rows, from int) (*tensors.Tensor, error) {
+	dims := append([]int{1, rows}, t.Shape().Dimensions[2:]...)
+	out := tensors.FromShape(shapes.Make(t.DType(), dims...))
+	var inner error
+	err := t.ConstBytes(func(old []byte) {
+		inner = out.MutableBytes(func(data []byte) {
+			start := from * len(old) / t.Shape().Dimensions[1]
+			copy(data[copy(data, old[start:]):], old[:start])
+		})
+	})
+	return out, errors.Join(err, inner)
+}

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Sample draws n functions from the hypermodel and returns their predictions at inputs x: [n][inputs]. Each call draws
+// anew; nil inputs are all arms of a tabular model. Samples do not count as decisions. Programs are compiled and kept as those of Act are, for
+// each n and rounded number of inputs.
+func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
+	}
+	if err := a.checkInputs(x); err != nil {
+		return nil, err
+	}
+	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, x, a.samples.Add(1))
+	if err != nil {
+		return nil, err
+	}
+	defer free(out...)
+	flat, err := tensors.CopyFlatData[float32](out[0])
+	if err != nil {
+		return nil, err
+	}
+	functions := slices.Collect(slices.Chunk(flat, len(flat)/n))
+	for i, f := range functions {
+		if x != nil {
+			functions[i] = f[:len(x):len(x)]
+		}
+	}
+	return functions, nil
+}
+
+// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of this sample, counted from 1, and, unless all arms
+// are asked for, how many inputs there are and x.
+func (a *Agent) buildSample(args []*Node, n int) *Node {
+	state, rest := a.part(args, a.read), args[len(a.read):]
+	stream := rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")
+	var x *Node
+	if len(rest) > 1 {
+		x = rest[2]
+	}
+	return a.config.Model.Sample(a.trainer().Params(state), stream, n, x)
+}

@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// ErrNotFinite says that numbers are not finite, or would not be in single precision. An agent never keeps such numbers: the method
+// that returns this error leaves the agent as it was.
+var ErrNotFinite = errors.New("not finite")
+
+// errDiverged is the ErrNotFinite of training.
+var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; make an agent with a smaller StepSize, or a Clip, and give it the data without outliers", ErrNotFinite)
+
+// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector does not see
+// the memory of XLA, and would let it grow.
+type shared struct {
+	*tensors.Tensor
+	holders atomic.Int32
+}
+
+func (t *shared) hold() *shared {
+	t.holders.Add(1)
+	return t
+}
+
+func (t *shared) drop() {
+	if t.holders.Add(-1) == 0 {
+		free(t.Tensor)
+	}
+}
+
+// free frees tensors at once. An error would say that they are free already.
+func free(all ...*tensors.Tensor) {
+	for _, t := range all {
+		_ = t.FinalizeAll()
+	}
+}
+
+// snapshot is an immutable state. It holds its tensors until drop.
+type snapshot struct {
+	state  []*shared // in the order of Agent.names
+	data   contents
+	rounds int // calls of Train so far, those by Observe included
+}
+
+// newSnapshot holds new tensors.
+func newSnapshot(state []*tensors.Tensor) *snapshot {
+	s := &snapshot{state: make([]*shared, len(state))}
+	for i, t := range state {
+		s.state[i] = (&shared{Tensor: t}).hold()
+	}
+	return s
+}
+
+// replaced is a snapshot with new tensors at some places, which holds the others too.
+func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds}
+	for i, place := range at {
+		next.state[place] = (&shared{Tensor: by[i]}).hold()
+	}
+	for i, t := range next.state {
+		if t == nil {
+			next.state[i] = s.state[i].hold()
+		}
+	}
+	return next
+}
+
+func (s *snapshot) drop() {
+	for _, t := range s.state {
+		t.drop()
+	}
+}
+
+func (s *snapshot) tensors() []*tensors.Tensor {
+	out := make([]*tensors.Tensor, len(s.state))
+	for i, t := range s.state {
+		out[i] = t.Tensor
+	}
+	return out
+}
+
+// current holds the agent's state; the caller drops it.
+func (a *Agent) current() *snapshot {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	return a.now.replaced(nil, nil)
+}
+
+// belief holds the part of the state that Act and Sample read; the caller drops it.
+func (a *Agent) belief() *snapshot {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	s := &snapshot{state: make([]*shared, len(a.read))}
+	for i, place := range a.read {
+		s.state[i] = a.now.state[place].hold()
+	}
+	return s
+}
+
+// become makes s the agent's state. The old one goes when its last reader is done.
+func (a *Agent) become(s *snapshot) {
+	a.reading.Lock()
+	last := a.now
+	a.now = s
+	a.reading.Unlock()
+	if last != nil {
+		last.drop()
+	}
+}
+
+// finite tells whether the floating-point numbers of tensors are.
+func finite(all []*tensors.Tensor) bool {
+	for _, t := range all {
+		var ok bool
+		var err error
+		switch t.DType() {
+		case dtypes.Float32:
+			ok, err = allFinite[float32](t)
+		case dtypes.Float64:
+			ok, err = allFinite[float64](t)
+		default:
+			continue
+		}
+		if err != nil || !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func allFinite[T float32 | float64](t *tensors.Tensor) (ok bool, err error) {
+	ok = true
+	err = tensors.ConstFlatData(t, func(values []T) {
+		for _, v := range values {
+			ok = ok && !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
+		}
+	})
+	return ok, err
+}

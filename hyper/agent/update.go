@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"maps"
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that is finite.
+type update struct {
+	exec    *Exec
+	changed []int // places in Agent.names, known when the program is built
+}
+
+// newUpdates makes the programs that learn; they are compiled when first used. Those of other shapes are freed.
+func (a *Agent) newUpdates() (err error) {
+	for _, u := range []*update{a.observe, a.train} {
+		if u != nil {
+			u.exec.Finalize()
+		}
+	}
+	if a.observe, err = a.newUpdate(a.buildObserve); err != nil {
+		return err
+	}
+	a.train, err = a.newUpdate(a.buildTrain)
+	return err
+}
+
+func (a *Agent) newUpdate(build func(state train.State, rest []*Node) train.State) (*update, error) {
+	u := new(update)
+	exec, err := NewExec(a.backend, func(args []*Node) []*Node {
+		state := train.State{}
+		for i, name := range a.names {
+			state[name] = args[i]
+		}
+		next := build(maps.Clone(state), args[len(a.names):])
+		u.changed = nil
+		var out []*Node
+		finite := Const(args[0].Graph(), true)
+		for i, name := range a.names {
+			if next[name] == args[i] {
+				continue
+			}
+			u.changed, out = append(u.changed, i), append(out, next[name])
+			if next[name].DType().IsFloat() && !strings.HasPrefix(name, "replay.") { // data are finite, and may be many
+				finite = And(finite, LogicalAll(IsFinite(next[name])))
+			}
+		}
+		return append(out, finite)
+	})
+	u.exec = exec
+	return u, err
+}
+
+// apply makes the next snapshot. The error is errDiverged when it would not be finite.
+func (u *update) apply(s *snapshot, more ...any) (*snapshot, error) {
+	out, err := u.exec.Call(arguments(s.tensors(), more...)...)
+	if err != nil {
+		return nil, err
+	}
+	last := len(out) - 1
+	ok := tensors.ToScalar[bool](out[last])
+	free(out[last])
+	if !ok {
+		free(out[:last]...)
+		return nil, errDiverged
+	}
+	return s.replaced(u.changed, out[:last]), nil
+}
+
+// compile compiles the program for arguments of these shapes.
+func (u *update) compile(s *snapshot, more ...any) error {
+	_, err := u.exec.Compile(shapesOf(arguments(s.tensors(), more...))...)
+	return err
+}
+
+// buildObserve adds a datum: rest is the number of data before, the row that it takes, x, and y.
+func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
+	number, row, x, y := rest[0], rest[1], rest[2], rest[3]
+	s := rng.New(state["seed"]).Named("agent").At(number).Named("observe")
+	if a.config.boundsStep() {
+		state["norm2"] = a.largerNorm2(state, x)
+	}
+	action, inputs := x, (*Node)(nil)
+	switch { // with features the data are their own "actions"
+	case a.config.Features == 0:
+	case a.config.Train.KeepsData():
+		state[keptInputs] = train.Insert(state[keptInputs], x, row)
+		action, inputs = InsertAxes(row, 0), state[keptInputs]
+	default:
+		action, inputs = ZerosLike(InsertAxes(row, 0)), InsertAxes(x, 1)
+	}
+	return a.trainer().Observe(state, s, row, action, y, inputs, a.rates(row.Graph()))
+}
+
+// buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.
+func (a *Agent) buildTrain(state train.State, rest []*Node) train.State {
+	s := rng.New(state["seed"]).Named("agent").At(rest[2]).Named("train")
+	rates := a.rates(rest[0].Graph())
+	rates.Data = rest[1]
+	rates.Step = a.boundedStep(state, rates.Step)
+	return a.trainer().Train(state, s, rest[0], state[keptInputs], rates)
+}
+
+func arguments(state []*tensors.Tensor, more ...any) []any {
+	args := make([]any, 0, len(state)+len(more))
+	for _, t := range state {
+		args = append(args, t)
+	}
+	return append(args, more...)
+}
+
+func shapesOf(args []any) []shapes.Shape {
+	out := make([]shapes.Shape, len(args))
+	for i, arg := range args {
+		t, given := arg.(*tensors.Tensor)
+		if !given {
+			t = tensors.MustFromAnyValue(arg)
+		}
+		out[i] = t.Shape()
+	}
+	return out
+}

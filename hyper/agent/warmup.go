@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"fmt"
+)
+
+// Warmup compiles what Observe, Train, and Act with each of these numbers of actions run, so that none of them compiles later: a service calls it
+// before its first request. It adds no datum and takes no decision. For a tabular model it also compiles Act of all arms. The doublings of
+// Growth compile anew when they come.
+func (a *Agent) Warmup(actions ...int) error {
+	for _, n := range actions {
+		if n < 1 {
+			return fmt.Errorf("a number of actions to warm up for must be at least 1, got %d", n)
+		}
+	}
+	if a.config.Features == 0 {
+		actions = append([]int{0}, actions...)
+	}
+	if err := a.warmLearning(); err != nil {
+		return err
+	}
+	for _, n := range actions {
+		if err := a.warmAct(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Agent) warmLearning() error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	s := a.current()
+	defer s.drop()
+	if err := a.observe.compile(s, a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0)...); err != nil {
+		return err
+	}
+	return a.train.compile(s, a.round(s)...)
+}
+
+// warmAct compiles Act of so many actions; 0 is all arms.
+func (a *Agent) warmAct(actions int) error {
+	size := a.sizeToAct(actions)
+	p, err := a.program(shape{inputs: size})
+	if err != nil {
+		return err
+	}
+	defer a.programs.done(p)
+	belief := a.belief()
+	defer belief.drop()
+	more := []any{uint32(0)}
+	if actions > 0 {
+		inputs := a.inputs([][]float32{make([]float32, max(a.config.Features, 1))}, size)
+		defer free(inputs)
+		more = append(more, int32(actions), inputs)
+	}
+	_, err = p.exec.Compile(shapesOf(arguments(belief.tensors(), more...))...)
+	return err
+}
