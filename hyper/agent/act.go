@@ -76,6 +76,14 @@ func (a *Agent) decide(actions [][]float32, size int, number uint32) (Decision, 
 	return Decision{Action: drawn(p, words), Probabilities: p, Scheme: a.scheme()}, nil
 }
 
+// checkFloor reports a Floor that is no probability.
+func checkFloor(floor float64) error {
+	if !(floor <= 1) {
+		return fmt.Errorf("Floor must be at most 1, or negative for none, got %v", floor)
+	}
+	return nil
+}
+
 // floor is the probability of a uniform action.
 func (a *Agent) floor() float64 { return max(a.config.Floor, 0) }
 

@@ -72,7 +72,7 @@ func (c Config) withDefaults() Config {
 	if c.Replay == "" {
 		c.Replay = Growth
 	}
-	if c.Replay == Growth && c.Train.KeepsData() {
+	if c.Replay == Growth && c.Train.Replays() {
 		count(&c.Train.Capacity, mostRows)
 	}
 	return c
@@ -91,12 +91,7 @@ func (c Config) validate() error {
 	if math.IsNaN(c.Perturbation) || math.IsInf(c.Perturbation, 0) {
 		errs = append(errs, fmt.Errorf("the Perturbation must be finite, got %v", c.Perturbation))
 	}
-	if !(c.Floor <= 1) {
-		errs = append(errs, fmt.Errorf("the Floor is a probability, or negative for none, got %v", c.Floor))
-	}
-	if c.Replay != Growth && c.Replay != Reservoir && c.Replay != Window {
-		errs = append(errs, fmt.Errorf("unknown Replay %q; choose %s, %s or %s", c.Replay, Growth, Reservoir, Window))
-	}
+	errs = append(errs, checkFloor(c.Floor), c.Replay.check())
 	if c.Features < 0 {
 		errs = append(errs, fmt.Errorf("the number of Features must not be negative, got %d", c.Features))
 	}

@@ -124,7 +124,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%s without a capacity: error %v", replay, err)
 		}
 	}
-	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay "ring"; choose growth, reservoir or window`) {
+	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay: unknown "ring"; choose growth, reservoir or window`) {
 		t.Errorf("error %v", err)
 	}
 }

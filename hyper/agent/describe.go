@@ -16,8 +16,8 @@ import (
 
 // describe returns a configuration as JSON that a person can read: all that makes the agent, with the types of its parts. What is zero is
 // left out. Functions are there by name: a function has no value that could be compared.
-func describe(c Config) ([]byte, error) {
-	return json.MarshalIndent(valueOf(reflect.ValueOf(c), 0), "", "  ")
+func describe(c Config) (json.RawMessage, error) {
+	return json.Marshal(valueOf(reflect.ValueOf(c), 0))
 }
 
 // fingerprint is a hash of a description.

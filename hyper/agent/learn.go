@@ -122,7 +122,7 @@ func (a *Agent) trained(s *snapshot) (*snapshot, error) {
 func (a *Agent) round(s *snapshot) []any {
 	number := func(n int) int32 { return int32(min(n, math.MaxInt32)) }
 	kept := s.data.Kept
-	if !a.config.Train.KeepsData() {
+	if !a.config.Train.Replays() {
 		kept = s.data.Seen
 	}
 	return []any{number(kept), number(a.config.inLoss(s.data)), uint32(s.rounds)}

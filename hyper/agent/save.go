@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
@@ -19,9 +21,9 @@ const format = "hypermodels agent 2"
 // file is an agent as Save writes it, before its state.
 type file struct {
 	Format      string
-	Version     string // of the module that wrote it
-	Config      []byte // JSON: see describe
-	Fingerprint string // of Config
+	Version     string          // of the module that wrote it
+	Config      json.RawMessage // see describe
+	Fingerprint string          // of Config
 	Names       []string
 	Data        contents
 	Rounds      int
@@ -117,7 +119,7 @@ func (f file) check(c Config) error {
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > d.Rows || d.Kept > d.Seen && d.Rows > 0 || d.Seen < 0 || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
 	}
-	if c.Train.KeepsData() && d.Rows > c.Train.Capacity {
+	if c.Train.Replays() && d.Rows > c.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Train.Capacity, %d", d.Rows, c.Train.Capacity)
 	}
 	return nil
@@ -130,11 +132,8 @@ func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
 	}
 	own := a.current()
 	defer own.drop()
-	for i, t := range state {
-		want := own.state[i].Shape().Clone()
-		if strings.HasPrefix(a.names[i], "replay.") {
-			want.Dimensions[1] = f.Data.Rows
-		}
+	for i, want := range a.shapes(own, f.Data.Rows) {
+		t := state[i]
 		if !t.Shape().Equal(want) {
 			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
 		}
@@ -142,10 +141,22 @@ func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
 			return fmt.Errorf("it was saved by an agent of another configuration: its %s was drawn by another initializer, or another version", a.names[i])
 		}
 	}
-	if !finite(state) {
+	if !allFinite(state) {
 		return fmt.Errorf("its state is %w: training had diverged; use an earlier file", ErrNotFinite)
 	}
 	return nil
+}
+
+// shapes are those of a state with so many rows.
+func (a *Agent) shapes(s *snapshot, rows int) []shapes.Shape {
+	out := make([]shapes.Shape, len(s.state))
+	for i, t := range s.state {
+		out[i] = t.Shape().Clone()
+		if strings.HasPrefix(a.names[i], "replay.") {
+			out[i].Dimensions[1] = rows
+		}
+	}
+	return out
 }
 
 // alike tells whether tensors are equal but for roundings, which differ between backends.

@@ -35,7 +35,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	must.M(a.Observe([]float32{1, 0.5}, 1))
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
-	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize": 0.01`)) || !bytes.Contains(text, []byte(`"type": "base.MLP"`)) {
+	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) || !bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
 		t.Error("the configuration cannot be read in the file")
 	}
 	linear := func(c *agent.Config) hyper.Linear { return c.Model.Hyper.(hyper.Linear) }

@@ -3,7 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gomlx/compute/dtypes"
@@ -115,21 +115,24 @@ func (a *Agent) become(s *snapshot) {
 	}
 }
 
-// finite tells whether the numbers of tensors of single precision are.
-func finite(all []*tensors.Tensor) bool {
+// allFinite tells whether the numbers of tensors are.
+func allFinite(all []*tensors.Tensor) bool {
 	for _, t := range all {
-		if t.DType() != dtypes.Float32 {
-			continue
+		var ok bool
+		var err error
+		switch t.DType() {
+		case dtypes.Float32:
+			err = tensors.ConstFlatData(t, func(v []float32) { ok = !slices.ContainsFunc(v, notFinite) })
+		case dtypes.Float64:
+			err = tensors.ConstFlatData(t, func(v []float64) { ok = !slices.ContainsFunc(v, notFinite) })
+		default:
+			ok = true
 		}
-		ok := true
-		err := tensors.ConstFlatData(t, func(values []float32) {
-			for _, v := range values {
-				ok = ok && !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
-			}
-		})
 		if err != nil || !ok {
 			return false
 		}
 	}
 	return true
 }
+
+func notFinite[T float32 | float64](v T) bool { return v-v != 0 }

@@ -87,7 +87,7 @@ func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 	action, inputs := x, (*Node)(nil)
 	switch { // with features the data are their own "actions"
 	case a.config.Features == 0:
-	case a.config.Train.KeepsData():
+	case a.config.Train.Replays():
 		state[keptInputs] = train.Insert(state[keptInputs], x, row)
 		action, inputs = InsertAxes(row, 0), state[keptInputs]
 	default:
