@@ -1,5 +1,5 @@
-// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It is
-// the code that the experiments run, with one run.
+// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It
+// is the code that the experiments run, with one run.
 package agent
 
 import (

@@ -50,8 +50,8 @@ func Example() {
 	// Output: shown most often: the last item: true
 }
 
-// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data after
-// training, and larger away from them.
+// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data
+// after training, and larger away from them.
 func TestRegressionTightensAtTheData(t *testing.T) {
 	mlp := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
 	prior := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}

@@ -17,24 +17,28 @@ type Config struct {
 	Model hyper.Model
 	// Features is the length of an input x. 0 is for a tabular base model: an input is then one number, the arm.
 	Features int
-	// Train is how the hypermodel is trained after each observation; zero numbers are 4 steps, a batch of 64 and 16 indices.
+	// Train is how the hypermodel is trained after each observation; zero numbers are 4 steps, a batch of 64 and 16
+	// indices.
 	Train train.Config
-	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a Train.Capacity.
+	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a
+	// Train.Capacity.
 	Replay Replay
 	// StepSize is alpha of section 2.1; 0 is 0.1.
 	StepSize float64
-	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
-	// by sigma_p.
+	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is
+	// multiplied by sigma_p.
 	NoiseVariance, PriorVariance float64
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
-	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the bound on a
-	// gradient's norm, 0 is none; the strength of the regularizer train.KL, 0 is 1.
+	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the
+	// bound on a gradient's norm, 0 is none; the strength of the regularizer train.KL, 0 is 1.
 	MapStep, Clip, KL float64
-	// Policy gives the probabilities of actions; nil, or explore.Thompson{}, is explore.Thompson{N: 100}: enough functions for shares.
+	// Policy gives the probabilities of actions; nil, or explore.Thompson{}, is explore.Thompson{N: 100}: enough
+	// functions for shares.
 	Policy explore.Policy
-	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action has a probability below
-	// Floor over the number of actions. 0 is 0.01, and a negative number none, as in experiments.
+	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action
+	// has a probability below Floor over the number of actions. 0 is 0.01, and a negative number none, as in
+	// experiments.
 	Floor   float64
 	Anneal  float64 // c of annealed policies; 0 is 30
 	Seed    uint64

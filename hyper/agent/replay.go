@@ -12,22 +12,22 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps sums of the data
-// (see [train.Config.Replays]) has no bound and needs no Replay.
+// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps
+// sums of the data (see [train.Config.Replays]) has no bound and needs no Replay.
 type Replay string
 
 const (
-	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each doubling changes
-	// the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that doubles takes a second or so longer. At
-	// Train.Capacity data it goes on as Reservoir does.
+	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each
+	// doubling changes the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that
+	// doubles takes a second or so longer. At Train.Capacity data it goes on as Reservoir does.
 	Growth Replay = "growth"
-	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without replacement, of all
-	// data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D| of the loss is n, the number of all data, for
-	// which the sample stands: the prior weighs as it does against n data, while the perturbations, which go with the data kept, leave
-	// functions the spread that Capacity data leave.
+	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without
+	// replacement, of all data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D|
+	// of the loss is n, the number of all data, for which the sample stands: the prior weighs as it does against n
+	// data, while the perturbations, which go with the data kept, leave functions the spread that Capacity data leave.
 	Reservoir Replay = "reservoir"
-	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the loss is
-	// Capacity: the agent forgets, which suits a world that changes.
+	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the
+	// loss is Capacity: the agent forgets, which suits a world that changes.
 	Window Replay = "window"
 )
 
@@ -46,7 +46,7 @@ const (
 )
 
 // ErrNoData says that an agent keeps sums of its data, and not the data.
-var ErrNoData = errors.New("the agent keeps sums over its data, not the data themselves; train.Sampled and train.Analytic keep them")
+var ErrNoData = errors.New("the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
 
 // contents says what a state knows of data.
 type contents struct {
@@ -118,8 +118,8 @@ type Datum struct {
 	Y float32
 }
 
-// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is ErrNoData when it keeps
-// none: see Replay.
+// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is
+// ErrNoData when it keeps none: see Replay.
 func (a *Agent) Data() ([]Datum, error) {
 	s := a.current()
 	defer s.drop()

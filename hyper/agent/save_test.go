@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// A configuration that makes another agent is refused, and the error names the field; where the agent is the same it goes on.
+// A configuration that makes another agent is refused, and the error names the field; where the agent is the same it
+// goes on.
 func TestLoadComparesConfigurations(t *testing.T) {
 	config := func() agent.Config {
 		return agent.Config{

@@ -10,15 +10,16 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// ErrNotFinite says that numbers are not finite, or would not be in single precision. An agent never keeps such numbers: the method
-// that returns this error leaves the agent as it was.
+// ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never keeps such
+// numbers: the method that returns this error leaves the agent as it was.
 var ErrNotFinite = errors.New("not finite")
 
 // errDiverged is the ErrNotFinite of training.
-var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; make an agent with a smaller StepSize, or a Clip, and give it the data without outliers", ErrNotFinite)
+var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; "+
+	"make an agent with a smaller StepSize, or a Clip, and give it the data without outliers", ErrNotFinite)
 
-// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector does not see
-// the memory of XLA, and would let it grow.
+// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector
+// does not see the memory of XLA, and would let it grow.
 type shared struct {
 	*tensors.Tensor
 	holders atomic.Int32

@@ -12,7 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that is finite.
+// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that
+// is finite.
 type update struct {
 	exec    *Exec
 	changed []int // places in Agent.names, known when the program is built

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A sample stands for the data: training on one datum that stands for five moves nu exactly as on five of its like does, by every route to
-// the gradient, and not as on the one.
+// A sample stands for the data: training on one datum that stands for five moves nu exactly as on five of its like
+// does, by every route to the gradient, and not as on the one.
 func TestASampleStandsForTheData(t *testing.T) {
 	arms, net := base.Tabular{Arms: 3}, base.MLP{Layers: []int{1, 4, 1}}
 	for _, c := range []struct {
