@@ -12,29 +12,30 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Decision is an action taken, with the probability that each action had of being taken, given the functions that the policy saw. The action is
-// drawn from Probabilities themselves, so that for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is positive:
-// importance weights of a log of Decisions are unbiased.
+// Decision is an action taken, with the probability that each action had of being taken, given the functions that the
+// policy saw. The action is drawn from Probabilities themselves, so that for every action a, E[1{Action = a} /
+// Probabilities[a]] = 1 where it is positive: importance weights of a log of Decisions are unbiased.
 type Decision struct {
 	Action        int
 	Probabilities []float32 // of single precision, to which their sum is 1
 	Scheme        Scheme
 }
 
-// Scheme says how the probabilities of an agent's decisions come about: (1 - Floor) times those that the Policy gives for the values of so many
-// Functions, drawn anew for each decision, plus Floor over the number of actions. It is for logs.
+// Scheme says how the probabilities of an agent's decisions come about: (1 - Floor) times those that the Policy gives
+// for the values of so many Functions, drawn anew for each decision, plus Floor over the number of actions. It is for
+// logs.
 type Scheme struct {
 	Policy    string  // as Go writes it, with its settings
 	Functions int     // drawn from the hypermodel for each decision
 	Floor     float64 // the chance that an action is taken uniformly at random
 }
 
-// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms of a tabular model. The error is
-// ErrNotFinite when a value that the policy saw is not finite.
+// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms of a tabular model. The error
+// is ErrNotFinite when a value that the policy saw is not finite.
 //
-// A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on, and the
-// programs of the last 16 of these, Sample's among them, are kept. Warmup compiles beforehand. A Policy that is no explore.Padder has a
-// program for each number of actions.
+// A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12,
+// 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
+// beforehand. A Policy that is no explore.Padder has a program for each number of actions.
 func (a *Agent) Act(actions [][]float32) (Decision, error) {
 	if err := a.checkInputs(actions); err != nil {
 		return Decision{}, err
@@ -58,7 +59,8 @@ func (a *Agent) decide(actions [][]float32, size int, number uint32) (Decision, 
 	}
 	defer free(out...)
 	if !tensors.ToScalar[bool](out[2]) {
-		return Decision{}, fmt.Errorf("predictions are %w: an input is too large, or training has diverged; make an agent with a smaller StepSize, or a Clip", ErrNotFinite)
+		return Decision{}, fmt.Errorf("predictions are %w: an input is too large, or training has diverged; "+
+			"make an agent with a smaller StepSize, or a Clip", ErrNotFinite)
 	}
 	p, err := tensors.CopyFlatData[float32](out[0])
 	if err != nil {
@@ -76,6 +78,14 @@ func (a *Agent) decide(actions [][]float32, size int, number uint32) (Decision, 
 	return Decision{Action: drawn(p, words), Probabilities: p, Scheme: a.scheme()}, nil
 }
 
+// checkFloor reports a Floor that is no probability.
+func checkFloor(floor float64) error {
+	if !(floor <= 1) {
+		return fmt.Errorf("the Floor must be at most 1, or negative for none, got %v", floor)
+	}
+	return nil
+}
+
 // floor is the probability of a uniform action.
 func (a *Agent) floor() float64 { return max(a.config.Floor, 0) }
 
@@ -83,8 +93,8 @@ func (a *Agent) scheme() Scheme {
 	return Scheme{Policy: fmt.Sprintf("%#v", a.config.Policy), Functions: a.config.Policy.Samples(), Floor: a.floor()}
 }
 
-// mixed returns the first n probabilities, mixed with equal ones by the weight floor. Those after belong to padding, which is the first action's
-// likeness.
+// mixed returns the first n probabilities, mixed with equal ones by the weight floor. Those after belong to padding,
+// which is the first action's likeness.
 func mixed(p []float32, n int, floor float64) []float32 {
 	sum := 0.0
 	for i, q := range p {
@@ -118,7 +128,8 @@ func drawn(p []float32, words []uint32) int {
 	return last
 }
 
-// buildAct decides: rest is the number of decisions before and, unless all arms are asked for, how many inputs there are and x.
+// buildAct decides: rest is the number of decisions before and, unless all arms are asked for, how many inputs there
+// are and x.
 func (a *Agent) buildAct(args []*Node) []*Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	g := rest[0].Graph()

@@ -1,5 +1,5 @@
-// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It is
-// the code that the experiments run, with one run.
+// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It
+// is the code that the experiments run, with one run.
 package agent
 
 import (
@@ -58,7 +58,7 @@ func New(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the agent: %w", err)
 	}
-	if !finite(state) {
+	if !allFinite(state) {
 		free(state...)
 		return nil, fmt.Errorf("building the agent: its initial parameters are %w", ErrNotFinite)
 	}
@@ -83,7 +83,7 @@ func (a *Agent) buildInit(seed *Node) []*Node {
 	t.Capacity = a.config.rows()
 	state := t.Init(s, scale)
 	state["seed"] = seed
-	if a.config.Features > 0 && t.KeepsData() {
+	if a.config.Features > 0 && t.Replays() {
 		state[keptInputs] = Zeros(seed.Graph(), shapes.Make(dtypes.Float32, 1, t.Capacity, a.config.Features))
 	}
 	if a.config.boundsStep() {

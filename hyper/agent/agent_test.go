@@ -54,8 +54,8 @@ func Example() {
 	// Output: shown most often: the last item: true
 }
 
-// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data after
-// training, and larger away from them.
+// A one-dimensional regression with an MLP: the spread of the sampled functions is large before data, small at the data
+// after training, and larger away from them.
 func TestRegressionTightensAtTheData(t *testing.T) {
 	mlp := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
 	prior := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
@@ -66,7 +66,7 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 			Hyper: hyper.Linear{Layout: hyper.Dense(n, 8), P: index.Gaussian{N: 8}},
 			Prior: &hyper.Prior{Base: prior, Layout: hyper.Dense(n, 8)},
 		},
-		Features: 1, StepSize: 0.02, NoiseVariance: 0.1, Seed: 3, Backend: backend.Go,
+		Features: 1, StepSize: 0.005, NoiseVariance: 0.1, Seed: 3, Backend: backend.Go,
 		Train: train.Config{Capacity: 32, Batch: 16, Steps: 1},
 	}))
 	at := [][]float32{{-0.5}, {0.5}, {2.5}}
@@ -75,12 +75,12 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 		x := float32(i)/16 - 0.5
 		must.M(a.Add([]float32{x}, float32(math.Sin(3*float64(x)))))
 	}
-	must.M(a.Train(600))
+	must.M(a.Train(800))
 	after := spread(must.M1(a.Sample(at, 200)))
-	if after[0] > before[0]/2 || after[1] > before[1]/2 {
+	if !(after[0] < before[0]/2 && after[1] < before[1]/2) {
 		t.Errorf("spread at the data %.2f before and %.2f after training", before, after)
 	}
-	if after[2] < 2*after[1] {
+	if !(after[2] > 2*after[1]) {
 		t.Errorf("spread away from the data, %.2f, is not larger than at them, %.2f", after[2], after[1])
 	}
 }

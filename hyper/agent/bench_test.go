@@ -25,7 +25,8 @@ func lineModel(features, width int) hyper.Model {
 	}
 }
 
-// What a decision costs, by the number of functions: Thompson sampling's shares of 1 and 100 of them, for a linear model and a network.
+// What a decision costs, by the number of functions: Thompson sampling's shares of 1 and 100 of them, for a linear
+// model and a network.
 func BenchmarkAct(b *testing.B) {
 	net := base.MLP{Layers: []int{20, 10, 10, 1}}
 	models := map[string]hyper.Model{

@@ -22,24 +22,27 @@ type Config struct {
 	// believes: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is train.Sampled, and zero numbers are
 	// 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
-	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a Train.Capacity.
+	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a
+	// Train.Capacity.
 	Replay Replay
 	// StepSize is alpha of section 2.1; 0 is 0.1. Steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models
 	// linear in theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a part in it: steps
 	// are then at most half of the limit for the largest input so far. With networks the choice is yours.
 	StepSize float64
-	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
-	// by sigma_p.
+	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is
+	// multiplied by sigma_p.
 	NoiseVariance, PriorVariance float64
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
-	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the bound on a
-	// gradient's norm, 0 is none; the strength of the regularizer train.KL, 0 is 1.
+	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the
+	// bound on a gradient's norm, 0 is none; the strength of the regularizer train.KL, 0 is 1.
 	MapStep, Clip, KL float64
-	// Policy gives the probabilities of actions; nil, or explore.Thompson{}, is explore.Thompson{N: 100}: enough functions for shares.
+	// Policy gives the probabilities of actions; nil, or explore.Thompson{}, is explore.Thompson{N: 100}: enough
+	// functions for shares.
 	Policy explore.Policy
-	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action has a probability below
-	// Floor over the number of actions. 0 is 0.01, and a negative number none, as in experiments.
+	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action
+	// has a probability below Floor over the number of actions. 0 is 0.01, and a negative number none, as in
+	// experiments.
 	Floor   float64
 	Anneal  float64 // c of annealed policies; 0 is 30
 	Seed    uint64
@@ -79,7 +82,7 @@ func (c Config) withDefaults() Config {
 	if c.Replay == "" {
 		c.Replay = Growth
 	}
-	if c.Replay == Growth && c.Train.KeepsData() {
+	if c.Replay == Growth && c.Train.Replays() {
 		count(&c.Train.Capacity, mostRows)
 	}
 	return c
@@ -106,12 +109,7 @@ func (c Config) validate() error {
 	if math.IsNaN(c.Perturbation) || math.IsInf(c.Perturbation, 0) {
 		errs = append(errs, fmt.Errorf("the Perturbation must be finite, got %v", c.Perturbation))
 	}
-	if !(c.Floor <= 1) {
-		errs = append(errs, fmt.Errorf("the Floor is a probability, or negative for none, got %v", c.Floor))
-	}
-	if c.Replay != Growth && c.Replay != Reservoir && c.Replay != Window {
-		errs = append(errs, fmt.Errorf("unknown Replay %q; choose %s, %s or %s", c.Replay, Growth, Reservoir, Window))
-	}
+	errs = append(errs, checkFloor(c.Floor), c.Replay.check())
 	if c.Features < 0 {
 		errs = append(errs, fmt.Errorf("the number of Features must not be negative, got %d", c.Features))
 	}

@@ -50,8 +50,8 @@ func upTo(from, to int) (all []int) {
 	return all
 }
 
-// An agent never ceases to learn, and gives back what it keeps: of tabular models and of others; also after a file, with as large a capacity
-// and a larger one.
+// An agent never ceases to learn, and gives back what it keeps: of tabular models and of others; also after a file,
+// with as large a capacity and a larger one.
 func TestDataKept(t *testing.T) {
 	for name, features := range map[string]int{"arms": 0, "features": 2} {
 		testbackend.Each(t, func(t *testing.T, on string) {
@@ -124,7 +124,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%s without a capacity: error %v", replay, err)
 		}
 	}
-	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay "ring"; choose growth, reservoir or window`) {
+	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay: unknown "ring"; choose growth, reservoir or window`) {
 		t.Errorf("error %v", err)
 	}
 }

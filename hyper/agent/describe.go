@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// describe returns a configuration as JSON that a person can read: all that makes the agent, with the types of its parts. What is zero is
-// left out. Functions are there by name: a function has no value that could be compared.
-func describe(c Config) ([]byte, error) {
-	return json.MarshalIndent(valueOf(reflect.ValueOf(c), 0), "", "  ")
+// describe returns a configuration as JSON that a person can read: all that makes the agent, with the types of its
+// parts. What is zero is left out. Functions are there by name: a function has no value that could be compared.
+func describe(c Config) (json.RawMessage, error) {
+	return json.Marshal(valueOf(reflect.ValueOf(c), 0))
 }
 
 // fingerprint is a hash of a description.
@@ -98,8 +98,8 @@ func typed(v reflect.Value, depth int) any {
 	return out
 }
 
-// differences names the fields in which two descriptions differ, each with both values. The Backend may differ, the Train.Capacity is compared
-// with the data by Load, and functions with what they drew.
+// differences names the fields in which two descriptions differ, each with both values. The Backend may differ, the
+// Train.Capacity is compared with the data by Load, and functions with what they drew.
 func differences(saved, own []byte) ([]string, error) {
 	a, err := parsed(saved)
 	if err != nil {

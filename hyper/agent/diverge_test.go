@@ -24,8 +24,8 @@ func netModel(features, hidden, width int, activation base.Activation) hyper.Mod
 	return hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), width), P: index.Gaussian{N: width}}}
 }
 
-// One input that no number can be trained on is refused, with or without a bound on gradients, and the agent is what it was: it decides, learns and is saved
-// as one that never saw it.
+// One input that no number can be trained on is refused, with or without a bound on gradients, and the agent is what it
+// was: it decides, learns and is saved as one that never saw it.
 func TestOneAbsurdInput(t *testing.T) {
 	for _, integrate := range []train.Integration{train.Sampled, train.FullData} {
 		for _, clip := range []float64{0, 5} {
@@ -62,13 +62,13 @@ func TestOneAbsurdInput(t *testing.T) {
 	}
 }
 
-// An absurd step size is reported by what trains with it, whatever the model; the agent stays what it was, and does not leave its file. Add, which
-// does not train, adds.
+// An absurd step size is reported by what trains with it, whatever the model; the agent stays what it was, and does not
+// leave its file. Add, which does not train, adds. Of SGD on arms and lines the step is bounded: see step_test.go.
 func TestTrainingThatDiverges(t *testing.T) {
 	for name, c := range map[string]agent.Config{
-		"arms":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.Sampled}},
-		"sums":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.FullData}},
-		"ensemble": {Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 4, Params: 1}}, Features: 1, Train: train.Config{Integrate: train.Analytic}},
+		"arms":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.Sampled, Optimizer: "adam"}},
+		"sums":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.FullData, Optimizer: "adam"}},
+		"ensemble": {Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 4, Params: 1}}, Features: 1, Train: train.Config{Integrate: train.Analytic, Optimizer: "adam"}},
 		"network":  {Model: netModel(1, 8, 4, base.ActivationReLU), Features: 1, Train: train.Config{Integrate: train.Sampled}},
 	} {
 		c.StepSize, c.Backend, c.Train.Capacity = 1e30, backend.Go, 10

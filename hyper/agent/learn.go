@@ -9,9 +9,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Observe adds the datum (x, y) and makes a round of SGD steps on the data. x has Features numbers, or is one arm. It never ends: what is
-// kept of many data says Config.Replay. Either both happen or, with an error, neither; the error is ErrNotFinite when training on the datum
-// diverges or when the datum is too large for single precision.
+// Observe adds the datum (x, y) and makes a round of SGD steps on the data. x has Features numbers, or is one arm. It
+// never ends: what is kept of many data says Config.Replay. Either both happen or, with an error, neither; the error is
+// ErrNotFinite when training on the datum diverges or when the datum is too large for single precision.
 func (a *Agent) Observe(x []float32, y float32) error {
 	return a.learn(a.added(x, y), a.trained)
 }
@@ -19,8 +19,8 @@ func (a *Agent) Observe(x []float32, y float32) error {
 // Add adds the datum (x, y) without training. Its errors are those of Observe.
 func (a *Agent) Add(x []float32, y float32) error { return a.learn(a.added(x, y)) }
 
-// Train makes so many rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The error is
-// ErrNotFinite when they diverge; the agent is then what it was before all of them.
+// Train makes so many rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
+// error is ErrNotFinite when they diverge; the agent is then what it was before all of them.
 func (a *Agent) Train(rounds int) error {
 	if rounds < 0 {
 		return fmt.Errorf("the number of rounds must not be negative, got %d", rounds)
@@ -50,13 +50,13 @@ func (a *Agent) learn(steps ...step) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	s := a.current()
-	for _, make := range steps {
-		next, err := make(s)
+	for _, next := range steps {
+		made, err := next(s)
 		s.drop()
 		if err != nil {
 			return err
 		}
-		s = next
+		s = made
 	}
 	a.become(s)
 	return nil
@@ -69,7 +69,7 @@ func (a *Agent) added(x []float32, y float32) step {
 			return nil, err
 		}
 		if tooLarge(y) {
-			return nil, fmt.Errorf("the response y is %w in single precision: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
+			return nil, fmt.Errorf("the response y is %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
 		}
 		s, err := a.roomy(s)
 		if err != nil {
@@ -77,12 +77,11 @@ func (a *Agent) added(x []float32, y float32) step {
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
-		next := s.replaced(nil, nil)
-		if row >= 0 {
-			next.drop()
-			if next, err = a.observe.apply(s, a.datum(s, row, x, y)...); err != nil {
-				return nil, err
-			}
+		var next *snapshot
+		if row < 0 {
+			next = s.replaced(nil, nil)
+		} else if next, err = a.observe.apply(s, a.datum(s, row, x, y)...); err != nil {
+			return nil, err
 		}
 		next.data = data
 		return next, nil
@@ -127,7 +126,7 @@ func (a *Agent) trained(s *snapshot) (*snapshot, error) {
 func (a *Agent) round(s *snapshot) []any {
 	number := func(n int) int32 { return int32(min(n, math.MaxInt32)) }
 	kept := s.data.Kept
-	if !a.config.Train.KeepsData() {
+	if !a.config.Train.Replays() {
 		kept = s.data.Seen
 	}
 	return []any{number(kept), number(a.config.inLoss(s.data)), uint32(s.rounds)}
@@ -138,9 +137,12 @@ func (a *Agent) checkInput(x []float32) error {
 		return fmt.Errorf("an input has %d numbers, got %d", want, len(x))
 	}
 	if slices.ContainsFunc(x, tooLarge) {
-		return fmt.Errorf("an input is %w in single precision: its numbers must be between -1e18 and 1e18, got %v", ErrNotFinite, x)
+		return fmt.Errorf("an input is %w: its numbers must be between -1e18 and 1e18, got %v", ErrNotFinite, x)
 	}
-	if arms := a.config.Model.Base.Groups()[0]; a.config.Features == 0 && (x[0] < 0 || int(x[0]) >= arms || x[0] != float32(int(x[0]))) {
+	if a.config.Features > 0 {
+		return nil
+	}
+	if arms := a.config.Model.Base.Groups()[0]; x[0] < 0 || int(x[0]) >= arms || x[0] != float32(int(x[0])) {
 		return fmt.Errorf("an input of a tabular model is an arm from 0 to %d, got %v", arms-1, x[0])
 	}
 	return nil

@@ -26,7 +26,8 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize() >> 20
 }
 
-// What an agent observes does not make its memory grow, also where Go's garbage collector does not see it: 150 states of 5 MB each would.
+// What an agent observes does not make its memory grow, also where Go's garbage collector does not see it: 150 states
+// of 5 MB each would.
 func TestMemoryOfStates(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		a := must.M1(agent.New(agent.Config{Model: lineModel(4, 30), Features: 4, Backend: on, StepSize: 0.01, Replay: agent.Reservoir,
@@ -54,7 +55,8 @@ func make4(n int) [][]float32 {
 	return x
 }
 
-// All methods side by side: no state is freed while somebody reads it, no program while it runs, though 20 shapes of it are asked for and 16 kept.
+// All methods side by side: no state is freed while somebody reads it, no program while it runs, though 20 shapes of it
+// are asked for and 16 kept.
 func TestSideBySide(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		shapes, rounds := 20, 60

@@ -107,7 +107,8 @@ func (a *Agent) ask(s shape, x [][]float32, number uint32) ([]*tensors.Tensor, e
 	return p.exec.Call(arguments(belief.tensors(), more...)...)
 }
 
-// inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size, 1].
+// inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size,
+// 1].
 func (a *Agent) inputs(x [][]float32, size int) *tensors.Tensor {
 	x = append(slices.Clone(x), slices.Repeat(x[:1], size-len(x))...)
 	if a.config.Features == 0 {

@@ -33,8 +33,9 @@ func someInputs(n int) [][]float32 {
 	return x
 }
 
-// Padding changes no decision: every policy has the same probabilities, and takes the same action, with none and with much, for more functions than
-// actions and fewer. Probabilities differ by the roundings of other programs, which the weights of IDS magnify.
+// Padding changes no decision: every policy has the same probabilities, and takes the same action, with none and with
+// much, for more functions than actions and fewer. Probabilities differ by the roundings of other programs, which the
+// weights of IDS magnify.
 func TestPaddingChangesNoDecision(t *testing.T) {
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {

@@ -20,7 +20,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// believing is a tabular model of arms whose values are independent normals with these means and deviation 1: what an agent believes before data.
+// believing is a tabular model of arms whose values are independent normals with these means and deviation 1: what an
+// agent believes before data.
 func believing(means ...float32) hyper.Model {
 	n := len(means)
 	layout, table := hyper.PerParameter(n, 4), base.Tabular{Arms: n}
@@ -34,8 +35,9 @@ func believing(means ...float32) hyper.Model {
 	}
 }
 
-// Importance weights are unbiased: E[1{a}/p] = 1 for every action and policy, where arm 2 is the best with probability 0.05 or so. The mean of
-// 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the probabilities and are below 0.1.
+// Importance weights are unbiased: E[1{a}/p] = 1 for every action and policy, where arm 2 is the best with probability
+// 0.05 or so. The mean of 1{a}/p over 1,000 decisions is within 5 of its standard errors, which follow from the
+// probabilities and are below 0.1.
 func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	const decisions, floor = 1000, 0.3
 	policies := map[string]explore.Policy{"default": nil, "thompson, one function": explore.Thompson{N: 1}}
@@ -66,7 +68,8 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	}
 }
 
-// Without a Floor an action that no function favours is never taken; with the default one every action has a probability of 0.01/K at least.
+// Without a Floor an action that no function favours is never taken; with the default one every action has a
+// probability of 0.01/K at least.
 func TestFloor(t *testing.T) {
 	for floor, least := range map[float64]float32{0: 0.0025, 0.2: 0.05, 1: 0.25, -1: 0} {
 		a := must.M1(agent.New(agent.Config{Model: believing(0, 100, 0, 0), Floor: floor, Backend: backend.Go}))
@@ -133,8 +136,8 @@ func make1(n int) [][]float32 {
 	return x
 }
 
-// Epsilon-greedy is annealed by decisions alone: the first explores for sure, as in experiments, whatever was sampled before, and decision
-// t with probability 30/(30 + t). A file keeps the count.
+// Epsilon-greedy is annealed by decisions alone: the first explores for sure, as in experiments, whatever was sampled
+// before, and decision t with probability 30/(30 + t). A file keeps the count.
 func TestAnnealingCountsDecisions(t *testing.T) {
 	c := agent.Config{Model: believing(0, 3), Policy: explore.EpsilonGreedy{}, Floor: -1, Anneal: 30, Backend: backend.Go, Train: train.Config{Capacity: 10}}
 	a := must.M1(agent.New(c))

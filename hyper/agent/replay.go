@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 
@@ -11,23 +12,32 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps sums of the data
-// (see [train.Config.KeepsData]) has no bound and needs no Replay.
+// Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps
+// sums of the data (see [train.Config.Replays]) has no bound and needs no Replay.
 type Replay string
 
 const (
-	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each doubling changes
-	// the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that doubles takes a second or so longer. At
-	// Train.Capacity data it goes on as Reservoir does.
+	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each
+	// doubling changes the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that
+	// doubles takes a second or so longer. At Train.Capacity data it goes on as Reservoir does.
 	Growth Replay = "growth"
-	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without replacement, of all
-	// data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D| of the loss is n, the number of all data, for
-	// which the sample stands. The agent is then as sure as n data would make it, though it knows Capacity of them.
+	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without
+	// replacement, of all data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D|
+	// of the loss is n, the number of all data, for which the sample stands: the prior weighs as it does against n
+	// data, while the perturbations, which go with the data kept, leave functions the spread that Capacity data leave.
 	Reservoir Replay = "reservoir"
-	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the loss is
-	// Capacity: the agent forgets, which suits a world that changes.
+	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the
+	// loss is Capacity: the agent forgets, which suits a world that changes.
 	Window Replay = "window"
 )
+
+// check reports an unknown Replay.
+func (r Replay) check() error {
+	if r != Growth && r != Reservoir && r != Window {
+		return fmt.Errorf("Replay: unknown %q; choose %s, %s or %s", r, Growth, Reservoir, Window)
+	}
+	return nil
+}
 
 // firstRows is how many data Growth begins with, and mostRows its Capacity when none is given.
 const (
@@ -36,7 +46,7 @@ const (
 )
 
 // ErrNoData says that an agent keeps sums of its data, and not the data.
-var ErrNoData = errors.New("the agent keeps sums over its data, not the data themselves; train.Sampled and train.Analytic keep them")
+var ErrNoData = errors.New("the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
 
 // contents says what a state knows of data.
 type contents struct {
@@ -49,7 +59,7 @@ type contents struct {
 // rows is how much room an agent begins with.
 func (c Config) rows() int {
 	switch {
-	case !c.Train.KeepsData():
+	case !c.Train.Replays():
 		return 0
 	case c.Replay == Growth:
 		return min(firstRows, c.Train.Capacity)
@@ -70,7 +80,7 @@ func (c Config) place(d contents) (row int, next contents) {
 	next = d
 	next.Seen++
 	switch {
-	case !c.Train.KeepsData():
+	case !c.Train.Replays():
 		return 0, next
 	case d.Kept < d.Rows:
 		next.Kept++
@@ -96,7 +106,7 @@ func randomBelow(seed uint64, n int) int {
 
 // inLoss is |D| of the loss.
 func (c Config) inLoss(d contents) int {
-	if c.Replay == Window && c.Train.KeepsData() {
+	if c.Replay == Window && c.Train.Replays() {
 		return d.Kept
 	}
 	return d.Seen
@@ -108,12 +118,12 @@ type Datum struct {
 	Y float32
 }
 
-// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is ErrNoData when it keeps
-// none: see Replay.
+// Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is
+// ErrNoData when it keeps none: see Replay.
 func (a *Agent) Data() ([]Datum, error) {
 	s := a.current()
 	defer s.drop()
-	if !a.config.Train.KeepsData() {
+	if !a.config.Train.Replays() {
 		return nil, ErrNoData
 	}
 	y, err := tensors.CopyFlatData[float32](s.state[a.place("replay.y")].Tensor)

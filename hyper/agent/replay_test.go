@@ -10,8 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// A reservoir of 5 is a uniform sample of 40 data, also one that first grew: over 4,000 seeds each datum is kept in an eighth of them. The chi-squared
-// test rejects what has probability 1e-6; the counts vary by 1 - 5/40 less than independent ones would.
+// A reservoir of 5 is a uniform sample of 40 data, also one that first grew: over 4,000 seeds each datum is kept in an
+// eighth of them. The chi-squared test rejects what has probability 1e-6; the counts vary by 1 - 5/40 less than
+// independent ones would.
 func TestReservoirIsUniform(t *testing.T) {
 	const seeds, data, capacity = 4000, 40, 5
 	for _, replay := range []Replay{Reservoir, Growth} {
@@ -83,8 +84,8 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// What is drawn has the probabilities reported: over evenly spaced numbers in place of random ones, exactly their share. Padding is the
-// first action's.
+// What is drawn has the probabilities reported: over evenly spaced numbers in place of random ones, exactly their
+// share. Padding is the first action's.
 func TestMixedAndDrawn(t *testing.T) {
 	p := mixed([]float32{0.25, 0, 0.5, 0.125, 0.125}, 3, 0.3)
 	want := []float32{0.45, 0.1, 0.45} // 0.7 * (0.5, 0, 0.5) + 0.1

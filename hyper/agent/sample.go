@@ -11,8 +11,8 @@ import (
 )
 
 // Sample draws n functions from the hypermodel and returns their predictions at inputs x: [n][inputs]. Each call draws
-// anew; nil inputs are all arms of a tabular model. Samples do not count as decisions. Programs are compiled and kept as those of Act are, for
-// each n and rounded number of inputs.
+// anew; nil inputs are all arms of a tabular model. Samples do not count as decisions. Programs are compiled and kept
+// as those of Act are, for each n and rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
@@ -38,8 +38,8 @@ func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	return functions, nil
 }
 
-// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of this sample, counted from 1, and, unless all arms
-// are asked for, how many inputs there are and x.
+// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of this sample, counted
+// from 1, and, unless all arms are asked for, how many inputs there are and x.
 func (a *Agent) buildSample(args []*Node, n int) *Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	stream := rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")

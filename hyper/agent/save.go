@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
@@ -19,9 +21,9 @@ const format = "hypermodels agent 2"
 // file is an agent as Save writes it, before its state.
 type file struct {
 	Format      string
-	Version     string // of the module that wrote it
-	Config      []byte // JSON: see describe
-	Fingerprint string // of Config
+	Version     string          // of the module that wrote it
+	Config      json.RawMessage // see describe
+	Fingerprint string          // of Config
 	Names       []string
 	Data        contents
 	Rounds      int
@@ -29,8 +31,8 @@ type file struct {
 	Samples     uint32
 }
 
-// Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was. The state that it writes is
-// always finite.
+// Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
+// The state that it writes is always finite.
 func (a *Agent) Save(path string) error {
 	description, err := describe(a.config)
 	if err != nil {
@@ -39,17 +41,19 @@ func (a *Agent) Save(path string) error {
 	s := a.current()
 	defer s.drop()
 	return saved.Write(path, file{
-		Format: format, Version: hyper.Version, Config: description, Fingerprint: fingerprint(description), Names: a.names,
-		Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
+		Format: format, Version: hyper.Version,
+		Config: description, Fingerprint: fingerprint(description),
+		Names: a.names, Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
 	}, s.tensors())
 }
 
 // Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
 // saved one would have.
 //
-// A configuration that differs from the file's is refused, and the error names the fields. The Backend may differ, and Train.Capacity may be
-// larger; a reservoir that has dropped data stays a sample of its size. Initializers are functions, which cannot be compared: what they
-// draw, the agent's initial parameters and prior, is compared instead. Of other functions nothing is.
+// A configuration that differs from the file's is refused, and the error names the fields. The Backend may differ, and
+// Train.Capacity may be larger; a reservoir that has dropped data stays a sample of its size. Initializers are
+// functions, which cannot be compared: what they draw, the agent's initial parameters and prior, is compared instead.
+// Of other functions nothing is.
 func Load(c Config, path string) (*Agent, error) {
 	a, err := load(c.withDefaults(), path)
 	if err != nil {
@@ -114,10 +118,10 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("it was saved by an agent of another configuration: %s", strings.Join(differ, "; "))
 	}
 	d := f.Data
-	if f.Rounds < 0 || d.Kept < 0 || d.Kept > d.Rows || d.Kept > d.Seen && d.Rows > 0 || d.Seen < 0 || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
+	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
 	}
-	if c.Train.KeepsData() && d.Rows > c.Train.Capacity {
+	if c.Train.Replays() && d.Rows > c.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Train.Capacity, %d", d.Rows, c.Train.Capacity)
 	}
 	return nil
@@ -126,26 +130,37 @@ func (f file) check(c Config) error {
 // accepts compares a state that was read with the agent's own, of no data.
 func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
 	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
-		return fmt.Errorf("it was saved by an agent of another configuration, or another version: its state is %v, not %v", f.Names, a.names)
+		return fmt.Errorf("it was saved by an agent of another configuration, or another version: its state is %v, not %v",
+			f.Names, a.names)
 	}
 	own := a.current()
 	defer own.drop()
-	for i, t := range state {
-		want := own.state[i].Shape().Clone()
-		if strings.HasPrefix(a.names[i], "replay.") {
-			want.Dimensions[1] = f.Data.Rows
-		}
+	for i, want := range a.shapes(own, f.Data.Rows) {
+		t := state[i]
 		if !t.Shape().Equal(want) {
 			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
 		}
 		if fixed(a.names[i]) && !alike(t, own.state[i].Tensor) {
-			return fmt.Errorf("it was saved by an agent of another configuration: its %s was drawn by another initializer, or another version", a.names[i])
+			return fmt.Errorf("it was saved by an agent of another configuration: "+
+				"its %s was drawn by another initializer, or another version", a.names[i])
 		}
 	}
-	if !finite(state) {
+	if !allFinite(state) {
 		return fmt.Errorf("its state is %w: training had diverged; use an earlier file", ErrNotFinite)
 	}
 	return nil
+}
+
+// shapes are those of a state with so many rows.
+func (a *Agent) shapes(s *snapshot, rows int) []shapes.Shape {
+	out := make([]shapes.Shape, len(s.state))
+	for i, t := range s.state {
+		out[i] = t.Shape().Clone()
+		if strings.HasPrefix(a.names[i], "replay.") {
+			out[i].Dimensions[1] = rows
+		}
+	}
+	return out
 }
 
 // alike tells whether tensors are equal but for roundings, which differ between backends.

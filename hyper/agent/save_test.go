@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// A configuration that makes another agent is refused, and the error names the field; where the agent is the same it goes on.
+// A configuration that makes another agent is refused, and the error names the field; where the agent is the same it
+// goes on.
 func TestLoadComparesConfigurations(t *testing.T) {
 	config := func() agent.Config {
 		return agent.Config{
@@ -35,7 +36,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	must.M(a.Observe([]float32{1, 0.5}, 1))
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
-	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize": 0.01`)) || !bytes.Contains(text, []byte(`"type": "base.MLP"`)) {
+	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) || !bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
 		t.Error("the configuration cannot be read in the file")
 	}
 	linear := func(c *agent.Config) hyper.Linear { return c.Model.Hyper.(hyper.Linear) }

@@ -3,22 +3,23 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// ErrNotFinite says that numbers are not finite, or would not be in single precision. An agent never keeps such numbers: the method
-// that returns this error leaves the agent as it was.
+// ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never keeps such
+// numbers: the method that returns this error leaves the agent as it was.
 var ErrNotFinite = errors.New("not finite")
 
 // errDiverged is the ErrNotFinite of training.
-var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; make an agent with a smaller StepSize, or a Clip, and give it the data without outliers", ErrNotFinite)
+var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; "+
+	"make an agent with a smaller StepSize, or a Clip, and give it the data without outliers", ErrNotFinite)
 
-// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector does not see
-// the memory of XLA, and would let it grow.
+// shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector
+// does not see the memory of XLA, and would let it grow.
 type shared struct {
 	*tensors.Tensor
 	holders atomic.Int32
@@ -115,18 +116,18 @@ func (a *Agent) become(s *snapshot) {
 	}
 }
 
-// finite tells whether the floating-point numbers of tensors are.
-func finite(all []*tensors.Tensor) bool {
+// allFinite tells whether the numbers of tensors are.
+func allFinite(all []*tensors.Tensor) bool {
 	for _, t := range all {
 		var ok bool
 		var err error
 		switch t.DType() {
 		case dtypes.Float32:
-			ok, err = allFinite[float32](t)
+			err = tensors.ConstFlatData(t, func(v []float32) { ok = !slices.ContainsFunc(v, notFinite) })
 		case dtypes.Float64:
-			ok, err = allFinite[float64](t)
+			err = tensors.ConstFlatData(t, func(v []float64) { ok = !slices.ContainsFunc(v, notFinite) })
 		default:
-			continue
+			ok = true
 		}
 		if err != nil || !ok {
 			return false
@@ -135,12 +136,4 @@ func finite(all []*tensors.Tensor) bool {
 	return true
 }
 
-func allFinite[T float32 | float64](t *tensors.Tensor) (ok bool, err error) {
-	ok = true
-	err = tensors.ConstFlatData(t, func(values []T) {
-		for _, v := range values {
-			ok = ok && !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0)
-		}
-	})
-	return ok, err
-}
+func notFinite[T float32 | float64](v T) bool { return v-v != 0 }

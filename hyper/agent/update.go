@@ -12,7 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that is finite.
+// update is a program that makes the next state of an agent. It returns what it changes of the state, and whether that
+// is finite.
 type update struct {
 	exec    *Exec
 	changed []int // places in Agent.names, known when the program is built
@@ -90,7 +91,7 @@ func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 	action, inputs := x, (*Node)(nil)
 	switch { // with features the data are their own "actions"
 	case a.config.Features == 0:
-	case a.config.Train.KeepsData():
+	case a.config.Train.Replays():
 		state[keptInputs] = train.Insert(state[keptInputs], x, row)
 		action, inputs = InsertAxes(row, 0), state[keptInputs]
 	default:

@@ -81,12 +81,11 @@ type Config struct {
 	Regularize Regularizer // "" is Anchor
 	Optimizer  string      // a key of Optimizers; "" is "sgd"
 	LastLayer  LastLayer   // "" is GradientStep
-	Capacity   int         // the most data points a run can hold; of no account where KeepsData is false
+	Capacity   int         // the most data points a run can hold, where it Replays
 }
 
-// KeepsData tells whether a State holds the data themselves, in a replay buffer of Capacity rows. Where it does not, the State holds
-// sums over the data, whose size does not depend on how many they are.
-func (c Config) KeepsData() bool { return c.Integrate != FullData && c.Integrate != Exact }
+// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
+func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
 // Validate reports everything that is wrong with the configuration for the model.
 func (c Config) Validate(m hyper.Model) error {
@@ -100,7 +99,7 @@ func (c Config) Validate(m hyper.Model) error {
 		}
 	}
 	positive("sgd-steps", c.Steps)
-	if c.KeepsData() {
+	if c.Replays() {
 		positive("capacity", c.Capacity)
 		positive("batch", c.Batch)
 	}

@@ -68,7 +68,7 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	a := t.Model.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)
 	input := InsertAxes(x, -1, -1)
-	if actions != nil && !t.KeepsData() {
+	if actions != nil && !t.Replays() {
 		input = gatherRows(actions, InsertAxes(x, -1))
 	}
 	switch t.Integrate {
