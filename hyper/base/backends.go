@@ -6,6 +6,4 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-func onGPU(g *Graph) bool { return strings.Contains(g.Backend().Description(), "cuda_plugin") }
-
 func onXLACPU(g *Graph) bool { return strings.Contains(g.Backend().Description(), "cpu_plugin") }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 // Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32
@@ -35,7 +36,7 @@ func (b Tabular) Gram(x *Node) *Node {
 // Project returns the sum at each arm of v [runs, inputs, columns]: Phi^T v, [runs, K, columns]. On a CPU it adds row by row,
 // four times as fast as a product with one-hot rows; on a GPU that would add in no fixed order.
 func (b Tabular) Project(x, v *Node) *Node {
-	if onGPU(v.Graph()) {
+	if backend.OnGPU(v.Graph().Backend()) {
 		return Einsum("rbk,rbc->rkc", b.oneHot(x), v)
 	}
 	runs, inputs, columns := v.Shape().Dim(0), v.Shape().Dim(1), v.Shape().Dim(2)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 // IDS is sample-based variance-IDS (section 3.2): from the sampled functions it estimates the regret r_x of each action and the
@@ -106,17 +107,22 @@ func rows(x *Node) *Node {
 	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
 }
 
-// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group (int32 [runs, functions]).
+// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group (int32 [runs, functions]). A
+// scatter goes row by row, so that a sum does not depend on the runs and actions beside it.
 func groupSums(values, group *Node, groups int) *Node {
-	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
-	// A scatter goes row by row. A product with one-hot rows does not, but its work for each is of order groups * actions.
-	if groups*actions <= 20_000 {
-		return Einsum("rng,rna->rga", OneHot(group, groups, values.DType()), values)
+	if backend.OnGPU(values.Graph().Backend()) { // a scatter adds in no fixed order
+		return groupProducts(values, group, groups)
 	}
+	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
 	offset := MulScalar(Iota(group.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
 	to := Reshape(Add(group, offset), runs*n, 1)
 	into := Zeros(values.Graph(), shapes.Make(values.DType(), runs*groups, actions))
 	return Reshape(ScatterSum(into, to, Reshape(values, runs*n, actions), false, false), runs, groups, actions)
+}
+
+// groupProducts is groupSums by a product with one-hot rows.
+func groupProducts(values, group *Node, groups int) *Node {
+	return Einsum("rng,rna->rga", OneHot(group, groups, values.DType()), values)
 }
 
 // Mixture is a probability vector over actions with at most two that are not zero, for each run.

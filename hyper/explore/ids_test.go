@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
@@ -342,4 +343,61 @@ func ExampleIDS() {
 	// Output:
 	// 1 <nil>
 	// 0 <nil>
+}
+
+// What IDS needs of a run does not depend on the runs beside it, to the bit: 8 runs at once are the 8 alone. The shapes are looked at whole and
+// in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368 numbers of the first differed, when sums were
+// products or scatters by the size of the batch.
+func TestInformationOfRunsAlone(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		b, err := backend.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const runs = 8
+		for _, shape := range [][2]int{{500, 148}, {500, 398}, {30, 200}, {100, 20}} {
+			n, actions := shape[0], shape[1]
+			values, err := CallOnce(b, func(seeds *Node) *Node { return streams.New(seeds).Normal(n, actions) }, []uint64{0, 1, 2, 3, 4, 5, 6, 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			information, err := NewExec(b, func(values *Node) (r, v *Node) { return Information(values) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			flat, whole := tensors.MustCopyFlatData[float32](values), information.MustCall(values)
+			for run := range runs {
+				own := flat[run*n*actions : (run+1)*n*actions]
+				alone := information.MustCall(tensors.FromFlatDataAndDimensions(own, 1, n, actions))
+				for i, what := range []string{"regret", "variance"} {
+					want := tensors.MustCopyFlatData[float32](alone[i])
+					got := tensors.MustCopyFlatData[float32](whole[i])[run*actions : (run+1)*actions]
+					if !slices.Equal(got, want) {
+						t.Errorf("%d functions, %d actions: the %s of run %d is another in a batch", n, actions, what, run)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Sums of groups are those of a product with one-hot rows, which stands in for the scatter on a GPU.
+func TestGroupSums(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		b, err := backend.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off, err := CallOnce(b, func(seeds *Node) *Node {
+			s := streams.New(seeds)
+			values, group := s.Named("values").Normal(40, 7), s.Named("group").Intn(Const(seeds.Graph(), int32(9)), 40)
+			return ReduceAllMax(Abs(Sub(groupSums(values, group, 9), groupProducts(values, group, 9))))
+		}, []uint64{1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := tensors.ToScalar[float32](off); !(off < 1e-5) {
+			t.Errorf("off by %v", off)
+		}
+	})
 }

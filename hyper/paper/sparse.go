@@ -239,11 +239,12 @@ func (a finiteAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, period, a
 
 // finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the one-hot vectors, for
 // actions [runs, actions, N] no component of which is above 1. The best action of a one-hot theta* is theta* itself: it is worth 1, and to
-// know it is to know theta*, so that v is the variance of x^T theta*.
+// know it is to know theta*, so that v is the variance of x^T theta*. A product of vectors would be summed in another order by XLA for one run than
+// for many.
 func finiteInformation(weights, actions *Node) (regret, variance *Node) {
-	mean := Einsum("rn,ran->ra", weights, actions)
-	spread := Square(Sub(actions, InsertAxes(mean, -1)))
-	return OneMinus(mean), Einsum("rn,ran->ra", weights, spread)
+	average := func(x *Node) *Node { return ReduceSum(Mul(x, InsertAxes(weights, 1)), 2) }
+	mean := average(actions)
+	return OneMinus(mean), average(Square(Sub(actions, InsertAxes(mean, -1))))
 }
 
 func (a finiteAgent) Learn(state lab.State, in lab.Inputs, _ rng.Stream, _, action, reward, actions *Node) lab.State {
