@@ -17,10 +17,10 @@ func Of(word string, known []string) (string, bool) {
 	return best, best != ""
 }
 
-// Hint is the nearest word as the end of an error: `; did you mean "tanh"?`, or nothing when no known word is near.
+// Hint is ` (did you mean "tanh"?)`, to follow the word in an error, or nothing when no known word is near.
 func Hint(word string, known []string) string {
 	if n, ok := Of(word, known); ok {
-		return `; did you mean "` + n + `"?`
+		return ` (did you mean "` + n + `"?)`
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	if got, want := Hint("tahn", []string{"relu", "tanh"}), `; did you mean "tanh"?`; got != want {
+	if got, want := Hint("tahn", []string{"relu", "tanh"}), ` (did you mean "tanh"?)`; got != want {
 		t.Errorf("Hint = %q, want %q", got, want)
 	}
 	if got := Hint("swish", []string{"relu", "tanh"}); got != "" {
