@@ -17,8 +17,8 @@ type Standing struct {
 	Mean       Estimate       `json:"mean"`     // of cumulative regret
 	Median     Estimate       `json:"median"`
 	Failed     Estimate       `json:"failed"`     // share of runs that failed; those that diverged did
-	Difference Estimate       `json:"difference"` // mean less that of the first entry, over pairs of runs with the same seed at the last common period
-	Pairs      int            `json:"pairs"`
+	Difference Estimate       `json:"difference"` // mean less that of the first entry, over Pairs at their last common period; NaN without any
+	Pairs      int            `json:"pairs"`      // of runs with the same seed
 }
 
 // Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the last half of the
@@ -35,12 +35,22 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 		s.Mean = MeanRegret(regret)
 		s.Median = bootstrap(regret, func(x []float64) float64 { return quantile(x, 0.5) })
 		s.Failed = bootstrap(runs.failed(failure), func(x []float64) float64 { return stat.Mean(x, nil) })
-		if d, err := PairedDifference(rows, i, 0); err == nil && i > 0 {
-			s.Difference, s.Pairs = Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
+		if i > 0 {
+			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
 		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// differenceFrom is the mean difference of one entry from another, NaN where nothing pairs them.
+func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
+	d, err := PairedDifference(rows, entry, other)
+	if err != nil {
+		nan := Float(math.NaN())
+		return Estimate{nan, nan, nan}, 0
+	}
+	return Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
 }
 
 // failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound, and for each that diverged.

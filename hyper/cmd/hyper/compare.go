@@ -17,6 +17,12 @@ func compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
 		Short: "Compare the agents of results or pieces of a study, paired by seed, with 95% intervals",
+		Long: `compare prints for each agent and setting, after the last period that all its runs have reached: the number of runs, the mean and the median of their
+cumulative regret, the share of runs that failed (their regret per period is still high late in the run), how many runs diverged, and the difference of
+its mean from that of the first line, over the runs of both with the same seed. Numbers in brackets are 95% intervals.
+
+A run has diverged when its predictions are no longer finite numbers. Such a run counts as worse than every other run: with one the mean is infinite (+Inf).`,
+		Example: "  hyper compare notebooks/results/neural/others-200-1000000.jsonl.gz notebooks/results/neural/others-200-1000030.jsonl.gz",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			h, rows, err := lab.ReadStudy(paper.Known, paths...)
@@ -41,7 +47,11 @@ func printComparison(all []lab.Standing, labels []string) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, paired [95%]")
 	for i, s := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n", labels[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, s.Diverged, s.Difference)
+		difference := "-" // of the first, and where nothing pairs the two
+		if s.Pairs > 0 {
+			difference = s.Difference.String()
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n", labels[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, s.Diverged, difference)
 	}
 	return w.Flush()
 }
