@@ -110,7 +110,8 @@ func Open(name string) (compute.Backend, error) {
 // Check tells what a backend lacks here, without opening it: nil does not mean that its plugin loads.
 func Check(name string) error {
 	if !slices.Contains(Known, name) {
-		return fmt.Errorf("unknown backend %q%s; choose one of %s", name, nearest.Hint(name, Known), strings.Join(Known, ", "))
+		return fmt.Errorf("unknown backend %q%s; choose one of %s", name, nearest.Hint(name, Known),
+			strings.Join(Known, ", "))
 	}
 	if name == Go {
 		return nil

@@ -11,7 +11,8 @@ type Claim struct {
 	Text string // what the paper says, with its section
 	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
 	Quick, Full Size
-	// Test runs what it needs, by simulate, and judges at a size, one of the two above unless somebody asks for another.
+	// Test runs what it needs, by simulate, and judges at a size, one of the two above unless somebody asks for
+	// another.
 	Test func(simulate Simulator, size Size) (Finding, error)
 }
 
@@ -54,10 +55,11 @@ type Finding struct {
 	Discrete bool `json:"-"`
 }
 
-// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of +Inf is below none: then a run
-// diverged for which the claim wants little regret.
+// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
+// +Inf is below none: then a run diverged for which the claim wants little regret.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
-	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound, Periods: periods, Runs: runs, Verdict: Undecided}
+	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
+		Periods: periods, Runs: runs, Verdict: Undecided}
 	switch {
 	case float64(e.Upper) < bound:
 		f.Verdict = Reproduced
@@ -72,7 +74,8 @@ func (f Finding) String() string {
 	if f.Verdict == Unjudged {
 		return fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
 	}
-	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic, float64(f.Estimate), float64(f.Lower), float64(f.Upper),
+	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic,
+		float64(f.Estimate), float64(f.Lower), float64(f.Upper),
 		f.Bound, f.Runs, f.Verdict)
 }
 

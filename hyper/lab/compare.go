@@ -6,19 +6,21 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard problems: the mean is the paper's
-// statistic, the median tells of a typical run, and the share that failed of the rest. Runs that diverged count by [Row.Counted].
+// Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard
+// problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the
+// rest. Runs that diverged count by [Row.Counted].
 type Standing struct {
-	Agent      string         `json:"agent"`
-	Settings   map[string]any `json:"settings"`
-	Period     int            `json:"period"`
-	Runs       int            `json:"runs"`     // diverged ones included
-	Diverged   int            `json:"diverged"` // runs
-	Mean       Estimate       `json:"mean"`     // of cumulative regret
-	Median     Estimate       `json:"median"`
-	Failed     Estimate       `json:"failed"`     // share of runs that failed; those that diverged did
-	Difference Estimate       `json:"difference"` // mean less that of the first entry, over Pairs at their last common period; NaN without any
-	Pairs      int            `json:"pairs"`      // of runs with the same seed
+	Agent    string         `json:"agent"`
+	Settings map[string]any `json:"settings"`
+	Period   int            `json:"period"`
+	Runs     int            `json:"runs"`     // diverged ones included
+	Diverged int            `json:"diverged"` // runs
+	Mean     Estimate       `json:"mean"`     // of cumulative regret
+	Median   Estimate       `json:"median"`
+	Failed   Estimate       `json:"failed"` // share of runs that failed; those that diverged did
+	// mean less that of the first entry, over Pairs at their last common period; NaN without any
+	Difference Estimate `json:"difference"`
+	Pairs      int      `json:"pairs"` // of runs with the same seed
 }
 
 // Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the last half of the
@@ -31,7 +33,8 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 			return nil, err
 		}
 		runs := historyOf(rows, i)
-		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret), Diverged: infinite(regret)}
+		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
+			Diverged: infinite(regret)}
 		s.Mean = MeanRegret(regret)
 		s.Median = bootstrap(regret, func(x []float64) float64 { return quantile(x, 0.5) })
 		s.Failed = bootstrap(runs.failed(failure), func(x []float64) float64 { return stat.Mean(x, nil) })
@@ -53,7 +56,8 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
 }
 
-// failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound, and for each that diverged.
+// failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound, and for
+// each that diverged.
 func (h history) failed(bound float64) []float64 {
 	seeds, periods := common(h)
 	last, middle := periods[len(periods)-1], 0

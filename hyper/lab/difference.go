@@ -20,7 +20,8 @@ type Difference struct {
 	RatioUpper Float `json:"ratio_upper"`
 }
 
-// PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when there is no pair, or no period that all pairs have.
+// PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when there is no pair, or no period
+// that all pairs have.
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
 	seeds, periods := common(a, b)
@@ -39,14 +40,14 @@ func enough(seeds []uint64, periods []int) error {
 	case len(seeds) == 0:
 		return fmt.Errorf("%w: no seed is that of a run of each", ErrNoRows)
 	case len(periods) == 0:
-		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; pieces of a study that were exported "+
-			"at other periods have none in common: export them again from their folders", ErrNoRows, len(seeds))
+		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; pieces of "+
+			"a study may have been exported at other periods: export them again from their folders", ErrNoRows, len(seeds))
 	}
 	return nil
 }
 
-// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: Mean, Lower and Upper of a Difference. Where a run of A or
-// D diverged it is +Inf, and else where one of B or C did -Inf.
+// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: Mean, Lower and Upper of a
+// Difference. Where a run of A or D diverged it is +Inf, and else where one of B or C did -Inf.
 func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
 	seeds, periods := common(of...)

@@ -20,11 +20,14 @@ func export(t *testing.T, dir string) string {
 	return file
 }
 
-// The periods of a piece are every second of one grid, whatever the last one is: pieces of any two lengths share all up to the shorter one's end.
+// The periods of a piece are every second of one grid, whatever the last one is: pieces of any two lengths share all up
+// to the shorter one's end.
 func TestPiecesShareTheirPeriods(t *testing.T) {
-	want := []int{10, 13, 17, 23, 31, 42, 56, 74, 100, 133, 177, 237, 316, 421, 562, 749, 1000, 1333, 1778, 2371, 3162, 4216, 5623, 7498, 10_000}
+	want := []int{10, 13, 17, 23, 31, 42, 56, 74, 100, 133, 177, 237, 316, 421, 562, 749, 1000, 1333, 1778, 2371, 3162,
+		4216, 5623, 7498, 10_000}
 	if got := thinned(10_000); !slices.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want) // 10^(k/8) from 10 on, as pieces of 10,000 periods have had them all along
+		// 10^(k/8) from 10 on, as pieces of 10,000 periods have had them all along
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	for _, periods := range []int{1, 9, 10, 11, 200, 300, 1000, 1200, 2000, 5000} {
 		got := thinned(periods)
@@ -39,7 +42,8 @@ func TestPiecesShareTheirPeriods(t *testing.T) {
 	}
 }
 
-// Entries that were exported after 2,000 and 5,000 periods are compared at their last common period, also by the least computation.
+// Entries that were exported after 2,000 and 5,000 periods are compared at their last common period, also by the least
+// computation.
 func TestPiecesOfDifferentLengths(t *testing.T) {
 	short := writeToys(t, []int{2}, 3, 2000, 10, linearToys)
 	long := writeToys(t, []int{3}, 3, 5000, 10, linearToys)
@@ -87,7 +91,8 @@ func TestPieceAgreesWithItsFolder(t *testing.T) {
 		}
 	}
 	other := writeToys(t, []int{2}, 2, 100, 1, func(int, uint64) float64 { return 1./3 + 1e-4 })
-	if _, _, err := ReadStudy(knownToys, piece, other); err == nil || !strings.Contains(err.Error(), "in an earlier piece") {
+	if _, _, err := ReadStudy(knownToys, piece, other); err == nil ||
+		!strings.Contains(err.Error(), "in an earlier piece") {
 		t.Errorf("regrets that differ by 0.01 at period 100: %v", err)
 	}
 	nan := Row{Regret: Float(math.NaN()), Diverged: 7}
@@ -108,7 +113,8 @@ func TestStudyWithoutRows(t *testing.T) {
 		t.Error("a header of no entries was read")
 	}
 	header := cutToHeader(t, writeToys(t, []int{2}, 2, 100, 1, linearToys))
-	if _, _, err = ReadStudy(knownToys, header); !errors.Is(err, ErrNoRows) || !strings.Contains(err.Error(), "hyper resume") {
+	if _, _, err = ReadStudy(knownToys, header); !errors.Is(err, ErrNoRows) ||
+		!strings.Contains(err.Error(), "hyper resume") {
 		t.Errorf("a header alone: %v", err)
 	}
 }

@@ -6,16 +6,19 @@ import (
 	"slices"
 )
 
-// Counted is the regret of the run up to the row as every statistic of this package counts it: Regret, or +Inf once the run has diverged.
+// Counted is the regret of the run up to the row as every statistic of this package counts it: Regret, or +Inf once the
+// run has diverged.
 //
-// That is the one rule about runs that diverge, whose predictions are no longer finite: such a run counts as worse than every other, and is left
-// out nowhere. So, from the period on at which a run diverges:
-//   - The mean regret of its entry is infinite, and so is the upper end of the mean's interval. The lower end is that of the other runs.
+// That is the one rule about runs that diverge, whose predictions are no longer finite: such a run counts as worse than
+// every other, and is left out nowhere. So, from the period on at which a run diverges:
+//   - The mean regret of its entry is infinite, and so is the upper end of the mean's interval. The lower end is that
+//     of the other runs.
 //   - The median and the quartiles rank runs, with those that diverged last. They are finite unless too many did.
 //   - The run counts as one that failed.
-//   - Another entry's regret is compared with an infinite one: a difference or ratio with it is infinite, or 0 for the other side. An interval's
-//     other end remains that of what is finite. A claim "A is below B" is not reproduced when a run of A diverged. When runs of B alone did, it is
-//     reproduced only if the interval is below the bound too: one lucky divergence of B proves nothing.
+//   - Another entry's regret is compared with an infinite one: a difference or ratio with it is infinite, or 0 for the
+//     other side. An interval's other end remains that of what is finite. A claim "A is below B" is not reproduced
+//     when a run of A diverged. When runs of B alone did, it is reproduced only if the interval is below the bound
+//     too: one lucky divergence of B proves nothing.
 //   - A setting performs well only if no run of it diverged.
 //
 // Every table, figure and verdict says how many runs diverged.

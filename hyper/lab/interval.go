@@ -13,8 +13,8 @@ import (
 // Level is the coverage of all intervals of this package.
 const Level = 0.95
 
-// Estimate is a statistic with an interval at Level. Bounds are NaN where there are too few runs, and infinite where a run diverged, see
-// [Row.Counted].
+// Estimate is a statistic with an interval at Level. Bounds are NaN where there are too few runs, and infinite where a
+// run diverged, see [Row.Counted].
 type Estimate struct {
 	Value Float `json:"value"`
 	Lower Float `json:"lower"`
@@ -32,15 +32,17 @@ func (e Estimate) Scaled(factor float64) Estimate {
 	return Estimate{f * e.Value, f * e.Lower, f * e.Upper}
 }
 
-// MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of the mean, whose
-// standard error is that of the mean over the mean (the delta method). So the interval has no end below zero. Its ends are the mean times and
-// over exp(t s / mean), with Student's t and the standard error s; a mean of zero has the interval [0, 0].
+// MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of
+// the mean, whose standard error is that of the mean over the mean (the delta method). So the interval has no end below
+// zero. Its ends are the mean times and over exp(t s / mean), with Student's t and the standard error s; a mean of zero
+// has the interval [0, 0].
 //
-// Where regrets are heavy-tailed it covers the mean more often than Student's interval of the mean, and than percentiles of a bootstrap, at
-// about the same length; TestCoverageOfMeanRegret measures it. A bootstrap of the t statistic covers more, but its intervals have no bound
-// that is of use where few runs fail.
+// Where regrets are heavy-tailed it covers the mean more often than Student's interval of the mean, and than
+// percentiles of a bootstrap, at about the same length; TestCoverageOfMeanRegret measures it. A bootstrap of the t
+// statistic covers more, but its intervals have no bound that is of use where few runs fail.
 //
-// With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is then that of the other regrets.
+// With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is then that of the
+// other regrets.
 func MeanRegret(regrets []float64) Estimate {
 	sound := finiteOnes(regrets)
 	mean, se := meanSE(sound)
@@ -65,9 +67,10 @@ func meanBounds(mean, se float64, n int) (lower, upper float64) {
 	return mean - half, mean + half // zero, unless the numbers are no regrets
 }
 
-// meanDifference is the mean of differences of regrets with Student's interval, which is symmetric. With a difference of +Inf, which is of a
-// pair whose first run diverged, the mean and the upper end are infinite; with one of -Inf, whose second run alone diverged, the lower end is,
-// and the mean unless the first runs diverged too. The other end is that of the pairs that did not diverge.
+// meanDifference is the mean of differences of regrets with Student's interval, which is symmetric. With a difference
+// of +Inf, which is of a pair whose first run diverged, the mean and the upper end are infinite; with one of -Inf,
+// whose second run alone diverged, the lower end is, and the mean unless the first runs diverged too. The other end is
+// that of the pairs that did not diverge.
 func meanDifference(differences []float64) Estimate {
 	sound := finiteOnes(differences)
 	mean, se := meanSE(sound)
@@ -91,7 +94,8 @@ func finiteOnes(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
-// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed: equal results have equal intervals.
+// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed: equal results have equal
+// intervals.
 func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 	if len(x) < 2 {
 		return Estimate{Float(statistic(x)), Float(math.NaN()), Float(math.NaN())}
@@ -107,8 +111,8 @@ func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 	return Estimate{Float(statistic(x)), Float(quantile(draws, (1-Level)/2)), Float(quantile(draws, (1+Level)/2))}
 }
 
-// ratioOfMeans is the mean of a over that of b, with percentiles over 2000 resamples of the pairs. Its seed is fixed: equal results have equal
-// intervals. An infinite mean of a makes the ratio infinite, whatever that of b is.
+// ratioOfMeans is the mean of a over that of b, with percentiles over 2000 resamples of the pairs. Its seed is fixed:
+// equal results have equal intervals. An infinite mean of a makes the ratio infinite, whatever that of b is.
 func ratioOfMeans(a, b []float64) Estimate {
 	ratio := func(sumA, sumB float64) float64 {
 		if math.IsInf(sumA, 1) {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestMeanRegret(t *testing.T) {
-	e := MeanRegret([]float64{1, 2, 60}) // mean 21, standard error 19.5021, t(0.975; 2) = 4.302653: Student's interval would be from -62.9 to 104.9
+	// mean 21, standard error 19.5021, t(0.975; 2) = 4.302653: Student's interval would be from -62.9 to 104.9
+	e := MeanRegret([]float64{1, 2, 60})
 	near(t, "mean", float64(e.Value), 21)
 	near(t, "lower", float64(e.Lower), 21/math.Exp(4.302653*19.502137/21))
 	near(t, "upper", float64(e.Upper), 21*math.Exp(4.302653*19.502137/21))
@@ -32,9 +33,11 @@ func TestMeanRegret(t *testing.T) {
 	}
 }
 
-// MeanRegret's interval is never below zero, covers the mean of heavy-tailed regrets at least about as often as Student's and percentiles of a bootstrap,
-// and errs less on the side that claims are about, an upper end below the mean. It still covers less than 95% where the tail is heavy and runs are few: no
-// method that was tried covers that much at a length of use. (The bootstrap of the t statistic covers 0.85 to 0.95 of the worst cases here, with intervals of 2 to 50 times the mean.)
+// MeanRegret's interval is never below zero, covers the mean of heavy-tailed regrets at least about as often as
+// Student's and percentiles of a bootstrap, and errs less on the side that claims are about, an upper end below the
+// mean. It still covers less than 95% where the tail is heavy and runs are few: no method that was tried covers that
+// much at a length of use. (The bootstrap of the t statistic covers 0.85 to 0.95 of the worst cases here, with
+// intervals of 2 to 50 times the mean.)
 func TestCoverageOfMeanRegret(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	lognormal := func(deviation float64) func() float64 {
@@ -62,13 +65,15 @@ func TestCoverageOfMeanRegret(t *testing.T) {
 	} {
 		for _, runs := range []int{10, 20, 60} {
 			covered := coverage(c.draw, c.mean, runs, 400)
-			text := fmt.Sprintf("%s, %d runs: covers %.3f, Student's %.3f, percentiles %.3f; ends below the mean %.3f, Student's %.3f", c.name, runs,
+			text := fmt.Sprintf("%s, %d runs: covers %.3f, Student's %.3f, percentiles %.3f; ends below the mean "+
+				"%.3f, Student's %.3f", c.name, runs,
 				covered.log, covered.student, covered.percentiles, covered.short, covered.shortStudent)
 			t.Log(text)
 			if covered.negative > 0 {
 				t.Errorf("%s: %d intervals begin below zero", text, covered.negative)
 			}
-			if covered.log < c.least[runs] || covered.log < covered.student-0.015 || covered.log < covered.percentiles-0.015 || covered.short > covered.shortStudent {
+			if covered.log < c.least[runs] || covered.log < covered.student-0.015 ||
+				covered.log < covered.percentiles-0.015 || covered.short > covered.shortStudent {
 				t.Error(text)
 			}
 		}

@@ -99,7 +99,8 @@ func Set(s Setting, name, text string) error {
 }
 
 func unknownKey(s Setting, name string) error {
-	return fmt.Errorf("unknown key %q%s; the keys are %s", name, nearest.Hint(name, keyNames(s)), strings.Join(keyNames(s), ", "))
+	return fmt.Errorf("unknown key %q%s; the keys are %s", name, nearest.Hint(name, keyNames(s)),
+		strings.Join(keyNames(s), ", "))
 }
 
 func keyNames(s Setting) []string {

@@ -22,12 +22,13 @@ type Least struct {
 // ErrNoneBelow says that no setting has an average regret below its target with confidence.
 var ErrNoneBelow = errors.New("no setting performs well")
 
-// LeastComputation looks among some entries for the least computation that performs well: with an average regret below target with confidence,
-// which is that the upper end of its interval is, see MeanRegret. A setting of which a run diverged does not, see [Row.Counted]. Only seeds and periods
-// count that all these entries have: the average is over the periods up to the last common one.
+// LeastComputation looks among some entries for the least computation that performs well: with an average regret below
+// target with confidence, which is that the upper end of its interval is, see MeanRegret. A setting of which a run
+// diverged does not, see [Row.Counted]. Only seeds and periods count that all these entries have: the average is over
+// the periods up to the last common one.
 //
-// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile of what these entries can
-// say, and infinite above where too many resamples leave none that performs well.
+// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile
+// of what these entries can say, and infinite above where too many resamples leave none that performs well.
 func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) float64) (Least, error) {
 	all, seeds, err := price(h, rows, entries, target)
 	out := Least{Runs: len(seeds), seeds: seeds}
@@ -50,10 +51,12 @@ func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) 
 	return out, nil
 }
 
-// Over is the ratio of the least computation to that of other settings on the same seeds. The error is ErrNotInStudy when they have others.
+// Over is the ratio of the least computation to that of other settings on the same seeds. The error is ErrNotInStudy
+// when they have others.
 func (l Least) Over(other Least) (Estimate, error) {
 	if !slices.Equal(l.seeds, other.seeds) {
-		return Estimate{}, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not the same", ErrNotInStudy, l.Runs, other.Runs)
+		return Estimate{}, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not "+
+			"the same", ErrNotInStudy, l.Runs, other.Runs)
 	}
 	ratios := make([]float64, len(l.resampled))
 	for i, c := range l.resampled {
@@ -72,18 +75,22 @@ type priced struct {
 	regret              []float64 // per period
 }
 
-// price returns the entries with their average regrets, up to the last period that all have reached, over the seeds that all have.
-func price(h Header, rows []Row, entries []int, target func(Setting) float64) (all []priced, seeds []uint64, err error) {
+// price returns the entries with their average regrets, up to the last period that all have reached, over the seeds
+// that all have.
+func price(h Header, rows []Row, entries []int, target func(Setting) float64) (all []priced, seeds []uint64,
+	err error) {
 	runs := make([]history, len(entries))
 	for i, n := range entries {
 		runs[i] = historyOf(rows, n)
 	}
 	seeds, periods := common(runs...)
 	if len(seeds) < 2 {
-		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two", ErrNoRows, len(entries), len(seeds))
+		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two",
+			ErrNoRows, len(entries), len(seeds))
 	}
 	if err := enough(seeds, periods); err != nil {
-		return nil, seeds, fmt.Errorf("the %d settings of agent %s: %w", len(entries), h.Spec.Entries[entries[0]].Agent, err)
+		return nil, seeds, fmt.Errorf("the %d settings of agent %s: %w", len(entries), h.Spec.Entries[entries[0]].Agent,
+			err)
 	}
 	last := periods[len(periods)-1]
 	for i, n := range entries {

@@ -13,10 +13,11 @@ import (
 // ErrNotInStudy says that a study lacks what was asked for: an entry, enough runs of it, or its rows at a period.
 var ErrNotInStudy = errors.New("not in the study")
 
-// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study. Of each entry it returns the runs that have a row at
-// exactly the last period asked for, with their rows up to it: what a run does in its first periods does not depend on how many follow. The
-// error is ErrNotInStudy when an entry is missing or has fewer such runs than asked for. More runs than asked for are all returned: nobody chose
-// them by their results, and they only shorten an interval.
+// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study. Of each entry it returns the
+// runs that have a row at exactly the last period asked for, with their rows up to it: what a run does in its first
+// periods does not depend on how many follow. The error is ErrNotInStudy when an entry is missing or has fewer such
+// runs than asked for. More runs than asked for are all returned: nobody chose them by their results, and they only
+// shorten an interval.
 func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	return func(agents, sets []string, size Size) (Header, []Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
@@ -34,8 +35,10 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 			runs := historyOf(rows, at)
 			whole := runs.reaching(size.Periods)
 			if at < 0 || len(whole) < size.Runs {
-				return Header{}, nil, fmt.Errorf("%w: agent %s with %s needs %d runs with results at period %d; the study has %s", ErrNotInStudy, e.Agent,
-					settingsText(slices.Concat(size.Sets, sets)), size.Runs, size.Periods, runs.extent(len(whole), size.Periods))
+				return Header{}, nil, fmt.Errorf("%w: agent %s with %s needs %d runs with results at period %d; "+
+					"the study has %s", ErrNotInStudy, e.Agent,
+					settingsText(slices.Concat(size.Sets, sets)), size.Runs, size.Periods, runs.extent(len(whole),
+						size.Periods))
 			}
 			for _, r := range rows {
 				if r.Entry == at && r.Period <= size.Periods && slices.Contains(whole, r.Seed) {
@@ -48,13 +51,14 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	}
 }
 
-// Enough is nil when a finding is of as many runs, or pairs of runs, as the size asks for, and else ErrNotInStudy: both sides of a comparison may
-// have enough runs in a study, and too few with the same seeds.
+// Enough is nil when a finding is of as many runs, or pairs of runs, as the size asks for, and else ErrNotInStudy: both
+// sides of a comparison may have enough runs in a study, and too few with the same seeds.
 func (s Size) Enough(runs int) error {
 	if runs >= s.Runs {
 		return nil
 	}
-	return fmt.Errorf("%w: %d runs are needed with the same seeds on all sides of the comparison; the study has %d", ErrNotInStudy, s.Runs, runs)
+	return fmt.Errorf("%w: %d runs are needed with the same seeds on all sides of the comparison; the study has %d",
+		ErrNotInStudy, s.Runs, runs)
 }
 
 // entryLike is the place of an entry with the same agent and settings, or -1.

@@ -22,9 +22,11 @@ func cutToHeader(t *testing.T, dir string) string {
 	return dir
 }
 
-// A study is asked for runs that have a row at exactly one period: with fewer of them, shorter ones or none it says what it has.
+// A study is asked for runs that have a row at exactly one period: with fewer of them, shorter ones or none it says
+// what it has.
 func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
-	h, rows, err := ReadStudy(knownToys, writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys), writeToys(t, []int{3}, 2, 5000, 13, linearToys))
+	h, rows, err := ReadStudy(knownToys, writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys),
+		writeToys(t, []int{3}, 2, 5000, 13, linearToys))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +42,16 @@ func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 		{"2", Size{Periods: 100, Runs: 3}, "", 3},  // the first periods of longer runs
 		{"3", Size{Periods: 1000, Runs: 5}, "", 5}, // of runs of both lengths
 		{"3", Size{Periods: 5000, Runs: 2}, "", 2},
-		{"2", Size{Periods: 1000, Runs: 4}, "needs 4 runs with results at period 1000; the study has 3 runs of 1000 periods", 0},
-		{"2", Size{Periods: 2000, Runs: 3}, "needs 3 runs with results at period 2000; the study has 3 runs of 1000 periods", 0},
-		{"2", Size{Periods: 101, Runs: 3}, "the study has 3 runs of 1000 periods, none of them with results at that period", 0},
-		{"3", Size{Periods: 5000, Runs: 3}, "the study has 3 runs of 1000 periods and 2 runs of 5000 periods, 2 of them with results at that period", 0},
-		{"4", Size{Periods: 1000, Runs: 3}, "agent toy with arms=4, its other settings at their defaults, needs 3 runs with results at period 1000; the study has none", 0},
+		{"2", Size{Periods: 1000, Runs: 4}, "needs 4 runs with results at period 1000; the study has 3 runs of " +
+			"1000 periods", 0},
+		{"2", Size{Periods: 2000, Runs: 3}, "needs 3 runs with results at period 2000; the study has 3 runs of " +
+			"1000 periods", 0},
+		{"2", Size{Periods: 101, Runs: 3}, "the study has 3 runs of 1000 periods, none of them with results at " +
+			"that period", 0},
+		{"3", Size{Periods: 5000, Runs: 3}, "the study has 3 runs of 1000 periods and 2 runs of 5000 periods, 2 of " +
+			"them with results at that period", 0},
+		{"4", Size{Periods: 1000, Runs: 3}, "agent toy with arms=4, its other settings at their defaults, needs 3 " +
+			"runs with results at period 1000; the study has none", 0},
 	} {
 		found, some, err := find([]string{"toy"}, []string{"arms=" + c.arms}, c.size)
 		if c.want != "" {
@@ -59,7 +66,8 @@ func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 		}
 		final := Curves(found, some)[0]
 		if _, last := final.Final(); last != c.size.Periods || final.Runs != c.runs {
-			t.Errorf("%s arms, %v: %d runs to period %d, want %d to %d", c.arms, c.size, final.Runs, last, c.runs, c.size.Periods)
+			t.Errorf("%s arms, %v: %d runs to period %d, want %d to %d", c.arms, c.size, final.Runs, last, c.runs,
+				c.size.Periods)
 		}
 	}
 }

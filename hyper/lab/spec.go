@@ -56,7 +56,8 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	x, ok := known[raw.Experiment]
 	if !ok {
-		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q%s", raw.Experiment, nearest.Hint(raw.Experiment, slices.Sorted(maps.Keys(known))))
+		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q%s", raw.Experiment,
+			nearest.Hint(raw.Experiment, slices.Sorted(maps.Keys(known))))
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
@@ -76,7 +77,8 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 func (x Experiment) New(agent string) (Setting, error) {
 	f, ok := x.Agents[agent]
 	if !ok {
-		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s", x.Name, agent, nearest.Hint(agent, x.Order), strings.Join(x.Order, ", "))
+		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s", x.Name, agent,
+			nearest.Hint(agent, x.Order), strings.Join(x.Order, ", "))
 	}
 	return f(), nil
 }

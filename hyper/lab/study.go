@@ -15,9 +15,10 @@ import (
 // A study is results of one experiment in pieces: small files, each with the header and the rows of a run at a few periods, which
 // are made anywhere (other seeds, other settings) and read together. See Export and ReadStudy.
 
-// ReadStudy reads pieces of a study, or result folders, and joins them: entries with the same agent and settings become one, with
-// the runs of all. The Spec of the header has them all; its Runs is the most of any entry, and its Periods the longest. Pieces that hold
-// the same run of an entry twice must agree on it, but for the rounding of Export; the first one counts. The error wraps ErrNoRows when there are no rows at all.
+// ReadStudy reads pieces of a study, or result folders, and joins them: entries with the same agent and settings become
+// one, with the runs of all. The Spec of the header has them all; its Runs is the most of any entry, and its Periods
+// the longest. Pieces that hold the same run of an entry twice must agree on it, but for the rounding of Export; the
+// first one counts. The error wraps ErrNoRows when there are no rows at all.
 func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, error) {
 	var joined Header
 	var rows []Row
@@ -62,7 +63,8 @@ func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, err
 			p := place{r.Entry, r.Seed, r.Period}
 			if before, ok := seen[p]; ok {
 				if !agree(before, r) {
-					return joined, nil, fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d, 0 is never), and %v (%d) in an earlier piece", path,
+					return joined, nil, fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at "+
+						"period %d, 0 is never), and %v (%d) in an earlier piece", path,
 						r.Seed, joined.Spec.Entries[r.Entry].Agent, r.Period, r.Regret, r.Diverged, before.Regret, before.Diverged)
 				}
 				continue
@@ -73,7 +75,8 @@ func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, err
 		}
 	}
 	if len(rows) == 0 {
-		return joined, nil, fmt.Errorf("%s: %w: nothing was run to the first period yet; `hyper resume` goes on with a run", strings.Join(paths, ", "), ErrNoRows)
+		return joined, nil, fmt.Errorf("%s: %w: nothing was run to the first period yet; `hyper resume` goes on "+
+			"with a run", strings.Join(paths, ", "), ErrNoRows)
 	}
 	for _, seeds := range runs {
 		joined.Spec.Runs = max(joined.Spec.Runs, len(seeds))

@@ -9,8 +9,8 @@ import (
 // ErrNoRows is the cause of errors about statistics of runs that have no rows.
 var ErrNoRows = errors.New("no rows")
 
-// Summary is the outcome of an entry. Regret is expected regret, in units of reward; runs that diverged count by [Row.Counted]: with one, means are
-// +Inf, and standard errors nil. A standard error of a single run is nil.
+// Summary is the outcome of an entry. Regret is expected regret, in units of reward; runs that diverged count by
+// [Row.Counted]: with one, means are +Inf, and standard errors nil. A standard error of a single run is nil.
 type Summary struct {
 	Experiment       string         `json:"experiment"`
 	Agent            string         `json:"agent"`
@@ -54,7 +54,8 @@ func finals(rows []Row, entry int, e Entry) (regret []float64, last int, err err
 	runs := historyOf(rows, entry)
 	seeds, periods := common(runs)
 	if len(periods) == 0 {
-		return nil, 0, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", entry, e.Agent, ErrNoRows)
+		return nil, 0, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", entry, e.Agent,
+			ErrNoRows)
 	}
 	last = periods[len(periods)-1]
 	return runs.at(last, seeds), last, nil

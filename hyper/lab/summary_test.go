@@ -43,7 +43,8 @@ func rowsOf(entry int, regrets ...[]float64) (rows []Row) {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) && !(math.IsNaN(got) && math.IsNaN(want)) {
+	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) &&
+		!(math.IsNaN(got) && math.IsNaN(want)) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }
@@ -69,7 +70,8 @@ func summarize(t *testing.T, rows []Row) Summary {
 
 func TestSummarize(t *testing.T) {
 	s := summarize(t, rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}))
-	if s.Runs != 3 || s.Diverged != 0 || s.Periods != 100 || s.Seed != 7 || s.Backend != "go" || s.Experiment != "toys" || s.Settings["arms"] != 2 {
+	if s.Runs != 3 || s.Diverged != 0 || s.Periods != 100 || s.Seed != 7 || s.Backend != "go" ||
+		s.Experiment != "toys" || s.Settings["arms"] != 2 {
 		t.Errorf("got %+v", s)
 	}
 	near(t, "computation", s.Computation, 200)           // 2 arms x 100 periods of the Spec
@@ -148,9 +150,10 @@ func TestCurves(t *testing.T) {
 	if len(curves) != 3 || c.Runs != 3 || c.Diverged != 0 || len(c.Periods) != 2 || c.Periods[1] != 100 {
 		t.Fatalf("got %+v", curves)
 	}
-	near(t, "mean at 10", c.Mean[0], 4)                    // (1+2+9)/3
-	near(t, "mean at 100", c.Mean[1], 5)                   // (2+4+9)/3
-	near(t, "lower", c.MeanLower[1], 0.833644)             // 5 exp(-1.791337): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5
+	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
+	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
+	// 5 exp(-1.791337): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5
+	near(t, "lower", c.MeanLower[1], 0.833644)
 	near(t, "upper", c.MeanUpper[1], 29.988835)            // 5 exp(1.791337)
 	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
 	near(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
@@ -204,7 +207,8 @@ func TestPairedDifference(t *testing.T) {
 	}
 }
 
-// A run of A that diverged makes A infinitely worse; one of B makes B so, though the interval still allows for the pairs without it.
+// A run of A that diverged makes A infinitely worse; one of B makes B so, though the interval still allows for the
+// pairs without it.
 func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	a := rowsOf(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6}, []float64{1, 7}, []float64{1, 6})
 	b := rowsOf(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25}, []float64{1, 23}, []float64{1, 20})
@@ -226,7 +230,8 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	}
 	near(t, "ratio", float64(d.Ratio), math.Inf(1))
 	near(t, "upper", float64(d.Upper), math.Inf(1))
-	near(t, "lower", float64(d.Lower), -20.001510) // of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less t(0.975; 3) = 3.182446 x sd/2 = 4.751510
+	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less t(0.975; 3) = 3.182446 x sd/2 = 4.751510
+	near(t, "lower", float64(d.Lower), -20.001510)
 	if _, err := json.Marshal(d); err != nil {
 		t.Error(err)
 	}
@@ -252,13 +257,15 @@ func TestOneLuckyDivergenceProvesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period, d.Pairs).Verdict; v != Undecided {
+	if v := Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period,
+		d.Pairs).Verdict; v != Undecided {
 		t.Errorf("%+v: %s", d, v)
 	}
 }
 
 func TestPairedDifferenceErrors(t *testing.T) {
-	a, b := rowsOf(0, []float64{4, 8}, []float64{1, 5}), rowsOf(1, []float64{1}, []float64{1, 2}) // run 0 of B is unfinished
+	// run 0 of B is unfinished
+	a, b := rowsOf(0, []float64{4, 8}, []float64{1, 5}), rowsOf(1, []float64{1}, []float64{1, 2})
 	d, err := PairedDifference(append(a, b...), 0, 1)
 	if err != nil || d.Period != 10 || d.Pairs != 2 {
 		t.Errorf("got %+v, %v", d, err)

@@ -52,10 +52,11 @@ type Rung struct {
 // Outcome is what a candidate did.
 type Outcome struct {
 	Settings map[string]string `json:"settings"`
-	Mean     Float             `json:"mean"` // cumulative regret, see Summary; infinite, and so is SE, where a run diverged
-	SE       Float             `json:"se"`
-	Median   Float             `json:"median"`
-	Diverged int               `json:"diverged"`
+	// cumulative regret, see Summary; infinite, and so is SE, where a run diverged
+	Mean     Float `json:"mean"`
+	SE       Float `json:"se"`
+	Median   Float `json:"median"`
+	Diverged int   `json:"diverged"`
 	// Computation is that of a period, by the paper's formula; of a search for the least.
 	Computation float64 `json:"computation,omitempty"`
 }
@@ -186,7 +187,8 @@ type candidate struct {
 func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	x, ok := known[t.Experiment]
 	if !ok {
-		return nil, fmt.Errorf("unknown experiment %q%s", t.Experiment, nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
+		return nil, fmt.Errorf("unknown experiment %q%s", t.Experiment,
+			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
 	}
 	if t.Candidates < 1 || len(t.Space) == 0 {
 		return nil, errors.New("a search needs at least one candidate and one key")
@@ -243,8 +245,9 @@ type ranked struct {
 	price float64
 }
 
-// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's statistic, and where that is infinite by
-// median regret. With a target, an average regret that depends on the setting, those below it come first, see Tuning.
+// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's
+// statistic, and where that is infinite by median regret. With a target, an average regret that depends on the setting,
+// those below it come first, see Tuning.
 func judge(h Header, rows []Row, candidates []candidate, target func(Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {
@@ -252,7 +255,8 @@ func judge(h Header, rows []Row, candidates []candidate, target func(Setting) fl
 	}
 	out := make([]ranked, len(candidates))
 	for i, s := range summaries {
-		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative), SE: orInfinite(s.CumulativeSE),
+		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative),
+			SE:     orInfinite(s.CumulativeSE),
 			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged}, of: i}
 		out[i].price = float64(out[i].Mean)
 		if target == nil {
@@ -268,7 +272,8 @@ func judge(h Header, rows []Row, candidates []candidate, target func(Setting) fl
 		}
 	}
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
+		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price),
+			cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
 	})
 	return out, nil
 }

@@ -32,7 +32,8 @@ func atLeast(name string, n, least int) error {
 
 func oneOf(name, got string, choices ...string) error {
 	if !slices.Contains(choices, got) {
-		return fmt.Errorf("%s must be one of %s, got %q%s", name, strings.Join(choices, ", "), got, nearest.Hint(got, choices))
+		return fmt.Errorf("%s must be one of %s, got %q%s", name, strings.Join(choices, ", "), got,
+			nearest.Hint(got, choices))
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ func (r *recorded) simulate(with lab.Simulator) lab.Simulator {
 	}
 }
 
-// Every claim is judged by a study that has its runs and periods, or more runs, and by no other: not at another period, with fewer runs, or with enough runs
-// of each side that have other seeds.
+// Every claim is judged by a study that has its runs and periods, or more runs, and by no other: not at another period,
+// with fewer runs, or with enough runs of each side that have other seeds.
 func TestClaimsWantTheirSize(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
@@ -53,7 +53,8 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			if err := errors.Join(of(study.rows, claim.Quick), of(study.rows, fewer)); err != nil {
 				t.Errorf("%s, claim %s: a study of its size, or one run more: %v", name, claim.Name, err)
 			}
-			for what, err := range map[string]error{"fewer runs": of(study.rows, more), "fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {
+			for what, err := range map[string]error{"fewer runs": of(study.rows, more),
+				"fewer periods": of(study.rows, longer), "more periods": of(study.rows, shorter)} {
 				if !errors.Is(err, lab.ErrNotInStudy) {
 					t.Errorf("%s, claim %s: by a study of %s: %v", name, claim.Name, what, err)
 				}
@@ -62,7 +63,8 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			for i := range shifted {
 				shifted[i].Seed += uint64(shifted[i].Entry)
 			}
-			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, lab.ErrNotInStudy) && !errors.Is(err, lab.ErrNoRows) {
+			if err := of(shifted, claim.Quick); len(study.h.Spec.Entries) > 1 && !errors.Is(err, lab.ErrNotInStudy) &&
+				!errors.Is(err, lab.ErrNoRows) {
 				t.Errorf("%s, claim %s: by sides with other seeds: %v", name, claim.Name, err)
 			}
 			if err := of(nil, claim.Quick); !errors.Is(err, lab.ErrNotInStudy) {
@@ -72,7 +74,8 @@ func TestClaimsWantTheirSize(t *testing.T) {
 	}
 }
 
-// A claim that all other runs hold up is not reproduced when a run diverges on the side that is to have less regret; where it is of the other side, it still is.
+// A claim that all other runs hold up is not reproduced when a run diverges on the side that is to have less regret;
+// where it is of the other side, it still is.
 func TestClaimsAndRunsThatDiverged(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
@@ -82,7 +85,8 @@ func TestClaimsAndRunsThatDiverged(t *testing.T) {
 				with := madeUp(x, 1e-3)
 				if name == "frontier" {
 					if side == 1 || !strings.HasPrefix(claim.Name, "exact") {
-						continue // a setting of which a run diverged does not perform well: see TestLeastComputationIsCareful
+						// a setting of which a run diverged does not perform well: see TestLeastComputationIsCareful
+						continue
 					}
 					with = performing(nil)
 				}

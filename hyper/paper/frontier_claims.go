@@ -111,8 +111,9 @@ func frontierClaims() []lab.Claim {
 	var out []lab.Claim
 	for _, arms := range frontierArms {
 		out = append(out, lab.Claim{
-			Name:  fmt.Sprintf("exact-%d", arms),
-			Text:  fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms (ours)", arms),
+			Name: fmt.Sprintf("exact-%d", arms),
+			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms "+
+				"(ours)", arms),
 			Quick: performQuick, Full: performFull,
 			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 				return exactAgainstTarget(simulate, size, arms)
@@ -160,21 +161,23 @@ func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integ
 
 // leastComputation claims that the least computation of a family over that of another is below a bound.
 func leastComputation(name, text string, bound float64, bar Bar, a, b family) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull, Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-		least, err := LeastOf(simulate, size, bar, a.agent, a.integrate, a.arms)
-		if err != nil {
-			return lab.Finding{}, err
-		}
-		other, err := LeastOf(simulate, size, bar, b.agent, b.integrate, b.arms)
-		if err != nil {
-			return lab.Finding{}, err
-		}
-		ratio, err := least.Over(other)
-		statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a, float64(least.Computation.Value), b, float64(other.Computation.Value))
-		f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
-		f.Discrete = true
-		return f, err
-	}}
+	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			least, err := LeastOf(simulate, size, bar, a.agent, a.integrate, a.arms)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			other, err := LeastOf(simulate, size, bar, b.agent, b.integrate, b.arms)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			ratio, err := least.Over(other)
+			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
+				float64(least.Computation.Value), b, float64(other.Computation.Value))
+			f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
+			f.Discrete = true
+			return f, err
+		}}
 }
 
 // ErrNotSearched says that no settings near the frontier are known.

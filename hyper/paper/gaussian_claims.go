@@ -11,8 +11,9 @@ import (
 // linearNearExact: what the index distribution of a diagonal linear hypermodel can represent suffices for Thompson sampling.
 // The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
 var linearNearExact = lab.Claim{
-	Name:  "linear-near-exact",
-	Text:  "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson sampling (section 4.1; our bound)",
+	Name: "linear-near-exact",
+	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +
+		"sampling (section 4.1; our bound)",
 	Quick: lab.Size{Periods: 2000, Runs: 30}, Full: lab.Size{Periods: 2000, Runs: 100},
 	Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 		return compareRegret(simulate, size, 1.35,
@@ -34,8 +35,9 @@ var largerEnsembles = lab.Claim{
 // reachesTarget: the agent has a setting that performs well in the paper's sense.
 func reachesTarget(agent string, arms int, setting string) lab.Claim {
 	return lab.Claim{
-		Name:  fmt.Sprintf("target-%s-%d", agent, arms),
-		Text:  fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms (section 4.1)", setting, agent, arms),
+		Name: fmt.Sprintf("target-%s-%d", agent, arms),
+		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms "+
+			"(section 4.1)", setting, agent, arms),
 		Quick: performQuick, Full: performFull,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 			return againstTarget(simulate, size, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
@@ -54,7 +56,8 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 	if periods == 0 {
 		return lab.Finding{}, fmt.Errorf("agent %s: %w", agent, lab.ErrNoRows)
 	}
-	f := lab.Below("average regret per period", mean.Scaled(1/float64(periods)), performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
+	f := lab.Below("average regret per period", mean.Scaled(1/float64(periods)),
+		performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
 	f.Diverged = c.Diverged
 	return f, size.Enough(f.Runs)
 }
@@ -97,7 +100,8 @@ func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b ar
 	if len(size.Sets) > 0 {
 		statistic += " with " + strings.Join(size.Sets, " ")
 	}
-	f := lab.Below(statistic, lab.Estimate{Value: d.Ratio, Lower: d.RatioLower, Upper: d.RatioUpper}, bound, d.Period, d.Pairs)
+	f := lab.Below(statistic, lab.Estimate{Value: d.Ratio, Lower: d.RatioLower, Upper: d.RatioUpper}, bound, d.Period,
+		d.Pairs)
 	f.Diverged = d.Diverged
 	return f, size.Enough(f.Runs)
 }

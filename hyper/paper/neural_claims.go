@@ -11,9 +11,10 @@ var neuralQuickTest, neuralFullTest = lab.Size{Periods: 500, Runs: 16}, lab.Size
 
 // less is the claim that the mean regret of a is below bound times that of b.
 func less(name, text string, bound float64, a, b arm) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: neuralFullTest, Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-		return compareRegret(simulate, size, bound, a, b)
-	}}
+	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: neuralFullTest,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			return compareRegret(simulate, size, bound, a, b)
+		}}
 }
 
 // neuralClaims are those of section 4.2.
@@ -37,8 +38,9 @@ func neuralClaims() []lab.Claim {
 	}
 	for _, other := range []string{"egreedy", "independent"} {
 		out = append(out, lab.Claim{
-			Name:  other + "-gap-grows",
-			Text:  fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 (section 4.2)", other),
+			Name: other + "-gap-grows",
+			Text: fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 "+
+				"(section 4.2)", other),
 			Quick: neuralQuickTest, Full: neuralFullTest,
 			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 				return contrast(simulate, size, at("linear", 1000), at(other, 1000), at("linear", 200), at(other, 200))
@@ -114,7 +116,8 @@ func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Findin
 		return lab.Finding{}, err
 	}
 	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets, gap.Period)
-	f := lab.Below(statistic, lab.Estimate{Value: gap.Mean, Lower: gap.Lower, Upper: gap.Upper}, 0, gap.Period, gap.Pairs)
+	f := lab.Below(statistic, lab.Estimate{Value: gap.Mean, Lower: gap.Lower, Upper: gap.Upper}, 0, gap.Period,
+		gap.Pairs)
 	f.Diverged = gap.Diverged
 	return f, size.Enough(f.Runs)
 }

@@ -19,9 +19,9 @@ type Options struct {
 	TargetLabel string   // "target" when empty
 }
 
-// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends where its statistic
-// becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many did. Curves without a point have an entry in the
-// legend only. It fails with ErrNothing when there is no point at all.
+// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends
+// where its statistic becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many
+// did. Curves without a point have an entry in the legend only. It fails with ErrNothing when there is no point at all.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {

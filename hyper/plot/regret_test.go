@@ -173,8 +173,8 @@ func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	}
 }
 
-// A mean is infinite from the period on at which a run diverged: the line ends before, the quartiles go on, and the legend says how many runs diverged,
-// whoever made the labels.
+// A mean is infinite from the period on at which a run diverged: the line ends before, the quartiles go on, and the
+// legend says how many runs diverged, whoever made the labels.
 func TestRegretWithRunsThatDiverged(t *testing.T) {
 	c := power("linear", 2, 10)
 	c.Diverged = 2
@@ -199,7 +199,8 @@ func TestRegretWithRunsThatDiverged(t *testing.T) {
 
 func ExampleRegret() {
 	curve := lab.Curve{
-		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, MeanLower: []float64{0.8, 3.5, 8}, MeanUpper: []float64{1.2, 4.6, 10},
+		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, MeanLower: []float64{0.8, 3.5,
+			8}, MeanUpper: []float64{1.2, 4.6, 10},
 		Median: []float64{1, 4, 8}, Lower: []float64{0, 3, 6}, Upper: []float64{2, 6, 11}, Runs: 20,
 	}
 	p, err := Regret([]lab.Curve{curve}, Options{Title: "Gaussian bandit"})

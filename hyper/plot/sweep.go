@@ -10,9 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent and
-// combination of other settings, in the order of their first standings. Labels name what the lines differ in, and say how many runs
-// diverged: an estimate that is infinite for them is not drawn. It fails when the value of the setting is no number.
+// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
+// and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
+// say how many runs diverged: an estimate that is infinite for them is not drawn. It fails when the value of the
+// setting is no number.
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))

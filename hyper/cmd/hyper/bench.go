@@ -101,7 +101,8 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 	known := append(workloadNames(), "normals", "matmul")
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return fmt.Errorf("unknown workload %q%s; the workloads are %s", n, nearest.Hint(n, known), strings.Join(known, ", "))
+			return fmt.Errorf("unknown workload %q%s; the workloads are %s", n, nearest.Hint(n, known),
+				strings.Join(known, ", "))
 		}
 	}
 	if engine.backend == "" {

@@ -20,20 +20,27 @@ import (
 // freshSeeds is where the seeds of checks begin: no default setting was chosen on these.
 const freshSeeds = 1_000_000
 
-const checkHelp = `check tests what the paper says about an experiment, one claim after the other. A claim is about a number, such as the regret of one agent over
-the regret of another, and says that the number is below a bound. check simulates the agents, on seeds with which no setting was chosen. It prints the number
-with a 95% interval: of 100 such intervals about 95 hold the true number. Then it prints a verdict:
+const checkHelp = `check tests what the paper says about an experiment, one claim after the other. A claim
+is about a number, such as the regret of one agent over the regret of another. It says that
+the number is below a bound. check simulates the agents, with seeds that were not used to choose
+any setting. It prints the number with a 95% interval: of 100 such intervals about 95 hold the
+true number. Then it prints a verdict:
 
   reproduced              The whole interval is below the bound. The claim holds here.
-  not reproduced          The whole interval is above the bound, or a run of the agent that should do better diverged. The claim does not hold here.
-  undecided at this size  The bound is inside the interval. More runs may decide; where that can be told, check says about how many.
-  cannot be judged        There is nothing to compare: the study lacks runs, periods or settings that the claim needs, or no setting of an agent is good
-                          enough for the comparison. check says which.
+  not reproduced          The whole interval is above the bound, or a run diverged on the side
+                          that should have less regret. The claim does not hold here.
+  undecided at this size  The bound is inside the interval. More runs may decide. Where check can
+                          tell, it says about how many.
+  cannot be judged        There is nothing to compare. The study lacks runs, periods or settings
+                          that the claim needs, or no setting of an agent is good enough for the
+                          comparison. check says which.
 
-A run has diverged when its predictions are no longer finite numbers. Such a run counts as worse than every other run: the mean of its agent is infinite.
+A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
+every other run, so the mean regret of its agent is infinite.
 
-Each claim has its own number of periods and of runs: hyper list EXPERIMENT shows them. With --study the study must have that many runs, or more, with
-results at exactly that period. --periods and --runs judge all claims at another size, and check then says so.
+Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
+the study must have that many runs or more, with results at exactly that period. --periods and
+--runs judge all claims at another size; check then says so.
 
 The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
 
@@ -63,10 +70,13 @@ func checkCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
-	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see hyper list)")
+	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+
+		"hyper list)")
 	flags.IntVar(&f.runs, "runs", 0, "judge with this many runs of each agent (default: the claim's own number)")
-	flags.StringSliceVar(&f.only, "claim", nil, "names of the claims to test, separated by commas (default: all, see hyper list)")
-	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: simulate nothing, and judge by these results; repeatable, or a pattern such as 'results/neural*.gz'")
+	flags.StringSliceVar(&f.only, "claim", nil, "names of the claims to test, separated by commas (default: all, "+
+		"see hyper list)")
+	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: simulate nothing, and judge by these results; "+
+		"repeatable, or a pattern such as 'results/neural*.gz'")
 	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
 	flags.StringVar(&f.engine.backend, "backend", "", "as for hyper run")
 	flags.IntVar(&f.engine.workers, "workers", 0, "as for hyper run")
@@ -107,7 +117,8 @@ func (f *checkFlags) judge(claims []lab.Claim, simulate lab.Simulator) error {
 		found, err := claim.Test(simulate, size)
 		if unjudged(err) {
 			nan := lab.Float(math.NaN())
-			found = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, Bound: found.Bound, Periods: size.Periods, Verdict: lab.Unjudged, Reason: err.Error()}
+			found = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, Bound: found.Bound, Periods: size.Periods,
+				Verdict: lab.Unjudged, Reason: err.Error()}
 		} else if err != nil {
 			return err
 		}
@@ -116,7 +127,8 @@ func (f *checkFlags) judge(claims []lab.Claim, simulate lab.Simulator) error {
 		f.print(claim, found)
 	}
 	if bad := len(claims) - count[lab.Reproduced]; bad > 0 {
-		return failure{fmt.Errorf("of %d claims %d reproduced, %d not reproduced, %d undecided, %d cannot be judged", len(claims), count[lab.Reproduced],
+		return failure{fmt.Errorf("of %d claims %d reproduced, %d not reproduced, %d undecided, %d cannot be judged",
+			len(claims), count[lab.Reproduced],
 			count[lab.NotReproduced], count[lab.Undecided], count[lab.Unjudged])}
 	}
 	return nil
@@ -172,7 +184,8 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("experiment %s has no claim %q%s; its claims are %s", x.Name, n, nearest.Hint(n, known), strings.Join(known, ", "))
+			return nil, fmt.Errorf("experiment %s has no claim %q%s; its claims are %s", x.Name, n,
+				nearest.Hint(n, known), strings.Join(known, ", "))
 		}
 	}
 	return out, nil

@@ -23,18 +23,21 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced", "least-10: a diagonal",
+	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced",
+		"least-10: a diagonal",
 		"cannot be judged: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 	}
-	if want := "of 4 claims 1 reproduced, 1 not reproduced, 1 undecided, 1 cannot be judged"; !strings.Contains(stderr, want) {
+	want := "of 4 claims 1 reproduced, 1 not reproduced, 1 undecided, 1 cannot be judged"
+	if !strings.Contains(stderr, want) {
 		t.Errorf("%q is not in %s", want, stderr)
 	}
 }
 
-// A study is judged at the size of the claims, or at one that is asked for, which the verdict then says; with --json too.
+// A study is judged at the size of the claims, or at one that is asked for, which the verdict then says; with --json
+// too.
 func TestCheckJudgesAtOneSize(t *testing.T) {
 	study, err := filepath.Abs("../../../notebooks/results/prior-sensitivity/linear-1000000.jsonl.gz")
 	if err != nil {
@@ -42,27 +45,32 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	}
 	args := []string{"check", "prior-sensitivity", "--claim", "small-prior-costs", "--study", study}
 	status, stdout, stderr := call(t, args...)
-	if want := "cannot be judged: not in the study: agent linear with prior-multiplier=1, its other settings at their defaults, needs 60 runs with results at " +
+	if want := "cannot be judged: not in the study: agent linear with prior-multiplier=1, its other settings at " +
+		"their defaults, needs 60 runs with results at " +
 		"period 5000; the study has 24 runs of 1000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
 		t.Errorf("exit status %d, want 1 and %q\n%s%s", status, want, stdout, stderr)
 	}
 	status, stdout, stderr = call(t, append(args, "--periods", "1000", "--runs", "24")...)
-	for _, want := range []string{"24 runs: reproduced\n", "judged at 24 runs of 1000 periods, as --periods and --runs ask; the claim's own size is 60 runs of 5000 periods\n"} {
+	for _, want := range []string{"24 runs: reproduced\n", "judged at 24 runs of 1000 periods, as --periods and " +
+		"--runs ask; the claim's own size is 60 runs of 5000 periods\n"} {
 		if status != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit status %d, want 0 and %q\n%s%s", status, want, stdout, stderr)
 		}
 	}
 	_, stdout, _ = call(t, append(args, "--json")...)
 	var f map[string]any
-	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "cannot be judged" || f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 5000.0 {
+	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "cannot be judged" ||
+		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 5000.0 {
 		t.Errorf("%v: %s", err, stdout)
 	}
 }
 
-// Results that have a header and no rows yet, as those of a run that was stopped early, are an error that says how to go on.
+// Results that have a header and no rows yet, as those of a run that was stopped early, are an error that says how to
+// go on.
 func TestCheckOfAHeaderAlone(t *testing.T) {
 	dir := t.TempDir()
-	if status, _, stderr := call(t, "run", "gaussian", "--agent", "linear", "--periods", "5", "--runs", "2", "--out", dir); status != 0 {
+	args := []string{"run", "gaussian", "--agent", "linear", "--periods", "5", "--runs", "2", "--out", dir}
+	if status, _, stderr := call(t, args...); status != 0 {
 		t.Fatal(stderr)
 	}
 	file := filepath.Join(dir, lab.ResultsFile)
@@ -85,7 +93,8 @@ func TestCheckHelp(t *testing.T) {
 		}
 	}
 	_, list, _ := call(t, "list", "gaussian")
-	if want := "needs 100 runs of 2000 periods: hyper check gaussian --claim linear-near-exact\n      with --quick 30 runs of 2000 periods\n"; !strings.Contains(list, want) {
+	if want := "needs 100 runs of 2000 periods: hyper check gaussian --claim linear-near-exact\n      with --quick " +
+		"30 runs of 2000 periods\n"; !strings.Contains(list, want) {
 		t.Errorf("%q is not in the list", want)
 	}
 }

@@ -43,7 +43,8 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 func (f *clusterFlags) check(engine string) error {
 	var errs []error
 	if engines := []string{"local", "slurm", "kubernetes"}; !slices.Contains(engines, engine) {
-		errs = append(errs, fmt.Errorf("unknown engine %q%s: choose local, slurm or kubernetes", engine, nearest.Hint(engine, engines)))
+		errs = append(errs, fmt.Errorf("unknown engine %q%s: choose local, slurm or kubernetes", engine,
+			nearest.Hint(engine, engines)))
 	}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))

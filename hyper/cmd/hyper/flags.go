@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// flagError says in plain words what is wrong with a flag: of one that is not known which may have been meant, of a value that cannot be read what is wanted.
+// flagError says in plain words what is wrong with a flag: of one that is not known which may have been meant, of a
+// value that cannot be read what is wanted.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -31,5 +32,9 @@ func flagError(c *cobra.Command, err error) error {
 
 // wanted says in words what a flag takes, by its type.
 var wanted = map[string]string{
-	"int": "a whole number", "uint64": "a whole number that is not negative", "float64": "a number", "duration": "a time such as 20s or 5m", "bool": "true or false",
+	"int":      "a whole number",
+	"uint64":   "a whole number that is not negative",
+	"float64":  "a number",
+	"duration": "a time such as 20s or 5m",
+	"bool":     "true or false",
 }

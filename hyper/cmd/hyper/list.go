@@ -82,7 +82,8 @@ func listExperiment(x lab.Experiment) {
 func listClaims(x lab.Experiment) {
 	fmt.Printf("  claims of the paper that hyper check %s tests\n", x.Name)
 	for _, c := range x.Claims {
-		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text, c.Full, x.Name, c.Name, c.Quick)
+		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
+			c.Full, x.Name, c.Name, c.Quick)
 	}
 	fmt.Println()
 }

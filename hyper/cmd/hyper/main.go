@@ -82,5 +82,6 @@ func knownCommand(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q%s; the commands are %s", args[0], nearest.Hint(args[0], names), strings.Join(names, ", "))
+	return fmt.Errorf("unknown command %q%s; the commands are %s", args[0], nearest.Hint(args[0], names),
+		strings.Join(names, ", "))
 }

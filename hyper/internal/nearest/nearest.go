@@ -3,9 +3,9 @@ package nearest
 
 import "strings"
 
-// Of returns the known word that is nearest to a word, and whether there is one near enough to suggest. The distance is the number of letters
-// to insert, to delete, to replace, or to swap with the next one; upper and lower case are the same. One edit for each three letters, or part of
-// three, is near enough. The first of equally near words wins.
+// Of returns the known word that is nearest to a word, and whether there is one near enough to suggest. The distance is
+// the number of letters to insert, to delete, to replace, or to swap with the next one; upper and lower case are the
+// same. One edit for each three letters, or part of three, is near enough. The first of equally near words wins.
 func Of(word string, known []string) (string, bool) {
 	asked := []rune(strings.ToLower(word))
 	best, least := "", (len(asked)+2)/3+1
@@ -25,8 +25,8 @@ func Hint(word string, known []string) string {
 	return ""
 }
 
-// distance is the number of edits that turn a into b (optimal string alignment). Libraries for Levenshtein's distance count a swap of two letters,
-// the commonest slip, as two edits.
+// distance is the number of edits that turn a into b (optimal string alignment). Libraries for Levenshtein's distance
+// count a swap of two letters, the commonest slip, as two edits.
 func distance(a, b []rune) int {
 	var before []int // the row for a[:i-2]
 	last := make([]int, len(b)+1)
