@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Setting is what a known measure is made for.
@@ -37,7 +39,8 @@ func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
 	build, ok := Known[name]
 	errs := append(checkPoints(s.Points), checkBound(s.Bound))
 	if !ok {
-		errs = append(errs, fmt.Errorf("unknown measure %q; the measures are %s", name, strings.Join(KnownNames(), ", ")))
+		errs = append(errs, fmt.Errorf("unknown measure %q%s; the measures are %s", name,
+			nearest.Hint(name, KnownNames()), strings.Join(KnownNames(), ", ")))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Measure{}, err

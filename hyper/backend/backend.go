@@ -23,6 +23,8 @@ import (
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Names of the backends, as Open, the command's --backend flag and result files spell them.
@@ -115,7 +117,8 @@ func Open(name string) (compute.Backend, error) {
 // Check tells what a backend lacks here, without opening it: nil does not mean that its plugin loads.
 func Check(name string) error {
 	if !slices.Contains(Known, name) {
-		return fmt.Errorf("unknown backend %q; choose one of %s", name, strings.Join(Known, ", "))
+		return fmt.Errorf("unknown backend %q%s; choose one of %s", name, nearest.Hint(name, Known),
+			strings.Join(Known, ", "))
 	}
 	if name == Go {
 		return nil

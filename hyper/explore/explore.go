@@ -8,6 +8,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -49,5 +50,5 @@ func Named(name string, n int) (Policy, error) {
 	case "top-two":
 		return TopTwo{N: n}, nil
 	}
-	return nil, fmt.Errorf("unknown policy %q; choose %s", name, strings.Join(Names, ", "))
+	return nil, fmt.Errorf("unknown policy %q%s; choose %s", name, nearest.Hint(name, Names), strings.Join(Names, ", "))
 }

@@ -9,8 +9,19 @@ import (
 type Claim struct {
 	Name string
 	Text string // what the paper says, with its section
-	// Test runs what it needs, by simulate, and judges. quick asks for a size of a minute or two.
-	Test func(simulate Simulator, quick bool) (Finding, error)
+	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
+	Quick, Full Size
+	// Test runs what it needs, by simulate, and judges at a size, one of the two above unless somebody asks for
+	// another.
+	Test func(simulate Simulator, size Size) (Finding, error)
+}
+
+// Size is that of the quick or the full test.
+func (c Claim) Size(quick bool) Size {
+	if quick {
+		return c.Quick
+	}
+	return c.Full
 }
 
 // Simulator runs agents of an experiment, "key=value" settings as in [Experiment.Spec], on seeds nothing was tuned on.
@@ -24,30 +35,35 @@ const (
 	Reproduced    Verdict = "reproduced"
 	NotReproduced Verdict = "not reproduced"
 	Undecided     Verdict = "undecided at this size"
+	Unjudged      Verdict = "cannot be judged" // what the claim compares is not there
 )
 
 // Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bound it is held against.
 type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
-	Estimate  float64 `json:"estimate"`
+	Estimate  Float   `json:"estimate"` // infinite where a run diverged, see [Row.Counted]
 	Lower     Float   `json:"lower"`
 	Upper     Float   `json:"upper"` // may be infinite
 	Bound     float64 `json:"bound"` // the claim is that the statistic is below it
-	Runs      int     `json:"runs"`
-	Diverged  int     `json:"diverged"`
+	Periods   int     `json:"periods"`
+	Runs      int     `json:"runs"`     // or pairs of runs, diverged ones included
+	Diverged  int     `json:"diverged"` // runs or pairs
 	Verdict   Verdict `json:"verdict"`
+	Reason    string  `json:"reason,omitempty"` // why it cannot be judged
 	// Discrete says that the statistic is of a choice among settings: its interval goes in steps, and does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 }
 
-// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
-func Below(statistic string, estimate, lower, upper, bound float64, runs int) Finding {
-	f := Finding{Statistic: statistic, Estimate: estimate, Lower: Float(lower), Upper: Float(upper), Bound: bound, Runs: runs, Verdict: Undecided}
+// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
+// +Inf is below none: then a run diverged for which the claim wants little regret.
+func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
+	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
+		Periods: periods, Runs: runs, Verdict: Undecided}
 	switch {
-	case upper < bound:
+	case float64(e.Upper) < bound:
 		f.Verdict = Reproduced
-	case lower > bound:
+	case float64(e.Lower) > bound || math.IsInf(float64(e.Value), 1):
 		f.Verdict = NotReproduced
 	}
 	return f
@@ -55,17 +71,22 @@ func Below(statistic string, estimate, lower, upper, bound float64, runs int) Fi
 
 // String is the finding in a line.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Verdict)
+	if f.Verdict == Unjudged {
+		return fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
+	}
+	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic,
+		float64(f.Estimate), float64(f.Lower), float64(f.Upper),
+		f.Bound, f.Runs, f.Verdict)
 }
 
 // RunsToDecide is about how many runs would decide an undecided claim: the interval shrinks as 1/sqrt(runs), and its limit on the bound's side must
 // come to the bound. ok is false for claims that are decided, and for those of which it cannot be told.
 func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	limit := float64(f.Upper)
-	if f.Estimate > f.Bound {
+	if float64(f.Estimate) > f.Bound {
 		limit = float64(f.Lower)
 	}
-	shrink := (limit - f.Estimate) / (f.Bound - f.Estimate)
+	shrink := (limit - float64(f.Estimate)) / (f.Bound - float64(f.Estimate))
 	if f.Verdict != Undecided || f.Discrete || math.IsInf(shrink, 0) || math.IsNaN(shrink) {
 		return 0, false
 	}

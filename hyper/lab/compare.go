@@ -1,38 +1,26 @@
 package lab
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
 )
 
-// Estimate is a statistic with a bootstrap interval at Level. Bounds are NaN where there are too few runs.
-type Estimate struct {
-	Value Float `json:"value"`
-	Lower Float `json:"lower"`
-	Upper Float `json:"upper"`
-}
-
-// String is the estimate with its interval.
-func (e Estimate) String() string {
-	return fmt.Sprintf("%.4g [%.4g, %.4g]", float64(e.Value), float64(e.Lower), float64(e.Upper))
-}
-
-// Standing is how an entry did by the last period that all its runs reached, over the runs that did not diverge. Regret is heavy-tailed over
-// seeds on hard problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the rest.
+// Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard
+// problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the
+// rest. Runs that diverged count by [Row.Counted].
 type Standing struct {
-	Agent      string         `json:"agent"`
-	Settings   map[string]any `json:"settings"`
-	Period     int            `json:"period"`
-	Runs       int            `json:"runs"`
-	Diverged   int            `json:"diverged"`
-	Mean       Estimate       `json:"mean"` // of cumulative regret
-	Median     Estimate       `json:"median"`
-	Failed     Estimate       `json:"failed"`     // share of runs that failed
-	Difference Estimate       `json:"difference"` // mean less that of the first entry, over pairs of runs with the same seed at the last common period
-	Pairs      int            `json:"pairs"`
+	Agent    string         `json:"agent"`
+	Settings map[string]any `json:"settings"`
+	Period   int            `json:"period"`
+	Runs     int            `json:"runs"`     // diverged ones included
+	Diverged int            `json:"diverged"` // runs
+	Mean     Estimate       `json:"mean"`     // of cumulative regret
+	Median   Estimate       `json:"median"`
+	Failed   Estimate       `json:"failed"` // share of runs that failed; those that diverged did
+	// mean less that of the first entry, over Pairs at their last common period; NaN without any
+	Difference Estimate `json:"difference"`
+	Pairs      int      `json:"pairs"` // of runs with the same seed
 }
 
 // Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the last half of the
@@ -40,34 +28,38 @@ type Standing struct {
 func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
+		regret, last, err := finals(rows, i, e)
+		if err != nil {
+			return nil, err
+		}
 		runs := historyOf(rows, i)
-		sound := runs.sound()
-		periods := runs.periods(runs.seeds())
-		if len(periods) == 0 {
-			return nil, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", i, e.Agent, ErrNoRows)
-		}
-		last := periods[len(periods)-1]
-		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(sound), Diverged: len(runs) - len(sound)}
-		if len(sound) == 0 { // all diverged: there is nothing to estimate
-			nan := Estimate{Float(math.NaN()), Float(math.NaN()), Float(math.NaN())}
-			s.Mean, s.Median, s.Failed, s.Difference = nan, nan, nan, nan
-			out = append(out, s)
-			continue
-		}
-		regret := runs.at(last, sound)
-		s.Mean = bootstrap(regret, func(x []float64) float64 { return stat.Mean(x, nil) })
+		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
+			Diverged: infinite(regret)}
+		s.Mean = MeanRegret(regret)
 		s.Median = bootstrap(regret, func(x []float64) float64 { return quantile(x, 0.5) })
-		s.Failed = bootstrap(runs.failed(periods, sound, failure), func(x []float64) float64 { return stat.Mean(x, nil) })
-		if d, err := PairedDifference(rows, i, 0); err == nil && i > 0 {
-			s.Difference, s.Pairs = Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
+		s.Failed = bootstrap(runs.failed(failure), func(x []float64) float64 { return stat.Mean(x, nil) })
+		if i > 0 {
+			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
 		}
 		out = append(out, s)
 	}
 	return out, nil
 }
 
-// failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound.
-func (h history) failed(periods []int, seeds []uint64, bound float64) []float64 {
+// differenceFrom is the mean difference of one entry from another, NaN where nothing pairs them.
+func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
+	d, err := PairedDifference(rows, entry, other)
+	if err != nil {
+		nan := Float(math.NaN())
+		return Estimate{nan, nan, nan}, 0
+	}
+	return Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
+}
+
+// failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound, and for
+// each that diverged.
+func (h history) failed(bound float64) []float64 {
+	seeds, periods := common(h)
 	last, middle := periods[len(periods)-1], 0
 	for _, p := range periods {
 		if p <= (last+1)/2 {
@@ -80,25 +72,9 @@ func (h history) failed(periods []int, seeds []uint64, bound float64) []float64 
 	}
 	out := make([]float64, len(seeds))
 	for i := range out {
-		if (after[i]-before[i])/float64(last-middle) > bound {
+		if math.IsInf(after[i], 1) || (after[i]-before[i])/float64(last-middle) > bound {
 			out[i] = 1
 		}
 	}
 	return out
-}
-
-// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed: equal results have equal intervals.
-func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
-	if len(x) < 2 {
-		return Estimate{Float(statistic(x)), Float(math.NaN()), Float(math.NaN())}
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	draws, sample := make([]float64, 2000), make([]float64, len(x))
-	for r := range draws {
-		for i := range sample {
-			sample[i] = x[random.IntN(len(x))]
-		}
-		draws[r] = statistic(sample)
-	}
-	return Estimate{Float(statistic(x)), Float(quantile(draws, (1-Level)/2)), Float(quantile(draws, (1+Level)/2))}
 }

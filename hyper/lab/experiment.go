@@ -78,7 +78,7 @@ type Size struct {
 
 // String is the size in words.
 func (s Size) String() string {
-	text := fmt.Sprintf("%d periods x %d runs", s.Periods, s.Runs)
+	text := fmt.Sprintf("%d runs of %d periods", s.Runs, s.Periods)
 	if len(s.Sets) > 0 {
 		text += " with " + strings.Join(s.Sets, " ")
 	}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Key describes one number or choice of a Setting.
@@ -93,7 +95,12 @@ func Set(s Setting, name, text string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown key %q; the keys are %s", name, strings.Join(keyNames(s), ", "))
+	return unknownKey(s, name)
+}
+
+func unknownKey(s Setting, name string) error {
+	return fmt.Errorf("unknown key %q%s; the keys are %s", name, nearest.Hint(name, keyNames(s)),
+		strings.Join(keyNames(s), ", "))
 }
 
 func keyNames(s Setting) []string {
@@ -126,7 +133,7 @@ func setValues(s Setting, raw json.RawMessage) error {
 	for name, v := range values {
 		target, ok := known[name]
 		if !ok {
-			return fmt.Errorf("unknown key %q; the keys are %s", name, strings.Join(keyNames(s), ", "))
+			return unknownKey(s, name)
 		}
 		if err := json.Unmarshal(v, target.Addr().Interface()); err != nil {
 			return fmt.Errorf("key %q: %w", name, err)

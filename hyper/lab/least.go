@@ -22,49 +22,41 @@ type Least struct {
 // ErrNoneBelow says that no setting has an average regret below its target with confidence.
 var ErrNoneBelow = errors.New("no setting performs well")
 
-// LeastComputation looks among some entries for the least computation that performs well: with an average regret below target with confidence,
-// which is that the upper end of Student's interval is. A setting of which a run diverged does not. Only seeds count that all these entries have.
+// LeastComputation looks among some entries for the least computation that performs well: with an average regret below
+// target with confidence, which is that the upper end of its interval is, see MeanRegret. A setting of which a run
+// diverged does not, see [Row.Counted]. Only seeds and periods count that all these entries have: the average is over
+// the periods up to the last common one.
 //
-// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile of what these entries can
-// say, and infinite above where too many resamples leave none that performs well.
+// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile
+// of what these entries can say, and infinite above where too many resamples leave none that performs well.
 func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) float64) (Least, error) {
-	out := Least{}
-	all := make([]priced, len(entries))
-	for i, n := range entries {
-		all[i].runs = historyOf(rows, n)
-		if i == 0 {
-			out.seeds = all[0].runs.seeds()
-		}
-		out.seeds = intersect(out.seeds, all[i].runs.seeds())
-	}
-	if out.Runs = len(out.seeds); out.Runs < 2 {
-		return out, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two", ErrNoRows, len(entries), out.Runs)
+	all, seeds, err := price(h, rows, entries, target)
+	out := Least{Runs: len(seeds), seeds: seeds}
+	if err != nil {
+		return out, err
 	}
 	whole := make([]int, out.Runs)
 	for i := range whole {
 		whole[i] = i
-	}
-	for i, n := range entries {
-		all[i].measure(h, h.Spec.Entries[n], out.seeds, target)
 	}
 	at := cheapest(all, whole)
 	if at < 0 {
 		return out, fmt.Errorf("%w: none of %d settings of agent %s has an average regret below its target with confidence (%d runs)", ErrNoneBelow, len(entries),
 			h.Spec.Entries[entries[0]].Agent, out.Runs)
 	}
-	mean, half := all[at].interval(whole)
-	out.Entry = entries[at]
-	out.Average = Estimate{Float(mean), Float(mean - half), Float(mean + half)}
+	out.Entry, out.Average = entries[at], all[at].average(whole)
 	out.resampled = resampledLeast(all, out.Runs)
 	lower, upper := percentiles(out.resampled)
 	out.Computation = Estimate{Float(all[at].computation), Float(lower), Float(upper)}
 	return out, nil
 }
 
-// Over is the ratio of the least computation to that of other settings on the same seeds.
+// Over is the ratio of the least computation to that of other settings on the same seeds. The error is ErrNotInStudy
+// when they have others.
 func (l Least) Over(other Least) (Estimate, error) {
 	if !slices.Equal(l.seeds, other.seeds) {
-		return Estimate{}, errors.New("the settings that are compared were not run on the same seeds")
+		return Estimate{}, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not "+
+			"the same", ErrNotInStudy, l.Runs, other.Runs)
 	}
 	ratios := make([]float64, len(l.resampled))
 	for i, c := range l.resampled {
@@ -79,34 +71,47 @@ func (l Least) Over(other Least) (Estimate, error) {
 
 // priced is a setting with its computation and the average regret of its runs.
 type priced struct {
-	runs                history
 	computation, target float64
-	regret              []float64 // NaN of a run that diverged
+	regret              []float64 // per period
 }
 
-// measure fills in the regrets of these seeds, at the last period that all have reached.
-func (p *priced) measure(h Header, e Entry, seeds []uint64, target func(Setting) float64) {
-	_, agent := e.Setting.Build(h.Spec.Periods)
-	periods := p.runs.periods(seeds)
-	last := periods[len(periods)-1]
-	p.computation, p.target, p.regret = agent.Computation(), target(e.Setting), p.runs.at(last, seeds)
-	sound := p.runs.sound()
-	for i, seed := range seeds {
-		p.regret[i] /= float64(last)
-		if !slices.Contains(sound, seed) {
-			p.regret[i] = math.NaN()
-		}
+// price returns the entries with their average regrets, up to the last period that all have reached, over the seeds
+// that all have.
+func price(h Header, rows []Row, entries []int, target func(Setting) float64) (all []priced, seeds []uint64,
+	err error) {
+	runs := make([]history, len(entries))
+	for i, n := range entries {
+		runs[i] = historyOf(rows, n)
 	}
+	seeds, periods := common(runs...)
+	if len(seeds) < 2 {
+		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two",
+			ErrNoRows, len(entries), len(seeds))
+	}
+	if err := enough(seeds, periods); err != nil {
+		return nil, seeds, fmt.Errorf("the %d settings of agent %s: %w", len(entries), h.Spec.Entries[entries[0]].Agent,
+			err)
+	}
+	last := periods[len(periods)-1]
+	for i, n := range entries {
+		setting := h.Spec.Entries[n].Setting
+		_, agent := setting.Build(h.Spec.Periods)
+		regret := runs[i].at(last, seeds)
+		for j := range regret {
+			regret[j] /= float64(last)
+		}
+		all = append(all, priced{agent.Computation(), target(setting), regret})
+	}
+	return all, seeds, nil
 }
 
-// interval is the mean of some runs, by their places, and half the width of Student's interval.
-func (p priced) interval(runs []int) (mean, half float64) {
+// average is that of some runs, by their places.
+func (p priced) average(runs []int) Estimate {
 	some := make([]float64, len(runs))
 	for i, r := range runs {
 		some[i] = p.regret[r]
 	}
-	mean, se := meanSE(some)
-	return mean, halfWidth(se, len(some))
+	return MeanRegret(some)
 }
 
 // cheapest is the place of the setting with the least computation that performs well in some runs, or -1.
@@ -116,7 +121,7 @@ func cheapest(all []priced, runs []int) int {
 		if best >= 0 && all[best].computation <= p.computation {
 			continue
 		}
-		if mean, half := p.interval(runs); mean+half < p.target {
+		if float64(p.average(runs).Upper) < p.target {
 			best = i
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -110,5 +111,44 @@ func TestWithDefaults(t *testing.T) {
 	}
 	if _, err := paper.Gaussian.WithDefaults(h.Spec.Entries).New("exact"); err != nil {
 		t.Error("an agent that the study lacks is gone:", err)
+	}
+}
+
+// What a run does in its first periods does not depend on how many follow, which FromStudy relies on.
+func TestFirstPeriodsOfLongerRuns(t *testing.T) {
+	for _, c := range []struct {
+		x    lab.Experiment
+		sets []string
+	}{
+		{paper.Gaussian, []string{"arms=4", "particles=5", "batch=8"}},
+		{paper.IDS, []string{"size=4", "batch=8"}},
+	} {
+		of := map[int]map[lab.Row]bool{}
+		for _, periods := range []int{12, 30} {
+			spec, err := c.x.Spec(c.x.Order[:3], c.sets, lab.Size{Periods: periods, Runs: 2}, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[periods] = map[lab.Row]bool{}
+			for _, r := range rows {
+				of[periods][r] = true
+			}
+		}
+		shared := 0
+		for r := range of[12] {
+			if slices.Contains(lab.Schedule(30), r.Period) {
+				shared++
+				if !of[30][r] {
+					t.Errorf("%s: %+v is not a row of the longer runs", c.x.Name, r)
+				}
+			}
+		}
+		if shared < 6*len(lab.Schedule(12))-6 {
+			t.Errorf("%s: only %d rows are compared", c.x.Name, shared)
+		}
 	}
 }

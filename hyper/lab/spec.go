@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Spec says what to run: with its seeds it determines every result.
@@ -52,7 +56,8 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	x, ok := known[raw.Experiment]
 	if !ok {
-		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q", raw.Experiment)
+		return Spec{}, Experiment{}, fmt.Errorf("spec: unknown experiment %q%s", raw.Experiment,
+			nearest.Hint(raw.Experiment, slices.Sorted(maps.Keys(known))))
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
@@ -72,7 +77,8 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 func (x Experiment) New(agent string) (Setting, error) {
 	f, ok := x.Agents[agent]
 	if !ok {
-		return nil, fmt.Errorf("experiment %s has no agent %q; its agents are %s", x.Name, agent, strings.Join(x.Order, ", "))
+		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s", x.Name, agent,
+			nearest.Hint(agent, x.Order), strings.Join(x.Order, ", "))
 	}
 	return f(), nil
 }
@@ -89,18 +95,39 @@ func (s Spec) Validate() error {
 	if len(s.Entries) == 0 {
 		errs = append(errs, errors.New("no agent to run"))
 	}
+	return errors.Join(append(errs, s.settingFaults()...)...)
+}
+
+// settingFaults are those of the settings, each fault once, after the agents that have it.
+func (s Spec) settingFaults() (errs []error) {
+	var order []string
+	first, agents := map[string]error{}, map[string][]string{}
 	for _, e := range s.Entries {
-		if err := e.Setting.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("agent %s: %w", e.Agent, err))
+		err := e.Setting.Validate()
+		if err == nil {
+			continue
+		}
+		text := err.Error()
+		if first[text] == nil {
+			first[text], order = err, append(order, text)
+		}
+		if !slices.Contains(agents[text], e.Agent) {
+			agents[text] = append(agents[text], e.Agent)
 		}
 	}
-	return errors.Join(errs...)
+	for _, text := range order {
+		errs = append(errs, fmt.Errorf("agent %s: %w", strings.Join(agents[text], ", "), first[text]))
+	}
+	return errs
 }
+
+// scheduleRatio is that of the periods of a schedule, 10^(1/16).
+const scheduleRatio = 1.1547819846894583
 
 // Schedule lists the periods at which rows are written: log-spaced, about 16 for each factor of ten, and the last.
 func Schedule(periods int) []int {
 	var out []int
-	for x := 1.0; int(x) < periods; x *= 1.1547819846894583 { // 10^(1/16)
+	for x := 1.0; int(x) < periods; x *= scheduleRatio {
 		if n := int(x); len(out) == 0 || n > out[len(out)-1] {
 			out = append(out, n)
 		}

@@ -100,11 +100,12 @@ func TestStudyJoinsPieces(t *testing.T) {
 			}
 		}
 		find := FromStudy(toys, h, rows)
-		_, found, err := find([]string{"toy"}, []string{"arms=5"}, Size{Periods: 1, Runs: 1})
+		_, found, err := find([]string{"toy"}, []string{"arms=5"}, Size{Periods: 1000, Runs: 3})
 		if err != nil || len(found) == 0 || slices.ContainsFunc(found, func(r Row) bool { return r.Entry != 0 || float64(r.Regret) < 5*float64(r.Period) }) {
 			t.Errorf("%s: the study's entry with 5 arms: %v, %d rows", name, err, len(found))
 		}
-		if _, _, err := find([]string{"toy"}, []string{"arms=4"}, Size{Periods: 1, Runs: 1}); err == nil {
+		if _, _, err := find([]string{"toy"}, []string{"arms=4"}, Size{Periods: 1000, Runs: 1}); !errors.Is(err,
+			ErrNotInStudy) {
 			t.Errorf("%s: found an entry that is not there", name)
 		}
 	}
@@ -163,12 +164,14 @@ func TestPairedContrast(t *testing.T) {
 		t.Errorf("%d pairs at period %d", d.Pairs, d.Period)
 	}
 	rows[len(rows)-1].Regret = Float(math.NaN())
-	if d, err = PairedContrast(rows, 0, 1, 2, 3); err != nil || d.Pairs != 1 || d.Diverged != 1 {
-		t.Errorf("with a diverged run: %d pairs, %d diverged, %v", d.Pairs, d.Diverged, err)
+	if d, err = PairedContrast(rows, 0, 1, 2, 3); err != nil || d.Pairs != 2 || d.Diverged != 1 ||
+		!math.IsInf(float64(d.Mean), 1) {
+		t.Errorf("with a diverged run of the fourth: %d pairs, %d diverged, mean %v, %v", d.Pairs, d.Diverged, d.Mean,
+			err)
 	}
 }
 
-// An entry whose runs all diverged has a Standing without estimates, and does not keep the others from theirs.
+// An entry whose runs all diverged is infinitely bad, and does not keep the others from their estimates.
 func TestCompareDivergedEntry(t *testing.T) {
 	rows := append(rowsOf(0, []float64{1, 10}, []float64{1, 12}), rowsOf(1, []float64{1, 5}, []float64{1, 6})...)
 	for i := range rows {
@@ -181,7 +184,9 @@ func TestCompareDivergedEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "mean", float64(all[0].Mean.Value), 11) // of 10 and 12
-	if all[1].Runs != 0 || all[1].Diverged != 2 || !math.IsNaN(float64(all[1].Mean.Value)) {
-		t.Errorf("the diverged entry: %+v", all[1])
+	worst := Estimate{Float(math.Inf(1)), Float(math.Inf(1)), Float(math.Inf(1))}
+	if s := all[1]; s.Runs != 2 || s.Diverged != 2 || s.Mean != worst || s.Median != worst || s.Failed.Value != 1 ||
+		s.Difference != worst || s.Pairs != 2 {
+		t.Errorf("the diverged entry: %+v", s)
 	}
 }

@@ -43,18 +43,19 @@ func rowsOf(entry int, regrets ...[]float64) (rows []Row) {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-4*math.Max(1, math.Abs(want)) && !(math.IsNaN(got) && math.IsNaN(want)) {
+	if got != want && !(math.Abs(got-want) <= 1e-4*math.Max(1, math.Abs(want))) &&
+		!(math.IsNaN(got) && math.IsNaN(want)) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }
 
 // nearP is near for a statistic that may be missing, which want says by NaN.
-func nearP(t *testing.T, what string, got *float64, want float64) {
+func nearP(t *testing.T, what string, got *Float, want float64) {
 	t.Helper()
 	if (got == nil) != math.IsNaN(want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	} else if got != nil {
-		near(t, what, *got, want)
+		near(t, what, float64(*got), want)
 	}
 }
 
@@ -68,10 +69,9 @@ func summarize(t *testing.T, rows []Row) Summary {
 }
 
 func TestSummarize(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}, []float64{1, 500})
-	rows[6].Diverged = 3 // run 3, already at period 10
-	s := summarize(t, rows)
-	if s.Runs != 4 || s.Diverged != 1 || s.Periods != 100 || s.Seed != 7 || s.Backend != "go" || s.Experiment != "toys" || s.Settings["arms"] != 2 {
+	s := summarize(t, rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}))
+	if s.Runs != 3 || s.Diverged != 0 || s.Periods != 100 || s.Seed != 7 || s.Backend != "go" ||
+		s.Experiment != "toys" || s.Settings["arms"] != 2 {
 		t.Errorf("got %+v", s)
 	}
 	near(t, "computation", s.Computation, 200)           // 2 arms x 100 periods of the Spec
@@ -80,6 +80,20 @@ func TestSummarize(t *testing.T) {
 	nearP(t, "median", s.CumulativeMedian, 4)            // of 2, 4, 9
 	nearP(t, "average", s.Average, 0.05)                 // 5/100
 	nearP(t, "se of the average", s.AverageSE, 0.020817) // sqrt(13/3)/100
+}
+
+// With a run that diverged the mean is infinite and has no standard error; the median ranks that run last.
+func TestSummarizeDiverged(t *testing.T) {
+	rows := rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}, []float64{1, 0.5})
+	rows[7].Diverged = 30
+	s := summarize(t, rows)
+	if s.Runs != 4 || s.Diverged != 1 {
+		t.Errorf("%d runs, %d diverged, want 4 and 1", s.Runs, s.Diverged)
+	}
+	nearP(t, "mean", s.Cumulative, math.Inf(1))
+	nearP(t, "se", s.CumulativeSE, math.NaN())
+	nearP(t, "median", s.CumulativeMedian, 6.5) // of 2, 4, 9 and the worst: between 4 and 9
+	nearP(t, "average", s.Average, math.Inf(1))
 }
 
 func TestSummarizeUnfinished(t *testing.T) {
@@ -111,8 +125,8 @@ func TestSummarizeFewRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2},"runs":1,"periods":100,"seed":7,"backend":"go",` +
-		`"average_regret":null,"average_regret_se":null,"cumulative_regret":null,"cumulative_regret_se":null,` +
-		`"cumulative_regret_median":null,"diverged":1,"computation":200}`
+		`"average_regret":"+Inf","average_regret_se":null,"cumulative_regret":"+Inf","cumulative_regret_se":null,` +
+		`"cumulative_regret_median":"+Inf","diverged":1,"computation":200}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
@@ -129,26 +143,47 @@ func TestSummarizeNothing(t *testing.T) {
 }
 
 func TestCurves(t *testing.T) {
-	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9}, []float64{50, 60})
-	rows[7].Diverged = 90 // run 3, only after period 10: the curve is over the same runs everywhere
+	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9})
 	rows = append(rows, rowsOf(1, []float64{5, 6})...)
 	curves := Curves(toyHeader(3), rows)
 	c := curves[0]
-	if len(curves) != 3 || c.Runs != 3 || c.Diverged != 1 || len(c.Periods) != 2 || c.Periods[1] != 100 {
+	if len(curves) != 3 || c.Runs != 3 || c.Diverged != 0 || len(c.Periods) != 2 || c.Periods[1] != 100 {
 		t.Fatalf("got %+v", curves)
 	}
-	near(t, "mean at 10", c.Mean[0], 4)                    // (1+2+9)/3
-	near(t, "mean at 100", c.Mean[1], 5)                   // (2+4+9)/3
-	near(t, "half-width", c.HalfWidth[1], 8.956686)        // t(0.975; 2) = 4.302653 (tables) times sqrt(13/3)
+	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
+	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
+	// 5 exp(-1.791337): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5
+	near(t, "lower", c.MeanLower[1], 0.833644)
+	near(t, "upper", c.MeanUpper[1], 29.988835)            // 5 exp(1.791337)
 	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
 	near(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
 	near(t, "upper quartile", c.Upper[1], 6.5)             // halfway from 4 to 9
 	near(t, "one run", curves[1].Mean[1], 6)               //
 	near(t, "one run", curves[1].Lower[1], 6)              //
-	near(t, "one run", curves[1].HalfWidth[1], math.NaN()) // no interval
+	near(t, "one run", curves[1].MeanLower[1], math.NaN()) // no interval
 	if len(curves[2].Periods) != 0 || curves[2].Settings["arms"] != 4 {
 		t.Errorf("an entry without rows: got %+v", curves[2])
 	}
+	mean, period := c.Final()
+	if none, at := curves[2].Final(); period != 100 || mean.Value != 5 || at != 0 || none.Value != 0 {
+		t.Errorf("final means %v at %d, and %v at %d of no rows", mean, period, none, at)
+	}
+}
+
+// A run counts until it diverges, and as the worst from then on: the mean is infinite there and the quartiles are not.
+func TestCurvesOfRunsThatDiverged(t *testing.T) {
+	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9}, []float64{4, 3})
+	rows[7].Diverged = 90 // run 3, after period 10
+	c := Curves(toyHeader(1), rows)[0]
+	if c.Runs != 4 || c.Diverged != 1 {
+		t.Errorf("%d runs, %d diverged, want 4 and 1", c.Runs, c.Diverged)
+	}
+	near(t, "mean at 10", c.Mean[0], 4) // (1+2+9+4)/4: no run had diverged
+	near(t, "mean at 100", c.Mean[1], math.Inf(1))
+	near(t, "upper", c.MeanUpper[1], math.Inf(1))
+	near(t, "lower", c.MeanLower[1], 0.833644) // of 2, 4 and 9, as in TestCurves
+	near(t, "median", c.Median[1], 6.5)        // of 2, 4, 9 and the worst
+	near(t, "upper quartile", c.Upper[1], math.Inf(1))
 }
 
 func TestPairedDifference(t *testing.T) {
@@ -172,22 +207,68 @@ func TestPairedDifference(t *testing.T) {
 	}
 }
 
-func TestPairedDifferenceLeavesOut(t *testing.T) {
-	a := rowsOf(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 2})
-	b := rowsOf(1, []float64{1}, []float64{1, 2}, []float64{1, 2}) // run 0 unfinished
-	a[3].Diverged, b[4].Diverged = 50, 20                          // run 1 in A, run 2 in B
+// A run of A that diverged makes A infinitely worse; one of B makes B so, though the interval still allows for the
+// pairs without it.
+func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
+	a := rowsOf(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6}, []float64{1, 7}, []float64{1, 6})
+	b := rowsOf(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25}, []float64{1, 23}, []float64{1, 20})
+	rows := append(a, b...)
+	judge := func() (Difference, Verdict) {
+		d, err := PairedDifference(rows, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period, d.Pairs).Verdict
+	}
+	if d, v := judge(); v != Reproduced || d.Diverged != 0 {
+		t.Fatalf("%+v: %s", d, v)
+	}
+	rows[3].Diverged = 50 // run 1 of A
+	d, v := judge()
+	if v != NotReproduced || d.Pairs != 5 || d.Diverged != 1 {
+		t.Errorf("with a diverged run of A: %+v: %s", d, v)
+	}
+	near(t, "ratio", float64(d.Ratio), math.Inf(1))
+	near(t, "upper", float64(d.Upper), math.Inf(1))
+	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less t(0.975; 3) = 3.182446 x sd/2 = 4.751510
+	near(t, "lower", float64(d.Lower), -20.001510)
+	if _, err := json.Marshal(d); err != nil {
+		t.Error(err)
+	}
+	rows[3].Diverged, rows[13].Diverged = 0, 50 // run 1 of B
+	d, v = judge()
+	if v != Reproduced || d.Diverged != 1 || !(d.RatioUpper > 0.25) {
+		t.Errorf("with a diverged run of B: %+v: %s", d, v) // the other pairs hold the claim up
+	}
+	near(t, "ratio", float64(d.Ratio), 0)
+	near(t, "mean", float64(d.Mean), math.Inf(-1))
+	rows[3].Diverged = 50
+	if d, v = judge(); v != NotReproduced || d.Diverged != 1 {
+		t.Errorf("with diverged runs of both: %+v: %s", d, v)
+	}
+}
+
+// One diverged run of B does not make a claim hold that the other pairs refute.
+func TestOneLuckyDivergenceProvesNothing(t *testing.T) {
+	a := rowsOf(0, []float64{1, 20}, []float64{1, 22}, []float64{1, 25}, []float64{1, 23}, []float64{1, 20})
+	b := rowsOf(1, []float64{1, 8}, []float64{1, 5}, []float64{1, 6}, []float64{1, 7}, []float64{1, 6})
+	b[9].Diverged = 3
 	d, err := PairedDifference(append(a, b...), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Pairs != 1 || d.Diverged != 2 || d.Period != 10 {
-		t.Errorf("got %+v", d)
+	if v := Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period,
+		d.Pairs).Verdict; v != Undecided {
+		t.Errorf("%+v: %s", d, v)
 	}
-	near(t, "mean", float64(d.Mean), 3)   // 4 - 1 at period 10
-	near(t, "ratio", float64(d.Ratio), 4) // 4 / 1
-	near(t, "lower", float64(d.Lower), math.NaN())
-	if _, err := json.Marshal(d); err != nil {
-		t.Error(err)
+}
+
+func TestPairedDifferenceErrors(t *testing.T) {
+	// run 0 of B is unfinished
+	a, b := rowsOf(0, []float64{4, 8}, []float64{1, 5}), rowsOf(1, []float64{1}, []float64{1, 2})
+	d, err := PairedDifference(append(a, b...), 0, 1)
+	if err != nil || d.Period != 10 || d.Pairs != 2 {
+		t.Errorf("got %+v, %v", d, err)
 	}
 	if _, err := PairedDifference(a, 0, 1); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no pairs: got %v", err)

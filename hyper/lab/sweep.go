@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
@@ -47,7 +49,8 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 		spec.Entries = append(spec.Entries, entries...)
 	}
 	for _, k := range slices.Sorted(maps.Keys(unused)) {
-		errs = append(errs, fmt.Errorf("no agent here has a key %q; the keys are %s", k, strings.Join(x.keys(agents), ", ")))
+		errs = append(errs, fmt.Errorf("no agent here has a key %q%s; the keys are %s", k,
+			nearest.Hint(k, x.keys(agents)), strings.Join(x.keys(agents), ", ")))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Spec{}, err

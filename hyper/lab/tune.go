@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates are run
@@ -49,10 +52,11 @@ type Rung struct {
 // Outcome is what a candidate did.
 type Outcome struct {
 	Settings map[string]string `json:"settings"`
-	Mean     Float             `json:"mean"` // cumulative regret over the runs that did not diverge
-	SE       Float             `json:"se"`
-	Median   Float             `json:"median"`
-	Diverged int               `json:"diverged"`
+	// cumulative regret, see Summary; infinite, and so is SE, where a run diverged
+	Mean     Float `json:"mean"`
+	SE       Float `json:"se"`
+	Median   Float `json:"median"`
+	Diverged int   `json:"diverged"`
 	// Computation is that of a period, by the paper's formula; of a search for the least.
 	Computation float64 `json:"computation,omitempty"`
 }
@@ -183,7 +187,8 @@ type candidate struct {
 func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	x, ok := known[t.Experiment]
 	if !ok {
-		return nil, fmt.Errorf("unknown experiment %q", t.Experiment)
+		return nil, fmt.Errorf("unknown experiment %q%s", t.Experiment,
+			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
 	}
 	if t.Candidates < 1 || len(t.Space) == 0 {
 		return nil, errors.New("a search needs at least one candidate and one key")
@@ -240,37 +245,43 @@ type ranked struct {
 	price float64
 }
 
-// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's statistic. With a target, an
-// average regret that depends on the setting, those below it come first, see Tuning.
+// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's
+// statistic, and where that is infinite by median regret. With a target, an average regret that depends on the setting,
+// those below it come first, see Tuning.
 func judge(h Header, rows []Row, candidates []candidate, target func(Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]ranked, len(candidates))
-	number := func(x *float64) Float {
-		if x == nil {
-			return Float(math.Inf(1))
-		}
-		return Float(*x)
-	}
 	for i, s := range summaries {
-		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: number(s.Cumulative), SE: number(s.CumulativeSE), Median: number(s.CumulativeMedian), Diverged: s.Diverged}, of: i}
+		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative),
+			SE:     orInfinite(s.CumulativeSE),
+			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged}, of: i}
 		out[i].price = float64(out[i].Mean)
 		if target == nil {
 			continue
 		}
 		out[i].Computation = s.Computation
 		bound, mean := target(candidates[i].entry.Setting)*float64(s.Periods), float64(out[i].Mean)
-		switch half := halfWidth(float64(out[i].SE), s.Runs-s.Diverged); {
-		case mean+half < bound:
+		switch _, upper := meanBounds(mean, float64(out[i].SE), s.Runs); {
+		case upper < bound:
 			out[i].class, out[i].price = -2, s.Computation
 		case mean < bound:
 			out[i].class, out[i].price = -1, s.Computation
 		}
 	}
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(float64(a.Mean), float64(b.Mean)))
+		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price),
+			cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
 	})
 	return out, nil
+}
+
+// orInfinite is a statistic, or +Inf where there is none.
+func orInfinite(x *Float) Float {
+	if x == nil {
+		return Float(math.Inf(1))
+	}
+	return *x
 }

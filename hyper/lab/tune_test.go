@@ -40,7 +40,8 @@ func TestTune(t *testing.T) {
 	for _, r := range tuned.Rungs {
 		got = append(got, fmt.Sprint(len(r.Results), r.Size))
 	}
-	if want := []string{"10 8 periods x 2 runs", "4 12 periods x 4 runs", "2 18 periods x 8 runs"}; !slices.Equal(got, want) {
+	if want := []string{"10 2 runs of 8 periods", "4 4 runs of 12 periods",
+		"2 8 runs of 18 periods"}; !slices.Equal(got, want) {
 		// 18 * 2/3 = 12, 12 * 2/3 = 8; a last rung of up to 3
 		t.Errorf("rungs %v, want %v", got, want)
 	}

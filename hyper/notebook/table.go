@@ -52,7 +52,7 @@ func (t *Table) Show(caption ...string) {
 }
 
 // Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what entries differ
-// in and by the settings in keys. Results must be of one of the paper's experiments.
+// in and by the settings in keys. Names say how many runs diverged. Results must be of one of the paper's experiments.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 	all := must.M1(lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
 	names := plot.Labels(lab.Curves(h, rows), keys...)
@@ -76,20 +76,25 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 		for _, set := range x.Unusual(h.Spec.Entries[i]) {
 			settings = append(settings, "`"+set+"`")
 		}
-		t.Row(s.Agent, s.Runs+s.Diverged, s.Period, strings.Join(settings, " "))
+		t.Row(s.Agent, s.Runs, s.Period, strings.Join(settings, " "))
 	}
 	return t
 }
 
-// Verdicts is a table of the experiment's claims, tested on a study. The settings of the study's first entry of each agent stand for
-// the defaults; a claim that compares what the study lacks is not judged.
-func Verdicts(h lab.Header, rows []lab.Row) *Table {
+// Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
+// The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
+// what the study lacks, or asks for more runs or periods than that has.
+func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
 	for _, c := range x.Claims {
-		f, err := c.Test(lab.FromStudy(x, h, rows), false)
+		size := c.Full
+		for _, other := range at {
+			size.Periods, size.Runs = other.Periods, other.Runs
+		}
+		f, err := c.Test(lab.FromStudy(x, h, rows), size)
 		if err != nil {
-			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: the study lacks what it compares")
+			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: "+err.Error())
 			continue
 		}
 		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**", c.Text, f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict)

@@ -34,13 +34,18 @@ func TestTable(t *testing.T) {
 func TestTablesOfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
 	h, rows := Study("posterior-approximations/*")
-	has(t, Verdicts(h, rows), " | 0.663 [0.494, 0.854] | 1.1 | 24 | 0 | **reproduced** |", " | 0.718 [0.538, 1.02] | 1 | 24 | 0 | **undecided at this size** |")
+	has(t, Verdicts(h, rows), "| not judged: not in the study: agent linear with all settings at their defaults "+
+		"needs 60 runs with results at period 5000; the study has 24 runs of 1000 periods |")
+	at := lab.Size{Periods: 1000, Runs: 24}
+	has(t, Verdicts(h, rows, at), " | 0.663 [0.494, 0.854] | 1.1 | 24 | 0 | **reproduced** |",
+		" | 0.718 [0.538, 1.02] | 1 | 24 | 0 | **undecided at this size** |")
 	h, rows = paper.PosteriorApproximations.Part(h, rows)
-	has(t, Standings(h, rows), "| linear | 1000 | 24 | 381.8 [306.9, 470.1] | ", "mean less that of linear |")
+	has(t, Standings(h, rows), "| linear | 1000 | 24 | 381.8 [301.9, 482.9] | ", "mean less that of linear |")
 	has(t, Contents(h, rows), "| dropout | 24 | 1000 |  |\n")
 	h, rows = Study("ids/n200-*")
 	has(t, Contents(h, rows), "| ids | 60 | 400 | `sgd-steps=20` `size=200` |")
-	has(t, Standings(h, rows, "size"), "| ids, sgd-steps=20, size=200 | 400 | 60 | 14.82 [13.07, 16.81] | 13.5 [12, 15] | 0 [0, 0] | -24.32 [-29.98, -18.65], 60 pairs |")
+	has(t, Standings(h, rows, "size"), "| ids, sgd-steps=20, size=200 | 400 | 60 | 14.82 [13.04, 16.83] | 13.5 "+
+		"[12, 15] | 0 [0, 0] | -24.32 [-29.98, -18.65], 60 pairs |")
 }
 
 // A claim about agents that the study lacks is not judged; the others are.
@@ -53,7 +58,8 @@ func TestVerdictsOfHalfAStudy(t *testing.T) {
 	}
 	h.Spec.Entries = h.Spec.Entries[:last]
 	rows = slices.DeleteFunc(rows, func(r lab.Row) bool { return r.Entry == last })
-	if got := Verdicts(h, rows).String(); strings.Count(got, "not judged") != 1 || strings.Count(got, "reproduced") != 2 {
+	if got := Verdicts(h, rows, lab.Size{Periods: 1000, Runs: 24}).String(); strings.Count(got, "not judged") != 1 ||
+		strings.Count(got, "reproduced") != 2 {
 		t.Errorf("got\n%s", got)
 	}
 }

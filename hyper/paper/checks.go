@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 func positive(name string, x float64) error {
@@ -30,7 +32,8 @@ func atLeast(name string, n, least int) error {
 
 func oneOf(name, got string, choices ...string) error {
 	if !slices.Contains(choices, got) {
-		return fmt.Errorf("%s must be one of %s, got %q", name, strings.Join(choices, ", "), got)
+		return fmt.Errorf("%s must be one of %s, got %q%s", name, strings.Join(choices, ", "), got,
+			nearest.Hint(got, choices))
 	}
 	return nil
 }

@@ -58,5 +58,5 @@ func (b Bar) target(simulate lab.Simulator, size lab.Size, arms int) (func(lab.S
 		return performsWell, nil
 	}
 	exact, err := exactAgainstTarget(simulate, size, arms)
-	return func(lab.Setting) float64 { return 2 * exact.Estimate }, err
+	return func(lab.Setting) float64 { return 2 * float64(exact.Estimate) }, err
 }

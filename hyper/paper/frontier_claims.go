@@ -112,9 +112,11 @@ func frontierClaims() []lab.Claim {
 	for _, arms := range frontierArms {
 		out = append(out, lab.Claim{
 			Name: fmt.Sprintf("exact-%d", arms),
-			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms (ours)", arms),
-			Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-				return exactAgainstTarget(simulate, claimSize(quick), arms)
+			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms "+
+				"(ours)", arms),
+			Quick: performQuick, Full: performFull,
+			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+				return exactAgainstTarget(simulate, size, arms)
 			},
 		})
 	}
@@ -141,8 +143,8 @@ func frontierClaims() []lab.Claim {
 	return out
 }
 
-// claimSize is the size at which claims about performing well are tested.
-func claimSize(quick bool) lab.Size { return lab.Size{Periods: 10_000, Runs: pick(quick, 20, 100)} }
+// The sizes at which claims about performing well are tested.
+var performQuick, performFull = lab.Size{Periods: 10_000, Runs: 20}, lab.Size{Periods: 10_000, Runs: 100}
 
 // exactAgainstTarget judges whether exact Thompson sampling performs well.
 func exactAgainstTarget(simulate lab.Simulator, size lab.Size, arms int) (lab.Finding, error) {
@@ -159,21 +161,23 @@ func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integ
 
 // leastComputation claims that the least computation of a family over that of another is below a bound.
 func leastComputation(name, text string, bound float64, bar Bar, a, b family) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-		least, err := LeastOf(simulate, claimSize(quick), bar, a.agent, a.integrate, a.arms)
-		if err != nil {
-			return lab.Finding{}, err
-		}
-		other, err := LeastOf(simulate, claimSize(quick), bar, b.agent, b.integrate, b.arms)
-		if err != nil {
-			return lab.Finding{}, err
-		}
-		ratio, err := least.Over(other)
-		statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a, float64(least.Computation.Value), b, float64(other.Computation.Value))
-		f := lab.Below(statistic, float64(ratio.Value), float64(ratio.Lower), float64(ratio.Upper), bound, least.Runs)
-		f.Discrete = true
-		return f, err
-	}}
+	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			least, err := LeastOf(simulate, size, bar, a.agent, a.integrate, a.arms)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			other, err := LeastOf(simulate, size, bar, b.agent, b.integrate, b.arms)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			ratio, err := least.Over(other)
+			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
+				float64(least.Computation.Value), b, float64(other.Computation.Value))
+			f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
+			f.Discrete = true
+			return f, err
+		}}
 }
 
 // ErrNotSearched says that no settings near the frontier are known.
@@ -201,5 +205,9 @@ func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate st
 	for i := range all {
 		all[i] = i
 	}
-	return lab.LeastComputation(h, rows, all, target)
+	least, err := lab.LeastComputation(h, rows, all, target)
+	if err == nil {
+		err = size.Enough(least.Runs)
+	}
+	return least, err
 }

@@ -103,7 +103,8 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 			return nil, err
 		}
 		least := bandit.Gaussian{Arms: arms}.LeastRegret(Frontier.Full.Periods, newGaussianBandit().PriorVariance) / float64(Frontier.Full.Periods)
-		out = append(out, FrontierLimit{arms, f.Bound, least, lab.Estimate{Value: lab.Float(f.Estimate), Lower: f.Lower, Upper: f.Upper}, f.Runs})
+		out = append(out, FrontierLimit{arms, f.Bound, least,
+			lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper}, f.Runs})
 	}
 	return out, nil
 }

@@ -41,24 +41,26 @@ func TestFrontierClaims(t *testing.T) {
 	for _, c := range paper.Frontier.Claims {
 		if strings.HasPrefix(c.Name, "exact") {
 			for from, want := range []lab.Verdict{lab.Reproduced, lab.NotReproduced} {
-				if f, err := c.Test(performing(map[string]int{"exact": from}), true); err != nil || f.Verdict != want {
+				if f, err := c.Test(performing(map[string]int{"exact": from}), c.Quick); err != nil ||
+					f.Verdict != want {
 					t.Errorf("%s: %v (error %v), want %s", c.Name, f, err, want)
 				}
 			}
 			continue
 		}
-		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), true)
+		f, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 0}), c.Quick)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		if f.Estimate != float64(f.Lower) || f.Estimate != float64(f.Upper) || f.Runs != 20 {
+		if f.Estimate != f.Lower || f.Estimate != f.Upper || f.Runs != 20 {
 			t.Errorf("%s: %v, want a ratio without doubt: all resamples agree", c.Name, f)
 		}
-		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), true)
+		dear, err := c.Test(performing(map[string]int{"linear": 1, "ensemble": 0}), c.Quick)
 		if err != nil || dear.Estimate <= f.Estimate {
 			t.Errorf("%s: %v (error %v) without the cheapest linear setting, want more than %v", c.Name, dear, err, f.Estimate)
 		}
-		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), true); !errors.Is(err, lab.ErrNoneBelow) {
+		if _, err := c.Test(performing(map[string]int{"linear": 0, "ensemble": 99}), c.Quick); !errors.Is(err,
+			lab.ErrNoneBelow) {
 			t.Errorf("%s: error %v when no ensemble performs well, want ErrNoneBelow", c.Name, err)
 		}
 	}

@@ -12,19 +12,22 @@ import (
 // The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
 var linearNearExact = lab.Claim{
 	Name: "linear-near-exact",
-	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson sampling (section 4.1; our bound)",
-	Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-		return compareRegret(simulate, lab.Size{Periods: 2000, Runs: pick(quick, 30, 100)}, 1.35,
+	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +
+		"sampling (section 4.1; our bound)",
+	Quick: lab.Size{Periods: 2000, Runs: 30}, Full: lab.Size{Periods: 2000, Runs: 100},
+	Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+		return compareRegret(simulate, size, 1.35,
 			arm{"linear", []string{"arms=20", "index-dim=10"}}, arm{"exact", []string{"arms=20"}})
 	},
 }
 
 // largerEnsembles: the parsimony of small ensembles limits them (sections 1 and 4.1).
 var largerEnsembles = lab.Claim{
-	Name: "larger-ensembles",
-	Text: "an ensemble of 100 particles has less regret than one of 10 (section 4.1)",
-	Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-		return compareRegret(simulate, lab.Size{Periods: 2000, Runs: pick(quick, 60, 200)}, 1,
+	Name:  "larger-ensembles",
+	Text:  "an ensemble of 100 particles has less regret than one of 10 (section 4.1)",
+	Quick: lab.Size{Periods: 2000, Runs: 60}, Full: lab.Size{Periods: 2000, Runs: 200},
+	Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+		return compareRegret(simulate, size, 1,
 			arm{"ensemble", []string{"arms=20", "particles=100"}}, arm{"ensemble", []string{"arms=20", "particles=10"}})
 	},
 }
@@ -33,9 +36,11 @@ var largerEnsembles = lab.Claim{
 func reachesTarget(agent string, arms int, setting string) lab.Claim {
 	return lab.Claim{
 		Name: fmt.Sprintf("target-%s-%d", agent, arms),
-		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms (section 4.1)", setting, agent, arms),
-		Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-			return againstTarget(simulate, claimSize(quick), agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
+		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms "+
+			"(section 4.1)", setting, agent, arms),
+		Quick: performQuick, Full: performFull,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			return againstTarget(simulate, size, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
 		},
 	}
 }
@@ -47,12 +52,14 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 		return lab.Finding{}, err
 	}
 	c := lab.Curves(h, rows)[0]
-	last := len(c.Periods) - 1
-	periods := float64(c.Periods[last])
-	mean, half := c.Mean[last]/periods, c.HalfWidth[last]/periods
-	f := lab.Below("average regret per period", mean, mean-half, mean+half, performsWell(h.Spec.Entries[0].Setting), c.Runs)
+	mean, periods := c.Final()
+	if periods == 0 {
+		return lab.Finding{}, fmt.Errorf("agent %s: %w", agent, lab.ErrNoRows)
+	}
+	f := lab.Below("average regret per period", mean.Scaled(1/float64(periods)),
+		performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
 	f.Diverged = c.Diverged
-	return f, nil
+	return f, size.Enough(f.Runs)
 }
 
 // arm is one side of a comparison.
@@ -93,14 +100,8 @@ func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b ar
 	if len(size.Sets) > 0 {
 		statistic += " with " + strings.Join(size.Sets, " ")
 	}
-	f := lab.Below(statistic, float64(d.Ratio), float64(d.RatioLower), float64(d.RatioUpper), bound, d.Pairs)
+	f := lab.Below(statistic, lab.Estimate{Value: d.Ratio, Lower: d.RatioLower, Upper: d.RatioUpper}, bound, d.Period,
+		d.Pairs)
 	f.Diverged = d.Diverged
-	return f, nil
-}
-
-func pick(quick bool, ifQuick, otherwise int) int {
-	if quick {
-		return ifQuick
-	}
-	return otherwise
+	return f, size.Enough(f.Runs)
 }

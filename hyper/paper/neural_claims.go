@@ -6,19 +6,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// neuralSize is the size of the tests on the neural bandit.
-func neuralSize(quick bool) lab.Size {
-	if quick {
-		return lab.Size{Periods: 500, Runs: 16}
-	}
-	return lab.Size{Periods: 5000, Runs: 60}
-}
+// The sizes of the tests on the neural bandit.
+var neuralQuickTest, neuralFullTest = lab.Size{Periods: 500, Runs: 16}, lab.Size{Periods: 5000, Runs: 60}
 
 // less is the claim that the mean regret of a is below bound times that of b.
 func less(name, text string, bound float64, a, b arm) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-		return compareRegret(simulate, neuralSize(quick), bound, a, b)
-	}}
+	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: neuralFullTest,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			return compareRegret(simulate, size, bound, a, b)
+		}}
 }
 
 // neuralClaims are those of section 4.2.
@@ -43,9 +39,11 @@ func neuralClaims() []lab.Claim {
 	for _, other := range []string{"egreedy", "independent"} {
 		out = append(out, lab.Claim{
 			Name: other + "-gap-grows",
-			Text: fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 (section 4.2)", other),
-			Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-				return contrast(simulate, neuralSize(quick), at("linear", 1000), at(other, 1000), at("linear", 200), at(other, 200))
+			Text: fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 "+
+				"(section 4.2)", other),
+			Quick: neuralQuickTest, Full: neuralFullTest,
+			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+				return contrast(simulate, size, at("linear", 1000), at(other, 1000), at("linear", 200), at(other, 200))
 			},
 		})
 	}
@@ -109,23 +107,17 @@ func approximationClaims() []lab.Claim {
 
 // contrast judges (a - b) - (c - d) < 0 for mean cumulative regrets, by seed.
 func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Finding, error) {
-	var rows []lab.Row
-	for i, side := range []arm{a, b, c, d} {
-		_, r, err := simulate([]string{side.agent}, side.sets, size)
-		if err != nil {
-			return lab.Finding{}, err
-		}
-		for _, row := range r {
-			row.Entry = i
-			rows = append(rows, row)
-		}
+	_, rows, err := together(simulate, size, a, b, c, d)
+	if err != nil {
+		return lab.Finding{}, err
 	}
 	gap, err := lab.PairedContrast(rows, 0, 1, 2, 3)
 	if err != nil {
 		return lab.Finding{}, err
 	}
 	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets, gap.Period)
-	f := lab.Below(statistic, float64(gap.Mean), float64(gap.Lower), float64(gap.Upper), 0, gap.Pairs)
+	f := lab.Below(statistic, lab.Estimate{Value: gap.Mean, Lower: gap.Lower, Upper: gap.Upper}, 0, gap.Period,
+		gap.Pairs)
 	f.Diverged = gap.Diverged
-	return f, nil
+	return f, size.Enough(f.Runs)
 }

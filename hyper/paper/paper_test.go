@@ -144,7 +144,7 @@ func TestClaimsJudge(t *testing.T) {
 			}
 			good, bad := 0.0, 0.0
 			for _, factor := range []float64{1e-3, 1e3} { // the first agent asked for does far better, then far worse
-				f, err := claim.Test(madeUp(x, factor), true)
+				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
 					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
 				}

@@ -6,14 +6,12 @@ import (
 
 // sparseClaims are those of section 5.
 func sparseClaims() []lab.Claim {
+	quick, full := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}, lab.Size{Periods: 500, Runs: 100, Sets: fullIDS}
 	compare := func(name, text string, bound float64, a, b arm) lab.Claim {
-		return lab.Claim{Name: name, Text: text, Test: func(simulate lab.Simulator, quick bool) (lab.Finding, error) {
-			size := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}
-			if !quick {
-				size = lab.Size{Periods: 500, Runs: 100, Sets: fullIDS}
-			}
-			return compareRegret(simulate, size, bound, a, b)
-		}}
+		return lab.Claim{Name: name, Text: text, Quick: quick, Full: full,
+			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+				return compareRegret(simulate, size, bound, a, b)
+			}}
 	}
 	return []lab.Claim{
 		compare("ids-halves", "with the one-sparse hypermodel IDS has at most half of Thompson sampling's regret (section 5; the bound is ours)", 0.5,

@@ -11,7 +11,7 @@ import (
 
 // Labels names curves for a legend, in their order: the agent, then the settings that differ between the curves of any
 // one agent, as in "ensemble, particles=10", and the settings in always, sorted by key. Settings that differ only
-// between agents are left out, as the agent's name stands for them. Runs that diverged are said to be missing.
+// between agents are left out, as the agent's name stands for them. It ends with how many runs diverged.
 func Labels(curves []lab.Curve, always ...string) []string {
 	shown := differing(curves)
 	for _, k := range always {
@@ -26,7 +26,7 @@ func Labels(curves []lab.Curve, always ...string) []string {
 				parts = append(parts, fmt.Sprintf("%s=%v", k, v))
 			}
 		}
-		out[i] = strings.Join(parts, ", ") + missing(c)
+		out[i] = strings.Join(parts, ", ") + divergence(c.Diverged, c.Runs)
 	}
 	return out
 }
@@ -49,12 +49,13 @@ func differing(curves []lab.Curve) map[string]bool {
 	return out
 }
 
-func missing(c lab.Curve) string {
-	switch {
-	case c.Diverged > 0 && c.Runs == 0:
-		return fmt.Sprintf(" (all %d diverged)", c.Diverged)
-	case c.Diverged > 0:
-		return fmt.Sprintf(" (%d of %d diverged)", c.Diverged, c.Runs+c.Diverged)
+// divergence says how many of some runs diverged.
+func divergence(diverged, runs int) string {
+	switch diverged {
+	case 0:
+		return ""
+	case runs:
+		return fmt.Sprintf(" (all %d diverged)", runs)
 	}
-	return ""
+	return fmt.Sprintf(" (%d of %d diverged)", diverged, runs)
 }

@@ -34,8 +34,9 @@ func TestLabels(t *testing.T) {
 		"a key another lacks":     {[]lab.Curve{named("exact"), named("linear", "m", 1), named("linear", "m", 2)}, nil, []string{"exact", "linear, m=1", "linear, m=2"}},
 		"two keys, sorted":        {[]lab.Curve{named("a", "z", 1, "b", "x"), named("a", "z", 2.5, "b", "y")}, nil, []string{"a, b=x, z=1", "a, b=y, z=2.5"}},
 		"asked for":               {[]lab.Curve{named("exact", "arms", 10)}, []string{"arms", "none"}, []string{"exact, arms=10"}},
-		"diverged":                {[]lab.Curve{diverged(named("a"), 7, 3), diverged(named("b"), 0, 4)}, nil, []string{"a (3 of 10 diverged)", "b (all 4 diverged)"}},
-		"none":                    {nil, nil, []string{}},
+		"diverged": {[]lab.Curve{diverged(named("a"), 10, 3), diverged(named("b"), 4, 4)}, nil,
+			[]string{"a (3 of 10 diverged)", "b (all 4 diverged)"}},
+		"none": {nil, nil, []string{}},
 	} {
 		if got := Labels(c.curves, c.always...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

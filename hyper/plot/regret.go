@@ -19,15 +19,13 @@ type Options struct {
 	TargetLabel string   // "target" when empty
 }
 
-// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. Curves without a point
-// have an entry in the legend only. It fails with ErrNothing when there is no point at all.
+// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends
+// where its statistic becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many
+// did. Curves without a point have an entry in the legend only. It fails with ErrNothing when there is no point at all.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
-	labels := opts.Labels
-	if labels == nil {
-		labels = Labels(curves, opts.Keys...)
-	}
-	if len(labels) != len(curves) {
-		return nil, fmt.Errorf("%d labels for %d curves", len(labels), len(curves))
+	labels, err := regretLabels(curves, opts)
+	if err != nil {
+		return nil, err
 	}
 	var series []Series
 	last := 1.0
@@ -53,6 +51,21 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	return lines(axes, corners, series)
 }
 
+// regretLabels are those of the options, with how many runs diverged, or those that Labels makes.
+func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
+	if opts.Labels == nil {
+		return Labels(curves, opts.Keys...), nil
+	}
+	if len(opts.Labels) != len(curves) {
+		return nil, fmt.Errorf("%d labels for %d curves", len(opts.Labels), len(curves))
+	}
+	labels := make([]string, len(curves))
+	for i, c := range curves {
+		labels[i] = opts.Labels[i] + divergence(c.Diverged, c.Runs)
+	}
+	return labels, nil
+}
+
 func regretAxes(opts Options) (Axes, []corner) {
 	if opts.Average {
 		return Axes{Title: opts.Title, X: "period t", Y: "average regret per period", LogX: true, LogY: true},
@@ -64,14 +77,14 @@ func regretAxes(opts Options) (Axes, []corner) {
 
 func regretSeries(c lab.Curve, opts Options) (Series, error) {
 	n := len(c.Periods)
-	for _, y := range [][]float64{c.Mean, c.HalfWidth, c.Median, c.Lower, c.Upper} {
+	for _, y := range [][]float64{c.Mean, c.MeanLower, c.MeanUpper, c.Median, c.Lower, c.Upper} {
 		if len(y) != n {
 			return Series{}, fmt.Errorf("curve of agent %s: %d periods and %d values", c.Agent, n, len(y))
 		}
 	}
 	s := Series{X: make([]float64, n), Y: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
 	for i, t := range c.Periods {
-		y, lower, upper := c.Mean[i], c.Mean[i]-c.HalfWidth[i], c.Mean[i]+c.HalfWidth[i]
+		y, lower, upper := c.Mean[i], c.MeanLower[i], c.MeanUpper[i]
 		if opts.Quartiles {
 			y, lower, upper = c.Median[i], c.Lower[i], c.Upper[i]
 		}

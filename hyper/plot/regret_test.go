@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// power is a curve with regret scale t^0.4 and a half-width of a tenth of that.
+// power is a curve with regret scale t^0.4 and an interval of a tenth of that to both sides.
 func power(agent string, scale float64, runs int) lab.Curve {
 	c := lab.Curve{Agent: agent, Runs: runs, Periods: lab.Schedule(1000)}
 	for _, t := range c.Periods {
@@ -28,7 +28,7 @@ func power(agent string, scale float64, runs int) lab.Curve {
 		if runs < 2 {
 			half = math.NaN()
 		}
-		c.Mean, c.HalfWidth = append(c.Mean, m), append(c.HalfWidth, half)
+		c.Mean, c.MeanLower, c.MeanUpper = append(c.Mean, m), append(c.MeanLower, m-half), append(c.MeanUpper, m+half)
 		c.Median, c.Lower, c.Upper = append(c.Median, 0.9*m), append(c.Lower, 0.7*m), append(c.Upper, 1.2*m)
 	}
 	return c
@@ -161,7 +161,7 @@ func TestRegretErrors(t *testing.T) {
 
 func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	void := power("lost", math.NaN(), 0)
-	void.Diverged = 4
+	void.Runs, void.Diverged = 4, 4
 	text, err := SVG(mustRegret(t, Options{}, void, power("exact", 2, 10), lab.Curve{Agent: "absent"}), 16, 10)
 	if err != nil {
 		t.Fatal(err)
@@ -173,9 +173,34 @@ func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	}
 }
 
+// A mean is infinite from the period on at which a run diverged: the line ends before, the quartiles go on, and the
+// legend says how many runs diverged, whoever made the labels.
+func TestRegretWithRunsThatDiverged(t *testing.T) {
+	c := power("linear", 2, 10)
+	c.Diverged = 2
+	for i, period := range c.Periods {
+		if period > 100 {
+			c.Mean[i], c.MeanUpper[i] = math.Inf(1), math.Inf(1)
+		}
+	}
+	for name, opts := range map[string]Options{"linear": {}, "mine": {Labels: []string{"mine"}}} {
+		text, err := SVG(mustRegret(t, opts, c), 16, 10)
+		if want := ">" + name + " (2 of 10 diverged)<"; err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("the SVG lacks %s (error %v)", want, err)
+		}
+	}
+	if p := mustRegret(t, Options{}, c); p.X.Max > 101 {
+		t.Errorf("the mean is drawn up to %v, and is infinite from 100 on", p.X.Max)
+	}
+	if p := mustRegret(t, Options{Quartiles: true}, c); p.X.Max != 1000 {
+		t.Errorf("the median is drawn up to %v of 1000 periods", p.X.Max)
+	}
+}
+
 func ExampleRegret() {
 	curve := lab.Curve{
-		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, HalfWidth: []float64{0.2, 0.5, 1},
+		Agent: "exact", Periods: []int{1, 10, 100}, Mean: []float64{1, 4, 9}, MeanLower: []float64{0.8, 3.5,
+			8}, MeanUpper: []float64{1.2, 4.6, 10},
 		Median: []float64{1, 4, 8}, Lower: []float64{0, 3, 6}, Upper: []float64{2, 6, 11}, Runs: 20,
 	}
 	p, err := Regret([]lab.Curve{curve}, Options{Title: "Gaussian bandit"})

@@ -10,9 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent and
-// combination of other settings, in the order of their first standings. Labels name what the lines differ in. It fails when
-// the value of the setting is no number.
+// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
+// and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
+// say how many runs diverged: an estimate that is infinite for them is not drawn. It fails when the value of the
+// setting is no number.
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
@@ -32,10 +33,14 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])), cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
+	var runs, diverged int
 	for i, n := range order {
 		if i == 0 || names[n] != names[order[i-1]] {
-			out = append(out, Series{Label: names[n]})
+			out = append(out, Series{})
+			runs, diverged = 0, 0
 		}
+		runs, diverged = runs+all[n].Runs, diverged+all[n].Diverged
+		out[len(out)-1].Label = strings.TrimSpace(names[n] + divergence(diverged, runs))
 		s, e := &out[len(out)-1], statistic(all[n])
 		s.X, s.Y = append(s.X, at[n]), append(s.Y, float64(e.Value))
 		s.Lower, s.Upper = append(s.Lower, float64(e.Lower)), append(s.Upper, float64(e.Upper))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/approx"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -85,7 +86,9 @@ func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	if f.construction != "" {
 		known, ok := approx.Constructions[f.construction]
 		if !ok {
-			errs = append(errs, fmt.Errorf("unknown construction %q; choose %s", f.construction, strings.Join(approx.ConstructionNames(), ", ")))
+			names := approx.ConstructionNames()
+			errs = append(errs, fmt.Errorf("unknown construction %q%s; choose %s", f.construction,
+				nearest.Hint(f.construction, names), strings.Join(names, ", ")))
 		}
 		o.Construction = known
 	}
@@ -106,7 +109,8 @@ const mostPoints = 64
 func (f *approxFlags) check() error {
 	var errs []error
 	if _, ok := approx.Known[f.measure]; !ok {
-		errs = append(errs, fmt.Errorf("unknown measure %q; choose --measure %s", f.measure, strings.Join(approx.KnownNames(), ", ")))
+		errs = append(errs, fmt.Errorf("unknown measure %q%s; choose --measure %s", f.measure,
+			nearest.Hint(f.measure, approx.KnownNames()), strings.Join(approx.KnownNames(), ", ")))
 	}
 	if f.points < 1 || f.points > mostPoints {
 		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", mostPoints, f.points))

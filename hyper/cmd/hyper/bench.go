@@ -15,6 +15,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -97,9 +98,11 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 	if len(names) == 0 {
 		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
 	}
+	known := append(workloadNames(), "normals", "matmul")
 	for _, n := range names {
-		if n != "matmul" && n != "normals" && !slices.Contains(workloadNames(), n) {
-			return fmt.Errorf("unknown workload %q; the workloads are %s, normals, matmul", n, strings.Join(workloadNames(), ", "))
+		if !slices.Contains(known, n) {
+			return fmt.Errorf("unknown workload %q%s; the workloads are %s", n, nearest.Hint(n, known),
+				strings.Join(known, ", "))
 		}
 	}
 	if engine.backend == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -18,67 +20,157 @@ import (
 // freshSeeds is where the seeds of checks begin: no default setting was chosen on these.
 const freshSeeds = 1_000_000
 
+const checkHelp = `check tests what the paper says about an experiment, one claim after the other. A claim
+is about a number, such as the regret of one agent over the regret of another. It says that
+the number is below a bound. check simulates the agents, with seeds that were not used to choose
+any setting. It prints the number with a 95% interval: of 100 such intervals about 95 hold the
+true number. Then it prints a verdict:
+
+  reproduced              The whole interval is below the bound. The claim holds here.
+  not reproduced          The whole interval is above the bound, or a run diverged on the side
+                          that should have less regret. The claim does not hold here.
+  undecided at this size  The bound is inside the interval. More runs may decide. Where check can
+                          tell, it says about how many.
+  cannot be judged        There is nothing to compare. The study lacks runs, periods or settings
+                          that the claim needs, or no setting of an agent is good enough for the
+                          comparison. check says which.
+
+A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
+every other run, so the mean regret of its agent is infinite.
+
+Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
+the study must have that many runs or more, with results at exactly that period. --periods and
+--runs judge all claims at another size; check then says so.
+
+The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
+
+const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
+  hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
+  hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
+  hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study`
+
+// checkFlags are those of hyper check.
+type checkFlags struct {
+	quick, json   bool
+	periods, runs int
+	seed          uint64
+	only, study   []string
+	engine        engineFlags
+}
+
 func checkCommand() *cobra.Command {
-	var quick, asJSON bool
-	var engine engineFlags
-	var seed uint64
-	var only, study []string
+	var f checkFlags
 	c := &cobra.Command{
-		Use:   "check EXPERIMENT",
-		Short: "Test the paper's claims on fresh seeds; exit status 1 unless all are reproduced",
-		Args:  argument("EXPERIMENT"),
+		Use:     "check EXPERIMENT",
+		Short:   "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
+		Long:    checkHelp,
+		Example: checkExample,
+		Args:    argument("EXPERIMENT"),
+		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
-	flags.BoolVar(&quick, "quick", false, "fewer runs: a minute or two")
-	flags.StringSliceVar(&only, "claim", nil, "claims to test, separated by commas (default: all)")
-	flags.StringArrayVar(&study, "study", nil, "DIR|FILE: judge by these results instead of simulating; repeatable, or a pattern such as 'results/neural*.gz'")
-	flags.Uint64Var(&seed, "seed", freshSeeds, "first seed")
-	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
-	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per claim")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		x, err := experiment(args[0])
-		if err != nil {
-			return err
-		}
-		claims, err := selectClaims(x, only)
-		if err != nil {
-			return err
-		}
-		simulate := simulator(c.Context(), x, seed, engine)
-		if len(study) > 0 {
-			h, rows, err := readStudy(x, study)
-			if err != nil {
-				return err
-			}
-			simulate = lab.FromStudy(x, h, rows)
-		}
-		var refuted, undecided, unjudged int
-		for _, claim := range claims {
-			f, err := claim.Test(simulate, quick)
-			if errors.Is(err, lab.ErrNotInStudy) || errors.Is(err, lab.ErrNoneBelow) || errors.Is(err, paper.ErrNotSearched) {
-				fmt.Fprintf(os.Stderr, "hyper: %s cannot be judged: %v\n", claim.Name, err)
-				unjudged++
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			f.Claim = claim.Name
-			switch f.Verdict {
-			case lab.NotReproduced:
-				refuted++
-			case lab.Undecided:
-				undecided++
-			}
-			printFinding(claim, f, asJSON)
-		}
-		if refuted+undecided+unjudged > 0 {
-			return failure{fmt.Errorf("of %d claims %d not reproduced, %d undecided, %d cannot be judged", len(claims), refuted, undecided, unjudged)}
-		}
-		return nil
-	}
+	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
+	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+
+		"hyper list)")
+	flags.IntVar(&f.runs, "runs", 0, "judge with this many runs of each agent (default: the claim's own number)")
+	flags.StringSliceVar(&f.only, "claim", nil, "names of the claims to test, separated by commas (default: all, "+
+		"see hyper list)")
+	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: simulate nothing, and judge by these results; "+
+		"repeatable, or a pattern such as 'results/neural*.gz'")
+	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
+	flags.StringVar(&f.engine.backend, "backend", "", "as for hyper run")
+	flags.IntVar(&f.engine.workers, "workers", 0, "as for hyper run")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object per claim")
 	return c
+}
+
+func (f *checkFlags) run(c *cobra.Command, name string) error {
+	x, err := experiment(name)
+	if err != nil {
+		return err
+	}
+	claims, err := selectClaims(x, f.only)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []string{"periods", "runs"} {
+		if n, _ := c.Flags().GetInt(flag); c.Flags().Changed(flag) && n < 1 {
+			return fmt.Errorf("--%s must be at least 1, got %d", flag, n)
+		}
+	}
+	simulate := simulator(c.Context(), x, f.seed, f.engine)
+	if len(f.study) > 0 {
+		h, rows, err := readStudy(x, f.study)
+		if err != nil {
+			return err
+		}
+		simulate = lab.FromStudy(x, h, rows)
+	}
+	return f.judge(claims, simulate)
+}
+
+// judge prints the finding of each claim.
+func (f *checkFlags) judge(claims []lab.Claim, simulate lab.Simulator) error {
+	count := map[lab.Verdict]int{}
+	for _, claim := range claims {
+		size := f.size(claim)
+		found, err := claim.Test(simulate, size)
+		if unjudged(err) {
+			nan := lab.Float(math.NaN())
+			found = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, Bound: found.Bound, Periods: size.Periods,
+				Verdict: lab.Unjudged, Reason: err.Error()}
+		} else if err != nil {
+			return err
+		}
+		found.Claim = claim.Name
+		count[found.Verdict]++
+		f.print(claim, found)
+	}
+	if bad := len(claims) - count[lab.Reproduced]; bad > 0 {
+		return failure{fmt.Errorf("of %d claims %d reproduced, %d not reproduced, %d undecided, %d cannot be judged",
+			len(claims), count[lab.Reproduced],
+			count[lab.NotReproduced], count[lab.Undecided], count[lab.Unjudged])}
+	}
+	return nil
+}
+
+// unjudged tells whether an error says that there was nothing to judge by.
+func unjudged(err error) bool {
+	for _, cause := range []error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, paper.ErrNotSearched} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}
+
+// size is that at which a claim is judged.
+func (f *checkFlags) size(claim lab.Claim) lab.Size {
+	size := claim.Size(f.quick)
+	if f.periods > 0 {
+		size.Periods = f.periods
+	}
+	if f.runs > 0 {
+		size.Runs = f.runs
+	}
+	return size
+}
+
+func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
+	if f.json {
+		_ = printLines(found)
+		return
+	}
+	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
+	if found.Diverged > 0 {
+		fmt.Printf("  %d of %d runs diverged, and count as worse than all others\n", found.Diverged, found.Runs)
+	}
+	if runs, ok := found.RunsToDecide(); ok {
+		fmt.Printf("  about %.0f runs would decide\n", runs)
+	}
+	if own, asked := c.Size(f.quick), f.size(c); own.String() != asked.String() {
+		fmt.Printf("  judged at %v, as --periods and --runs ask; the claim's own size is %v\n", asked, own)
+	}
 }
 
 func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
@@ -92,7 +184,8 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("experiment %s has no claim %q; its claims are %s", x.Name, n, strings.Join(known, ", "))
+			return nil, fmt.Errorf("experiment %s has no claim %q%s; its claims are %s", x.Name, n,
+				nearest.Hint(n, known), strings.Join(known, ", "))
 		}
 	}
 	return out, nil
@@ -146,18 +239,4 @@ func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Ro
 		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}
 	return h, rows, err
-}
-
-func printFinding(c lab.Claim, f lab.Finding, asJSON bool) {
-	if asJSON {
-		_ = printLines(f)
-		return
-	}
-	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, f)
-	if f.Diverged > 0 {
-		fmt.Printf("  %d runs diverged and are left out\n", f.Diverged)
-	}
-	if runs, ok := f.RunsToDecide(); ok {
-		fmt.Printf("  about %.0f runs would decide\n", runs)
-	}
 }

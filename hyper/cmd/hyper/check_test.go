@@ -1,9 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // A study of exact Thompson sampling alone decides some claims, leaves one open, and has nothing for that about other agents.
@@ -16,14 +23,78 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced"} {
+	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced",
+		"least-10: a diagonal",
+		"cannot be judged: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 	}
-	for _, want := range []string{"least-10 cannot be judged", "of 4 claims 1 not reproduced, 1 undecided, 1 cannot be judged"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("%q is not in %s", want, stderr)
+	want := "of 4 claims 1 reproduced, 1 not reproduced, 1 undecided, 1 cannot be judged"
+	if !strings.Contains(stderr, want) {
+		t.Errorf("%q is not in %s", want, stderr)
+	}
+}
+
+// A study is judged at the size of the claims, or at one that is asked for, which the verdict then says; with --json
+// too.
+func TestCheckJudgesAtOneSize(t *testing.T) {
+	study, err := filepath.Abs("../../../notebooks/results/prior-sensitivity/linear-1000000.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"check", "prior-sensitivity", "--claim", "small-prior-costs", "--study", study}
+	status, stdout, stderr := call(t, args...)
+	if want := "cannot be judged: not in the study: agent linear with prior-multiplier=1, its other settings at " +
+		"their defaults, needs 60 runs with results at " +
+		"period 5000; the study has 24 runs of 1000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
+		t.Errorf("exit status %d, want 1 and %q\n%s%s", status, want, stdout, stderr)
+	}
+	status, stdout, stderr = call(t, append(args, "--periods", "1000", "--runs", "24")...)
+	for _, want := range []string{"24 runs: reproduced\n", "judged at 24 runs of 1000 periods, as --periods and " +
+		"--runs ask; the claim's own size is 60 runs of 5000 periods\n"} {
+		if status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("exit status %d, want 0 and %q\n%s%s", status, want, stdout, stderr)
 		}
+	}
+	_, stdout, _ = call(t, append(args, "--json")...)
+	var f map[string]any
+	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "cannot be judged" ||
+		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 5000.0 {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
+// Results that have a header and no rows yet, as those of a run that was stopped early, are an error that says how to
+// go on.
+func TestCheckOfAHeaderAlone(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"run", "gaussian", "--agent", "linear", "--periods", "5", "--runs", "2", "--out", dir}
+	if status, _, stderr := call(t, args...); status != 0 {
+		t.Fatal(stderr)
+	}
+	file := filepath.Join(dir, lab.ResultsFile)
+	header, _, _ := bytes.Cut(must.M1(os.ReadFile(file)), []byte("\n"))
+	must.M(os.WriteFile(file, append(header, '\n'), 0o644))
+	for _, verb := range [][]string{{"check", "gaussian", "--study", dir}, {"compare", dir}, {"plot", dir}} {
+		status, _, stderr := call(t, verb...)
+		if status != exitBadInput || !strings.Contains(stderr, "hyper resume") || strings.Contains(stderr, "panic") {
+			t.Errorf("%v: exit status %d, want 2 and how to go on: %s", verb, status, stderr)
+		}
+	}
+}
+
+// Every verdict that check can print is explained in its help, and what a claim needs is in the list.
+func TestCheckHelp(t *testing.T) {
+	_, help, _ := call(t, "check", "--help")
+	for _, v := range []lab.Verdict{lab.Reproduced, lab.NotReproduced, lab.Undecided, lab.Unjudged} {
+		if !strings.Contains(help, "\n  "+string(v)+"  ") {
+			t.Errorf("the help does not explain %q", v)
+		}
+	}
+	_, list, _ := call(t, "list", "gaussian")
+	if want := "needs 100 runs of 2000 periods: hyper check gaussian --claim linear-near-exact\n      with --quick " +
+		"30 runs of 2000 periods\n"; !strings.Contains(list, want) {
+		t.Errorf("%q is not in the list", want)
 	}
 }

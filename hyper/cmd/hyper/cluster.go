@@ -7,10 +7,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/sweep"
 )
@@ -40,10 +42,9 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 // check reports what is wrong.
 func (f *clusterFlags) check(engine string) error {
 	var errs []error
-	switch engine {
-	case "local", "slurm", "kubernetes":
-	default:
-		errs = append(errs, fmt.Errorf("unknown engine %q: choose local, slurm or kubernetes", engine))
+	if engines := []string{"local", "slurm", "kubernetes"}; !slices.Contains(engines, engine) {
+		errs = append(errs, fmt.Errorf("unknown engine %q%s: choose local, slurm or kubernetes", engine,
+			nearest.Hint(engine, engines)))
 	}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))

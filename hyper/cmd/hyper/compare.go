@@ -17,7 +17,17 @@ func compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
 		Short: "Compare the agents of results or pieces of a study, paired by seed, with 95% intervals",
-		Args:  cobra.MinimumNArgs(1),
+		Long: `compare prints a line for each agent and setting, after the last period that all its runs have
+reached: the number of runs; the mean and the median of their cumulative regret; the share of runs
+that failed, which is that their regret per period is still high late in the run; how many runs
+diverged; and the mean less that of the first line, over the runs of both with the same seed.
+Numbers in brackets are 95% intervals. A dash says that there is nothing to compare.
+
+A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
+every other run, so the mean is infinite (+Inf).`,
+		Example: "  hyper compare notebooks/results/neural/others-200-1000000.jsonl.gz " +
+			"notebooks/results/neural/others-200-1000030.jsonl.gz",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			h, rows, err := lab.ReadStudy(paper.Known, paths...)
 			if err != nil {
@@ -41,7 +51,12 @@ func printComparison(all []lab.Standing, labels []string) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, paired [95%]")
 	for i, s := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n", labels[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed, s.Diverged, s.Difference)
+		difference := "-" // of the first, and where nothing pairs the two
+		if s.Pairs > 0 {
+			difference = s.Difference.String()
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n", labels[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed,
+			s.Diverged, difference)
 	}
 	return w.Flush()
 }

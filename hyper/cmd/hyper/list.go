@@ -26,19 +26,30 @@ var hypermodels = [][2]string{
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [EXPERIMENT...]",
-		Short: "List experiments, agents and hypermodels with their keys, defaults and meaning",
+		Short: "List experiments, with their agents, keys and claims, and the hypermodels",
+		Long: `list tells what can be run. Of each experiment, or of those that are named, it prints
+  - its agents, which hyper run EXPERIMENT --agent AGENT runs,
+  - the keys of each agent, which --set KEY=VALUE changes: name, kind of value, default value and meaning,
+  - the claims of the paper that hyper check EXPERIMENT tests, with the runs and periods that each needs.
+Last it prints the hypermodels of the Go package hyper.`,
+		Example: "  hyper list gaussian",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = paper.Order
 			}
+			var all []lab.Experiment
 			for _, name := range args {
 				x, err := experiment(name)
 				if err != nil {
 					return err
 				}
-				listExperiment(x)
+				all = append(all, x)
 			}
-			fmt.Println("hypermodels (package hyper)")
+			for _, x := range all {
+				listExperiment(x)
+				listClaims(x)
+			}
+			fmt.Println("hypermodels of the Go package hyper")
 			for _, h := range hypermodels {
 				fmt.Printf("  %-16s %s\n", h[0], h[1])
 			}
@@ -49,9 +60,9 @@ func listCommand() *cobra.Command {
 
 func listExperiment(x lab.Experiment) {
 	fmt.Printf("%s: %s (section %s)\n", x.Name, x.Title, x.Section)
-	fmt.Printf("  quick %v, full %v\n", x.Quick, x.Full)
+	fmt.Printf("  hyper run %s --quick makes %v of each agent; --full, as in the paper, %v\n", x.Name, x.Quick, x.Full)
 	for _, name := range x.Order {
-		fmt.Printf("\n  agent %s\n", name)
+		fmt.Printf("\n  agent %s: key, kind, default, meaning\n", name)
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		keys := lab.Keys(x.Agents[name]())
 		slices.SortStableFunc(keys, func(a, b lab.Key) int { return boolInt(b.PerRun) - boolInt(a.PerRun) })
@@ -64,7 +75,17 @@ func listExperiment(x lab.Experiment) {
 		}
 		_ = w.Flush()
 	}
-	fmt.Print("\n  *: may differ between runs of one compiled program, so that a sweep over it compiles once\n\n")
+	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n\n")
+}
+
+// listClaims prints the claims of an experiment with what each needs.
+func listClaims(x lab.Experiment) {
+	fmt.Printf("  claims of the paper that hyper check %s tests\n", x.Name)
+	for _, c := range x.Claims {
+		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
+			c.Full, x.Name, c.Name, c.Quick)
+	}
+	fmt.Println()
 }
 
 func boolInt(b bool) int {

@@ -75,7 +75,23 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"plot":                                   "at least 1 arg",
 		"check gaussian --claim foo":             "its claims are linear-near-exact",
 		"list foo":                               "the experiments are gaussian",
-		"bench foo":                              "the workloads are",
+		"list gaussian idz":                      `did you mean "ids"?`,
+		"chekc gaussian":                         `unknown command "chekc" (did you mean "check"?)`,
+		"run gausian":                            `did you mean "gaussian"?`,
+		"run gaussian --agnet linear":            `unknown flag: --agnet (did you mean "--agent"?); see hyper run --help`,
+		"run gaussian --agent liner":             `did you mean "linear"?`,
+		"run gaussian --set arm=1":               `no agent here has a key "arm" (did you mean "arms"?); the keys are`,
+		"run gaussian --policy thomson":          `unknown policy "thomson" (did you mean "thompson"?)`,
+		"run gaussian --backend xla:cup":         `did you mean "xla:cpu"?`,
+		"run gaussian --runs ten":                "--runs=ten: want a whole number; see hyper run --help",
+		"run gaussian --seed -1":                 "--seed=-1: want a whole number that is not negative",
+		"check gaussian --claim linear-near":     "its claims are linear-near-exact",
+		"check gaussian --claim target-linear-1": `did you mean "target-linear-10"?`,
+		"check gaussian --runs 0":                "--runs must be at least 1, got 0",
+		"tune gaussain --agent a --out b":        `did you mean "gaussian"?`,
+		"tune gaussian --agent linear --out b --space step-sise=1:2": `did you mean "step-size"?`,
+		"bench neurl": `did you mean "neural"?`,
+		"bench foo":   "the workloads are",
 	})
 }
 
@@ -196,6 +212,27 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	t.Logf("%d kills; the uninterrupted run took %v", kills, took)
 	if kills == 0 {
 		t.Error("nothing was killed: the test says nothing")
+	}
+}
+
+// Runs that diverge are told and counted: as a mean that is infinite in the table, in JSON and by compare, and not left
+// out.
+func TestDivergedRunsAreShown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "step-size=1e30",
+		"--periods", "30", "--runs", "3", "--out", dir}
+	status, table, stderr := call(t, args...)
+	if status != 0 || !strings.Contains(stderr, "linear (all 3 diverged): 3 of 3 runs diverged") ||
+		!strings.Contains(table, "+Inf") {
+		t.Errorf("run: exit status %d\n%s%s", status, table, stderr)
+	}
+	if _, lines, _ := call(t, "resume", dir, "--json"); !strings.Contains(lines,
+		`"cumulative_regret":"+Inf","cumulative_regret_se":null`) {
+		t.Errorf("resume --json: %s", lines)
+	}
+	if _, table, _ := call(t, "compare", dir); !strings.Contains(table, "+Inf [+Inf, +Inf]") ||
+		!strings.Contains(table, "linear (all 3 diverged)") {
+		t.Errorf("compare: %s", table)
 	}
 }
 

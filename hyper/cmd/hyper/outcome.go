@@ -40,7 +40,8 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 		}
 		outcomes = append(outcomes, o)
 		if s.Diverged > 0 {
-			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged (predictions that are not finite); the statistics leave them out: lower step-size or raise index-samples\n",
+			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged (predictions that are not finite); they "+
+				"count as worse than all others, so the mean is infinite: lower step-size or raise index-samples\n",
 				labels[i], s.Diverged, s.Runs)
 		}
 	}
@@ -80,14 +81,14 @@ func printTable(outcomes []outcome, labels []string) {
 	fmt.Println("\n± is one standard error over runs.")
 }
 
-func plain(x *float64, format string) string {
+func plain(x *lab.Float, format string) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf(format, *x)
+	return fmt.Sprintf(format, float64(*x))
 }
 
-func plusMinus(x, se *float64, format string) string {
+func plusMinus(x, se *lab.Float, format string) string {
 	if se == nil {
 		return plain(x, format)
 	}

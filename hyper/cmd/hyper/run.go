@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -80,7 +81,8 @@ func (f *specFlags) allSets() []string {
 func experiment(name string) (lab.Experiment, error) {
 	x, ok := paper.Known[name]
 	if !ok {
-		return x, fmt.Errorf("unknown experiment %q; the experiments are %s", name, strings.Join(paper.Order, ", "))
+		return x, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, paper.Order),
+			strings.Join(paper.Order, ", "))
 	}
 	return x, nil
 }

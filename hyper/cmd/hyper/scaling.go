@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -100,7 +101,8 @@ func scalingKeys() (keys []string) {
 func (f scalingFlags) run(ctx context.Context, keys []string) error {
 	for _, k := range keys {
 		if !slices.Contains(scalingKeys(), k) {
-			return fmt.Errorf("unknown key %q; the keys are %s", k, strings.Join(scalingKeys(), ", "))
+			return fmt.Errorf("unknown key %q%s; the keys are %s", k, nearest.Hint(k, scalingKeys()),
+				strings.Join(scalingKeys(), ", "))
 		}
 	}
 	if err := f.open(); err != nil {

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// flagError says in plain words what is wrong with a flag: of one that is not known which may have been meant, of a
+// value that cannot be read what is wanted.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	help := "; see " + c.CommandPath() + " --help"
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return fmt.Errorf("%w%s%s", err, nearest.Hint("--"+unknown.GetSpecifiedName(), names), help)
+	case errors.As(err, &value):
+		f := value.GetFlag()
+		if want, ok := wanted[f.Value.Type()]; ok {
+			return fmt.Errorf("--%s=%s: want %s%s", f.Name, value.GetValue(), want, help)
+		}
+	}
+	return fmt.Errorf("%w%s", err, help)
+}
+
+// wanted says in words what a flag takes, by its type.
+var wanted = map[string]string{
+	"int":      "a whole number",
+	"uint64":   "a whole number that is not negative",
+	"float64":  "a number",
+	"duration": "a time such as 20s or 5m",
+	"bool":     "true or false",
+}

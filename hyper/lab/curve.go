@@ -1,0 +1,50 @@
+package lab
+
+// Curve is the cumulative regret of an entry over the periods that all its runs have. Runs that diverged count by
+// [Row.Counted]: the mean is infinite from the first period on at which a run has. A bound of the mean of a single run
+// is NaN.
+type Curve struct {
+	Agent     string
+	Settings  map[string]any
+	Periods   []int
+	Mean      []float64
+	MeanLower []float64 // of the interval of the mean, at Level, see MeanRegret
+	MeanUpper []float64
+	Median    []float64
+	Lower     []float64 // lower quartile
+	Upper     []float64 // upper quartile
+	Runs      int       // diverged ones included
+	Diverged  int       // runs, by the last period
+}
+
+// Curves returns one Curve for each entry, in their order. The curve of an entry without rows has no periods.
+func Curves(h Header, rows []Row) []Curve {
+	out := make([]Curve, len(h.Spec.Entries))
+	for i, e := range h.Spec.Entries {
+		runs := historyOf(rows, i)
+		seeds, periods := common(runs)
+		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Periods: periods, Runs: len(seeds)}
+		for _, period := range periods {
+			regret := runs.at(period, seeds)
+			mean := MeanRegret(regret)
+			c.Mean = append(c.Mean, float64(mean.Value))
+			c.MeanLower = append(c.MeanLower, float64(mean.Lower))
+			c.MeanUpper = append(c.MeanUpper, float64(mean.Upper))
+			c.Median = append(c.Median, quantile(regret, 0.5))
+			c.Lower = append(c.Lower, quantile(regret, 0.25))
+			c.Upper = append(c.Upper, quantile(regret, 0.75))
+			c.Diverged = infinite(regret)
+		}
+		out[i] = c
+	}
+	return out
+}
+
+// Final is the mean regret of a curve at its last period, with its interval. It is zero for a curve without periods.
+func (c Curve) Final() (mean Estimate, period int) {
+	last := len(c.Periods) - 1
+	if last < 0 {
+		return Estimate{}, 0
+	}
+	return Estimate{Float(c.Mean[last]), Float(c.MeanLower[last]), Float(c.MeanUpper[last])}, c.Periods[last]
+}

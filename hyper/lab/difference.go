@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+)
+
+// Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
+// Level, and NaN with a single pair. Runs that diverged count by [Row.Counted].
+type Difference struct {
+	Period     int   `json:"period"`   // the last one that all pairs have reached in both entries
+	Pairs      int   `json:"pairs"`    // of runs with the same seed
+	Diverged   int   `json:"diverged"` // pairs of which either run diverged
+	Unpaired   int   `json:"unpaired"` // runs whose seed the other entry lacks
+	Mean       Float `json:"mean"`     // of A minus B
+	Lower      Float `json:"lower"`    // Student's t
+	Upper      Float `json:"upper"`
+	Ratio      Float `json:"ratio"`       // mean of A over mean of B
+	RatioLower Float `json:"ratio_lower"` // bootstrap over pairs, percentiles
+	RatioUpper Float `json:"ratio_upper"`
+}
+
+// PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when there is no pair, or no period
+// that all pairs have.
+func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
+	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
+	seeds, periods := common(a, b)
+	d := Difference{Pairs: len(seeds), Unpaired: len(a) + len(b) - 2*len(seeds)}
+	if err := enough(seeds, periods); err != nil {
+		return d, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
+	}
+	d.Period = periods[len(periods)-1]
+	d.compare(a.at(d.Period, seeds), b.at(d.Period, seeds))
+	return d, nil
+}
+
+// enough says what runs to compare lack.
+func enough(seeds []uint64, periods []int) error {
+	switch {
+	case len(seeds) == 0:
+		return fmt.Errorf("%w: no seed is that of a run of each", ErrNoRows)
+	case len(periods) == 0:
+		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; pieces of "+
+			"a study may have been exported at other periods: export them again from their folders", ErrNoRows, len(seeds))
+	}
+	return nil
+}
+
+// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: Mean, Lower and Upper of a
+// Difference. Where a run of A or D diverged it is +Inf, and else where one of B or C did -Inf.
+func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
+	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
+	seeds, periods := common(of...)
+	out := Difference{Pairs: len(seeds)}
+	if err := enough(seeds, periods); err != nil {
+		return out, fmt.Errorf("entries %d, %d, %d and %d: %w", a, b, c, d, err)
+	}
+	out.Period = periods[len(periods)-1]
+	plus, minus := make([]float64, len(seeds)), make([]float64, len(seeds))
+	for i, h := range of {
+		side := [][]float64{plus, minus, minus, plus}[i]
+		for j, x := range h.at(out.Period, seeds) {
+			side[j] += x
+		}
+	}
+	out.subtract(plus, minus)
+	return out, nil
+}
+
+func (d *Difference) compare(a, b []float64) {
+	d.subtract(a, b)
+	r := ratioOfMeans(a, b)
+	d.Ratio, d.RatioLower, d.RatioUpper = r.Value, r.Lower, r.Upper
+}
+
+// subtract fills in the mean of a minus b. Where both are infinite a counts: it is then not below b.
+func (d *Difference) subtract(a, b []float64) {
+	differences := make([]float64, len(a))
+	for i := range a {
+		differences[i] = a[i] - b[i]
+		if math.IsInf(a[i], 1) {
+			differences[i] = a[i]
+		}
+	}
+	e := meanDifference(differences)
+	d.Diverged, d.Mean, d.Lower, d.Upper = infinite(differences), e.Value, e.Lower, e.Upper
+}

@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
+)
+
+// Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format, with the
+// rows at the last period and at eight periods for each factor of ten, from 10 on. These are the same whatever the last
+// period is, so that pieces of different length can be compared. Regrets are rounded to thousandths. All runs must be
+// complete.
+func Export(dir, path string, known map[string]Experiment) error {
+	h, rows, err := ReadResults(dir, known)
+	if err != nil {
+		return err
+	}
+	want := len(h.Spec.Entries) * h.Spec.Runs * len(Schedule(h.Spec.Periods))
+	if len(rows) != want {
+		return fmt.Errorf("%s: %w: it has %d of %d rows; resume it first", dir, ErrResults, len(rows), want)
+	}
+	return WritePiece(path, h, rows)
+}
+
+// A regret in a piece of a study is a whole number of pieceParts of 1.
+const pieceParts = 1e3
+
+// WritePiece writes complete results to a file as Export does.
+func WritePiece(path string, h Header, rows []Row) error {
+	kept := thinned(h.Spec.Periods)
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(z)
+	err = lines.Encode(h)
+	for _, r := range rows {
+		if slices.Contains(kept, r.Period) && err == nil {
+			r.Regret = Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
+			err = lines.Encode(r)
+		}
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		return err
+	}
+	return saved.WriteFile(path, out.Bytes())
+}
+
+// thinned is every second period of the grid that all schedules have, from 10 on: 10, 13, 17, 23, 31, 42, 56, 74, 100
+// and so on; and the last. (Once it was every second counted from the last: pieces of 2,000 periods of that time have
+// those between these.)
+func thinned(periods int) []int {
+	var out []int
+	x := 1.0
+	for i := 0; int(x) < periods; i, x = i+1, x*scheduleRatio {
+		if x >= 10 && i%2 == 0 {
+			out = append(out, int(x))
+		}
+	}
+	return append(out, periods)
+}
+
+// agree tells whether two rows of the same run and period say the same: a piece of a study has its regrets rounded.
+func agree(a, b Row) bool {
+	x, y := float64(a.Regret), float64(b.Regret)
+	near := math.Abs(x-y) <= 0.5/pieceParts+1e-12*math.Abs(x)
+	return a.Diverged == b.Diverged && (near || x == y || math.IsNaN(x) && math.IsNaN(y))
+}

@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// export writes results of toys as a piece of a study.
+func export(t *testing.T, dir string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "piece.jsonl.gz")
+	if err := Export(dir, file, knownToys); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// The periods of a piece are every second of one grid, whatever the last one is: pieces of any two lengths share all up
+// to the shorter one's end.
+func TestPiecesShareTheirPeriods(t *testing.T) {
+	want := []int{10, 13, 17, 23, 31, 42, 56, 74, 100, 133, 177, 237, 316, 421, 562, 749, 1000, 1333, 1778, 2371, 3162,
+		4216, 5623, 7498, 10_000}
+	if got := thinned(10_000); !slices.Equal(got, want) {
+		// 10^(k/8) from 10 on, as pieces of 10,000 periods have had them all along
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	for _, periods := range []int{1, 9, 10, 11, 200, 300, 1000, 1200, 2000, 5000} {
+		got := thinned(periods)
+		for i, p := range got[:len(got)-1] {
+			if p != want[i] || !slices.Contains(Schedule(periods), p) {
+				t.Errorf("%d periods: %v", periods, got)
+			}
+		}
+		if got[len(got)-1] != periods {
+			t.Errorf("the last of %d periods is %d", periods, got[len(got)-1])
+		}
+	}
+}
+
+// Entries that were exported after 2,000 and 5,000 periods are compared at their last common period, also by the least
+// computation.
+func TestPiecesOfDifferentLengths(t *testing.T) {
+	short := writeToys(t, []int{2}, 3, 2000, 10, linearToys)
+	long := writeToys(t, []int{3}, 3, 5000, 10, linearToys)
+	h, rows, err := ReadStudy(knownToys, export(t, short), export(t, long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := PairedDifference(rows, 1, 0)
+	if err != nil || d.Period != 1778 || d.Pairs != 3 {
+		t.Fatalf("got %+v, %v, want 3 pairs at period 1778", d, err)
+	}
+	near(t, "difference", float64(d.Mean), 1778) // 3 less 2 arms a period
+	l, err := LeastComputation(h, rows, []int{1, 0}, func(Setting) float64 { return 4 })
+	if err != nil || l.Entry != 0 {
+		t.Fatalf("got %+v, %v", l, err)
+	}
+	near(t, "average regret", float64(l.Average.Value), 2.11) // 2 arms and the mean of seeds 10 to 12, in hundredths
+}
+
+// Pieces that share no period, as some of before do, are refused with the reason, and by no panic.
+func TestPiecesWithoutACommonPeriod(t *testing.T) {
+	rows := rowsOf(0, []float64{10}, []float64{12})
+	for _, r := range rowsOf(1, []float64{10}, []float64{12}) {
+		r.Period = 11
+		rows = append(rows, r)
+	}
+	_, err1 := PairedDifference(rows, 0, 1)
+	_, err2 := LeastComputation(toyHeader(2), rows, []int{0, 1}, toyTarget)
+	_, err3 := PairedContrast(rows, 0, 1, 0, 1)
+	for _, err := range []error{err1, err2, err3} {
+		if !errors.Is(err, ErrNoRows) || !strings.Contains(err.Error(), "2 common seeds, but no period") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A piece and the folder it came from agree, in both orders, though a piece is rounded; other regrets contradict.
+func TestPieceAgreesWithItsFolder(t *testing.T) {
+	third := func(int, uint64) float64 { return 1. / 3 }
+	folder := writeToys(t, []int{2}, 2, 100, 1, third)
+	piece := export(t, folder)
+	for _, paths := range [][]string{{folder, piece}, {piece, folder}, {piece, piece}} {
+		if _, rows, err := ReadStudy(knownToys, paths...); err != nil || len(rows) == 0 {
+			t.Errorf("%v: %v", paths, err)
+		}
+	}
+	other := writeToys(t, []int{2}, 2, 100, 1, func(int, uint64) float64 { return 1./3 + 1e-4 })
+	if _, _, err := ReadStudy(knownToys, piece, other); err == nil ||
+		!strings.Contains(err.Error(), "in an earlier piece") {
+		t.Errorf("regrets that differ by 0.01 at period 100: %v", err)
+	}
+	nan := Row{Regret: Float(math.NaN()), Diverged: 7}
+	if !agree(nan, nan) || agree(nan, Row{Diverged: 7}) || agree(Row{Regret: 1, Diverged: 3}, Row{Regret: 1}) {
+		t.Error("rows of runs that diverged: agree is wrong")
+	}
+}
+
+// Results of a run that has not come to its first row are no study.
+func TestStudyWithoutRows(t *testing.T) {
+	dir := writeToys(t, []int{2}, 0, 100, 1, linearToys)
+	_, _, err := ReadStudy(knownToys, dir)
+	if err == nil || !strings.Contains(fmt.Sprint(err), "runs must be at least 1") {
+		t.Errorf("a header of no runs: %v", err)
+	}
+	dir = writeToys(t, nil, 1, 100, 1, linearToys)
+	if _, _, err = ReadStudy(knownToys, dir); err == nil {
+		t.Error("a header of no entries was read")
+	}
+	header := cutToHeader(t, writeToys(t, []int{2}, 2, 100, 1, linearToys))
+	if _, _, err = ReadStudy(knownToys, header); !errors.Is(err, ErrNoRows) ||
+		!strings.Contains(err.Error(), "hyper resume") {
+		t.Errorf("a header alone: %v", err)
+	}
+}

@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrNotInStudy says that a study lacks what was asked for: an entry, enough runs of it, or its rows at a period.
+var ErrNotInStudy = errors.New("not in the study")
+
+// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study. Of each entry it returns the
+// runs that have a row at exactly the last period asked for, with their rows up to it: what a run does in its first
+// periods does not depend on how many follow. The error is ErrNotInStudy when an entry is missing or has fewer such
+// runs than asked for. More runs than asked for are all returned: nobody chose them by their results, and they only
+// shorten an interval.
+func FromStudy(x Experiment, h Header, rows []Row) Simulator {
+	return func(agents, sets []string, size Size) (Header, []Row, error) {
+		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
+		if err != nil {
+			return Header{}, nil, err
+		}
+		found := h
+		found.Spec = spec
+		var out []Row
+		for i, e := range spec.Entries {
+			at, err := entryLike(h, e)
+			if err != nil {
+				return Header{}, nil, err
+			}
+			runs := historyOf(rows, at)
+			whole := runs.reaching(size.Periods)
+			if at < 0 || len(whole) < size.Runs {
+				return Header{}, nil, fmt.Errorf("%w: agent %s with %s needs %d runs with results at period %d; "+
+					"the study has %s", ErrNotInStudy, e.Agent,
+					settingsText(slices.Concat(size.Sets, sets)), size.Runs, size.Periods, runs.extent(len(whole),
+						size.Periods))
+			}
+			for _, r := range rows {
+				if r.Entry == at && r.Period <= size.Periods && slices.Contains(whole, r.Seed) {
+					r.Entry = i
+					out = append(out, r)
+				}
+			}
+		}
+		return found, out, nil
+	}
+}
+
+// Enough is nil when a finding is of as many runs, or pairs of runs, as the size asks for, and else ErrNotInStudy: both
+// sides of a comparison may have enough runs in a study, and too few with the same seeds.
+func (s Size) Enough(runs int) error {
+	if runs >= s.Runs {
+		return nil
+	}
+	return fmt.Errorf("%w: %d runs are needed with the same seeds on all sides of the comparison; the study has %d",
+		ErrNotInStudy, s.Runs, runs)
+}
+
+// entryLike is the place of an entry with the same agent and settings, or -1.
+func entryLike(h Header, e Entry) (int, error) {
+	want, err := json.Marshal(e)
+	return slices.IndexFunc(h.Spec.Entries, func(e Entry) bool {
+		text, err := json.Marshal(e)
+		return err == nil && bytes.Equal(text, want)
+	}), err
+}
+
+// reaching returns the seeds of the runs that have a row at a period, ascending.
+func (h history) reaching(period int) []uint64 {
+	return slices.DeleteFunc(h.seeds(), func(seed uint64) bool { _, ok := h[seed][period]; return !ok })
+}
+
+// extent says in words what runs there are, of which some reach a period.
+func (h history) extent(reaching, period int) string {
+	if len(h) == 0 {
+		return "none"
+	}
+	ends := map[int]int{}
+	for _, rows := range h {
+		ends[slices.Max(slices.Collect(maps.Keys(rows)))]++
+	}
+	lengths := slices.Sorted(maps.Keys(ends))
+	var parts []string
+	for _, n := range lengths {
+		parts = append(parts, Size{Periods: n, Runs: ends[n]}.String())
+	}
+	text := strings.Join(parts, " and ")
+	switch {
+	case reaching > 0 && reaching < len(h):
+		text += fmt.Sprintf(", %d of them with results at that period", reaching)
+	case reaching == 0 && lengths[len(lengths)-1] > period:
+		text += ", none of them with results at that period"
+	}
+	return text
+}
+
+func settingsText(sets []string) string {
+	if len(sets) == 0 {
+		return "all settings at their defaults"
+	}
+	return strings.Join(sets, " ") + ", its other settings at their defaults,"
+}

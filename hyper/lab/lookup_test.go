@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cutToHeader leaves of the results in a folder the header alone, as a run that was stopped in its first period does.
+func cutToHeader(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, ResultsFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:strings.IndexByte(string(text), '\n')+1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A study is asked for runs that have a row at exactly one period: with fewer of them, shorter ones or none it says
+// what it has.
+func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
+	h, rows, err := ReadStudy(knownToys, writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys),
+		writeToys(t, []int{3}, 2, 5000, 13, linearToys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := FromStudy(toys, h, rows)
+	for _, c := range []struct {
+		arms string
+		size Size
+		want string // of the error; "" for none
+		runs int
+	}{
+		{"2", Size{Periods: 1000, Runs: 3}, "", 3},
+		{"2", Size{Periods: 1000, Runs: 2}, "", 3}, // more runs than asked for are welcome
+		{"2", Size{Periods: 100, Runs: 3}, "", 3},  // the first periods of longer runs
+		{"3", Size{Periods: 1000, Runs: 5}, "", 5}, // of runs of both lengths
+		{"3", Size{Periods: 5000, Runs: 2}, "", 2},
+		{"2", Size{Periods: 1000, Runs: 4}, "needs 4 runs with results at period 1000; the study has 3 runs of " +
+			"1000 periods", 0},
+		{"2", Size{Periods: 2000, Runs: 3}, "needs 3 runs with results at period 2000; the study has 3 runs of " +
+			"1000 periods", 0},
+		{"2", Size{Periods: 101, Runs: 3}, "the study has 3 runs of 1000 periods, none of them with results at " +
+			"that period", 0},
+		{"3", Size{Periods: 5000, Runs: 3}, "the study has 3 runs of 1000 periods and 2 runs of 5000 periods, 2 of " +
+			"them with results at that period", 0},
+		{"4", Size{Periods: 1000, Runs: 3}, "agent toy with arms=4, its other settings at their defaults, needs 3 " +
+			"runs with results at period 1000; the study has none", 0},
+	} {
+		found, some, err := find([]string{"toy"}, []string{"arms=" + c.arms}, c.size)
+		if c.want != "" {
+			if !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s arms, %v: error %v, want %q", c.arms, c.size, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s arms, %v: %v", c.arms, c.size, err)
+			continue
+		}
+		final := Curves(found, some)[0]
+		if _, last := final.Final(); last != c.size.Periods || final.Runs != c.runs {
+			t.Errorf("%s arms, %v: %d runs to period %d, want %d to %d", c.arms, c.size, final.Runs, last, c.runs,
+				c.size.Periods)
+		}
+	}
+}
+
+// Two sides may each have enough runs, and share too few seeds.
+func TestEnough(t *testing.T) {
+	size := Size{Periods: 10, Runs: 5}
+	if err := size.Enough(5); err != nil {
+		t.Error(err)
+	}
+	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "5 runs are needed") {
+		t.Errorf("got %v", err)
+	}
+}
