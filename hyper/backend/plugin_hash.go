@@ -1,0 +1,134 @@
+package backend
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+)
+
+// pluginHashes are those that this process knows, by what it saw of the file.
+var pluginHashes sync.Map // of seenFile to string
+
+// seenFile is what tells one content of a plugin's file from another without reading the file.
+type seenFile struct {
+	Path     string `json:"path"`
+	Size     int64  `json:"size"`     // bytes
+	Modified int64  `json:"modified"` // nanoseconds since 1970
+	Inode    uint64 `json:"inode"`    // 0 where the system has none
+}
+
+// hashedFile is the content of a file in PluginHashDir.
+type hashedFile struct {
+	seenFile
+	SHA256 string `json:"sha256"`
+}
+
+// PluginHashDir is the folder in which [PluginHash] keeps what it computed: a small file for each plugin.
+func PluginHashDir() string { return filepath.Join(Home(), "plugin-hashes") }
+
+// PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that the hash is
+// computed once: it is kept in [PluginHashDir], and holds as long as the file's path, size, time of change and inode are the same. A folder
+// that cannot be written costs time alone. The error is that of reading the plugin. PluginHash is safe for concurrent use, also by processes.
+func PluginHash(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	seen, err := see(path)
+	if err != nil {
+		return "", err
+	}
+	if known, ok := pluginHashes.Load(seen); ok {
+		return known.(string), nil
+	}
+	kept := filepath.Join(PluginHashDir(), fmt.Sprintf("%x.json", sha256.Sum256([]byte(path))))
+	hash, ok := readHash(kept, seen)
+	if !ok {
+		if hash, err = hashFile(path); err != nil {
+			return "", err
+		}
+		if again, err := see(path); err != nil || again != seen {
+			return "", fmt.Errorf("%s changed while it was read: try again", path)
+		}
+		_ = keepHash(kept, hashedFile{seen, hash}) // the next process computes it again
+	}
+	pluginHashes.Store(seen, hash)
+	return hash, nil
+}
+
+func see(path string) (seenFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return seenFile{}, err
+	}
+	seen := seenFile{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	if system := reflect.Indirect(reflect.ValueOf(info.Sys())); system.Kind() == reflect.Struct { // *syscall.Stat_t, but not on Windows
+		if inode := system.FieldByName("Ino"); inode.CanUint() {
+			seen.Inode = inode.Uint()
+		}
+	}
+	return seen, nil
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// readHash reads what keepHash wrote; ok is false unless it is whole and of the file as it was seen.
+func readHash(kept string, seen seenFile) (hash string, ok bool) {
+	f, err := os.Open(kept)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }()
+	var h hashedFile
+	if json.NewDecoder(io.LimitReader(f, 1<<16)).Decode(&h) != nil || h.seenFile != seen {
+		return "", false
+	}
+	raw, err := hex.DecodeString(h.SHA256)
+	return h.SHA256, err == nil && len(raw) == sha256.Size
+}
+
+// keepHash writes the file atomically, for its user alone.
+func keepHash(kept string, h hashedFile) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(kept), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), kept)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

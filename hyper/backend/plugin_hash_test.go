@@ -1,0 +1,72 @@
+package backend
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A plugin's hash is that of its content, is kept for the next process, and is computed anew when the file was replaced; what was kept
+// and damaged is not believed.
+func TestPluginHash(t *testing.T) {
+	t.Setenv("HYPERMODELS_HOME", t.TempDir())
+	dir := t.TempDir()
+	plugin, link := filepath.Join(dir, "plugin.so"), filepath.Join(dir, "link.so")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(what, path, content string) {
+		t.Helper()
+		got, err := PluginHash(path)
+		if want := fmt.Sprintf("%x", sha256.Sum256([]byte(content))); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %s", what, got, err, want)
+		}
+	}
+	write(plugin, "one")
+	if err := os.Symlink(plugin, link); err != nil {
+		t.Fatal(err)
+	}
+	check("a plugin", plugin, "one")
+	check("a link to it", link, "one")
+	kept, _ := filepath.Glob(filepath.Join(PluginHashDir(), "*"))
+	if len(kept) != 1 {
+		t.Fatalf("%d files are kept, want 1: %v", len(kept), kept)
+	}
+	info, err := os.Stat(plugin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nextProcess := func() { pluginHashes = sync.Map{} }
+
+	// The next process takes what is kept: the content may change unseen if nothing else does, which shows that it is not read.
+	write(plugin, "uno")
+	if err := os.Chtimes(plugin, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	nextProcess()
+	check("kept", plugin, "one")
+	for _, damage := range []string{"", "{", `{"sha256": "ab"}`} {
+		write(kept[0], damage)
+		nextProcess()
+		check("kept as "+damage, plugin, "uno")
+	}
+
+	if err := os.Chtimes(plugin, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(dir, "new"), "two")
+	if err := os.Rename(filepath.Join(dir, "new"), plugin); err != nil {
+		t.Fatal(err)
+	}
+	check("another file in its place", link, "two")
+	if _, err := PluginHash(filepath.Join(dir, "none.so")); !os.IsNotExist(err) {
+		t.Errorf("no plugin: %v", err)
+	}
+}
