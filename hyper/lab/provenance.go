@@ -158,8 +158,8 @@ func (h Header) Code() []Provenance {
 	return append([]Provenance{first}, h.Also...)
 }
 
-// also adds to the header what else made its rows.
-func (h *Header) also(code ...Provenance) {
+// MadeBy notes in the header what else made its rows.
+func (h *Header) MadeBy(code ...Provenance) {
 	for _, p := range code {
 		if p != h.Provenance && !slices.Contains(h.Also, p) {
 			h.Also = append(h.Also[:len(h.Also):len(h.Also)], p)

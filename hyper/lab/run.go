@@ -171,7 +171,7 @@ func (e *engine) mayContinue(path string, there, here Header) error {
 // goOn prepares a result file for more rows: it cuts off a half-written line, and notes in the header what code goes on.
 func goOn(path string, found parsed, code Provenance) error {
 	h := found.header
-	h.also(code)
+	h.MadeBy(code)
 	if len(h.Also) == len(found.header.Also) {
 		return os.Truncate(path, found.whole)
 	}

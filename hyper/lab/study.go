@@ -100,7 +100,7 @@ func (s Study) Read(known map[string]Experiment, paths ...string) (Header, []Row
 		} else if why != nil {
 			s.Mix(why)
 		}
-		joined.also(h.Code()...)
+		joined.MadeBy(h.Code()...)
 		joined.Spec.Periods = max(joined.Spec.Periods, h.Spec.Periods)
 		joined.Spec.Seed = min(joined.Spec.Seed, h.Spec.Seed)
 		entries := make([]int, len(h.Spec.Entries))
