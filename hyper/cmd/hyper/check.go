@@ -32,6 +32,7 @@ func checkCommand() *cobra.Command {
 	flags.BoolVar(&quick, "quick", false, "fewer runs: a minute or two")
 	flags.StringSliceVar(&only, "claim", nil, "claims to test, separated by commas (default: all)")
 	flags.StringArrayVar(&study, "study", nil, "DIR|FILE: judge by these results instead of simulating; repeatable, or a pattern such as 'results/neural*.gz'")
+	engine.mix.add(flags)
 	flags.Uint64Var(&seed, "seed", freshSeeds, "first seed")
 	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
 	flags.IntVar(&engine.workers, "workers", 0, "as for hyper run")
@@ -47,7 +48,7 @@ func checkCommand() *cobra.Command {
 		}
 		simulate := simulator(c.Context(), x, seed, engine)
 		if len(study) > 0 {
-			h, rows, err := readStudy(x, study)
+			h, rows, err := readStudy(x, study, engine.mix)
 			if err != nil {
 				return err
 			}
@@ -132,7 +133,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 }
 
 // readStudy reads results of an experiment from the files that the patterns match.
-func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Row, err error) {
+func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	var paths []string
 	for _, p := range patterns {
 		found, err := filepath.Glob(p)
@@ -141,7 +142,7 @@ func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Ro
 		}
 		paths = append(paths, found...)
 	}
-	h, rows, err = lab.ReadStudy(paper.Known, paths...)
+	h, rows, err = lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

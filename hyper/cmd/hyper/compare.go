@@ -14,12 +14,13 @@ import (
 
 func compareCommand() *cobra.Command {
 	var asJSON bool
+	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
 		Short: "Compare the agents of results or pieces of a study, paired by seed, with 95% intervals",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			h, rows, err := lab.ReadStudy(paper.Known, paths...)
+			h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 			if err != nil {
 				return err
 			}
@@ -33,6 +34,7 @@ func compareCommand() *cobra.Command {
 			return printComparison(all, plot.Labels(lab.Curves(h, rows)))
 		},
 	}
+	mix.add(c.Flags())
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per agent and setting")
 	return c
 }
