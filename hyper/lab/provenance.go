@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -31,35 +30,14 @@ var ErrMixed = errors.New("results that different code made must not mix")
 
 // thisCode is the provenance of this process but for the plugin.
 var thisCode = sync.OnceValue(func() Provenance {
-	p := Provenance{Epoch: Epoch(), GoMLX: Unknown, Compute: Unknown, GoXLA: Unknown}
+	p := Provenance{Epoch: Epoch()}
 	p.Revision, p.Modified = revision()
 	if p.Revision == Unknown || p.Modified {
 		p.Build = buildHash()
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return p
-	}
-	for _, d := range info.Deps {
-		switch d.Path {
-		case "github.com/gomlx/gomlx":
-			p.GoMLX = version(d)
-		case "github.com/gomlx/compute":
-			p.Compute = version(d)
-		case "github.com/gomlx/go-xla":
-			p.GoXLA = version(d)
-		}
-	}
+	p.GoMLX, p.Compute, p.GoXLA = required("github.com/gomlx/gomlx"), required("github.com/gomlx/compute"), required("github.com/gomlx/go-xla")
 	return p
 })
-
-// version is a dependency's, with the path of what replaces it.
-func version(m *debug.Module) string {
-	if m.Replace != nil {
-		return m.Replace.Path + "@" + m.Replace.Version
-	}
-	return m.Version
-}
 
 // ThisProvenance is that of results which this process makes on a backend.
 func ThisProvenance(name string) Provenance {

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -37,14 +38,49 @@ func revision() (name string, modified bool) {
 	if commit := strings.TrimSpace(archived); isCommit(commit) {
 		return commit, false
 	}
-	_, file, _, _ := runtime.Caller(0) // ROOT/hyper/lab/revision.go when it was compiled
-	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	if program, err := os.Executable(); err == nil && isFresh(root, program) {
+	if root := sources(); root != "" {
 		if name, modified = checkedOut(root); name != "" {
 			return name, modified
 		}
 	}
 	return Unknown, false
+}
+
+// sources is the folder of this module that the program was compiled from, or "" when it is not there, or may have changed since.
+var sources = sync.OnceValue(func() string {
+	_, file, _, _ := runtime.Caller(0) // ROOT/hyper/lab/revision.go
+	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	if program, err := os.Executable(); err != nil || !isFresh(root, program) {
+		return ""
+	}
+	return root
+})
+
+// required is the version of a dependency, with the path of what replaces it: from what Go wrote into the program, which is nothing in tests; else
+// from the sources' go.mod.
+func required(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if at := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == path }); at >= 0 {
+			return version(info.Deps[at])
+		}
+	}
+	if root := sources(); root != "" {
+		text, _ := os.ReadFile(filepath.Join(root, "go.mod"))
+		for line := range strings.Lines(string(text)) {
+			if words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require ")); len(words) > 1 && words[0] == path {
+				return words[1]
+			}
+		}
+	}
+	return Unknown
+}
+
+// version is a module's, with the path of what replaces it.
+func version(m *debug.Module) string {
+	if m.Replace != nil {
+		return m.Replace.Path + "@" + m.Replace.Version
+	}
+	return m.Version
 }
 
 // stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module, be it this one or another's.
