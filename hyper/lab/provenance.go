@@ -112,10 +112,10 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	return nil
 }
 
-// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone: they are Mixable, nothing
-// of p is unrecorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
+// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone: they are Mixable, both
+// are recorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
 func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) error {
-	if p.Revision == "" {
+	if p.Revision == "" || q.Revision == "" {
 		return fmt.Errorf("%w: %s, and %s", ErrMixed, p, q)
 	}
 	if err := p.Mixable(q, experiment, entries); err != nil {
