@@ -6,27 +6,31 @@ import (
 	"strings"
 )
 
-// Change is a commit that changed results: rows of the entries that it touches differ before and after, on the same seeds and machine.
+// Change is a commit that changed results: rows of the entries that it touches differ before and after, on the same
+// seeds and machine.
 type Change struct {
 	Epoch    int    // of results since then
 	Revision string // the commit, or "" of the one that adds the line
 	What     string // in a few words that end a sentence
-	// What it touches: entries of these experiments and agents whose settings have one of the values. An empty field restricts nothing.
+	// What it touches: entries of these experiments and agents whose settings have one of the values. An empty field
+	// restricts nothing.
 	Experiments []string
 	Agents      []string
 	Sets        []string // "key=v1,v2"
 }
 
-// Changes are all commits that changed results of what was there before, from the oldest on; [Epoch] is that of the last. A commit that changes
-// results adds a line here, with the next number, and records the golden digests anew (see TestGolden in package paper).
+// Changes are all commits that changed results of what was there before, from the oldest on; [Epoch] is that of the
+// last. A commit that changes results adds a line here, with the next number, and records the golden digests anew
+// (see TestGolden in package paper).
 var Changes = []Change{
 	{Epoch: 1, Revision: "bc9e383", What: "normal numbers are drawn in another way, and all that is random with them"},
-	{Epoch: 2, Revision: "ceb4744", What: "the step of an ensemble's particle by Adam does not grow with the number of particles",
+	{Epoch: 2, Revision: "ceb4744", What: "the step of a particle by Adam does not grow with the number of particles",
 		Agents: []string{"ensemble"}, Sets: []string{"optimizer=adam"}},
 }
 
-// unrecorded is the epoch of results that name a version and no revision, as all did before epoch 2 ended. The files of version 0.1.0 in
-// notebooks/results are of epoch 2: those that its change touched were withdrawn and made anew, and the later revisions give the same rows.
+// unrecorded is the epoch of results that name a version and no revision, as all did before epoch 2 ended. The files
+// of version 0.1.0 in notebooks/results are of epoch 2: those that its change touched were withdrawn and made anew,
+// and the later revisions give the same rows.
 var unrecorded = map[string]int{"0.1.0": 2}
 
 // Epoch counts the changes of results up to this revision.

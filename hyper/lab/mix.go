@@ -2,10 +2,11 @@ package lab
 
 import "fmt"
 
-// Study says how the pieces of a study are read. The zero value refuses pieces that different code made, unless no change of results lies
-// between them (see [Provenance.Mixable]).
+// Study says how the pieces of a study are read. The zero value refuses pieces that different code made, unless no
+// change of results lies between them (see [Provenance.Mixable]).
 type Study struct {
-	// Mix, if given, hears why pieces are not of one kind, and they are joined nevertheless. The joined header names all code.
+	// Mix, if given, hears why pieces are not of one kind, and they are joined nevertheless. The joined header names
+	// all code.
 	Mix func(why error)
 }
 
@@ -33,7 +34,8 @@ func (m *makers) add(path string, h Header) error {
 			if code.Epoch < old.code.Epoch {
 				entries = h.Spec.Entries
 			}
-			if err := old.code.Mixable(code, h.Spec.Experiment, entries); err != nil && old.path != path && wrong == nil {
+			err := old.code.Mixable(code, h.Spec.Experiment, entries)
+			if err != nil && old.path != path && wrong == nil {
 				wrong = fmt.Errorf("%s and %s: %w", old.path, path, err)
 			}
 		}

@@ -13,7 +13,8 @@ import (
 // Unknown stands for a revision, a version or a hash that nothing here tells.
 const Unknown = "unknown"
 
-// Provenance says what made results. With the Spec and its seeds it decides every row, but for what the machine rounds in its own way.
+// Provenance says what made results. With the Spec and its seeds it decides every row, but for what the machine
+// rounds in its own way.
 type Provenance struct {
 	Epoch    int    `json:"epoch"`              // of the results, see [Changes]
 	Revision string `json:"revision"`           // of this module: a commit, a released version, or [Unknown]
@@ -25,7 +26,8 @@ type Provenance struct {
 	Plugin   string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; none on the backend "go"
 }
 
-// ErrMixed is the cause of errors about results that different code made, which are not one result unless that is asked for.
+// ErrMixed is the cause of errors about results that different code made, which are not one result unless that is
+// asked for.
 var ErrMixed = errors.New("results that different code made must not mix")
 
 // thisCode is the provenance of this process but for the plugin.
@@ -35,7 +37,9 @@ var thisCode = sync.OnceValue(func() Provenance {
 	if p.Revision == Unknown || p.Modified {
 		p.Build = buildHash()
 	}
-	p.GoMLX, p.Compute, p.GoXLA = required("github.com/gomlx/gomlx"), required("github.com/gomlx/compute"), required("github.com/gomlx/go-xla")
+	p.GoMLX = required("github.com/gomlx/gomlx")
+	p.Compute = required("github.com/gomlx/compute")
+	p.GoXLA = required("github.com/gomlx/go-xla")
 	return p
 })
 
@@ -83,16 +87,22 @@ func (p Provenance) traceable() bool {
 	return p.Build != "" || p.Revision != Unknown && p.Revision != "" && !p.Modified
 }
 
+// sameCode tells whether both name the same sources of this module.
+func (p Provenance) sameCode(q Provenance) bool {
+	return p.Epoch == q.Epoch && p.Revision == q.Revision && p.Modified == q.Modified && p.Build == q.Build
+}
+
 // sameLibraries tells whether the code was built with the same GoMLX, and ran the same plugin.
 func (p Provenance) sameLibraries(q Provenance) bool {
 	return p.GoMLX == q.GoMLX && p.Compute == q.Compute && p.GoXLA == q.GoXLA && p.Plugin == q.Plugin
 }
 
-// Mixable returns nil when what p made may stand beside what q made: the code is the same, or no change between their epochs touches these entries
-// of the experiment, which are those of the older (see [Changes]). Else the error wraps ErrMixed, names both, and says why. GoMLX and the plugin,
-// which round in their own ways, are not asked for: see [Provenance.Continues].
+// Mixable returns nil when what p made may stand beside what q made: the code is the same, or no change between their
+// epochs touches these entries of the experiment, which are those of the older (see [Changes]). Else the error wraps
+// ErrMixed, names both, and says why. GoMLX and the plugin, which round in their own ways, are not asked for: see
+// [Provenance.Continues].
 func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) error {
-	if p.traceable() && p.Epoch == q.Epoch && p.Revision == q.Revision && p.Modified == q.Modified && p.Build == q.Build {
+	if p.traceable() && p.sameCode(q) {
 		return nil
 	}
 	between := fmt.Sprintf("%s, and %s", p, q)
@@ -112,8 +122,8 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	return nil
 }
 
-// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone: they are Mixable, both
-// are recorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
+// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone:
+// they are Mixable, both are recorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
 func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) error {
 	if p.Revision == "" || q.Revision == "" {
 		return fmt.Errorf("%w: %s, and %s", ErrMixed, p, q)
@@ -127,7 +137,8 @@ func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) 
 	return nil
 }
 
-// Code is what made the results, and whatever else made some of them. Of a header that does not say so, it follows from the version.
+// Code is what made the results, and whatever else made some of them. Of a header that does not say so, it follows
+// from the version.
 func (h Header) Code() []Provenance {
 	first := h.Provenance
 	if first.Revision == "" {

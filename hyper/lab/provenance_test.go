@@ -108,8 +108,8 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 	return dir, text
 }
 
-// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked for, and then the header
-// names both. Nothing of the file is lost, and a half-written line is.
+// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked
+// for, and then the header names both. Nothing of the file is lost, and a half-written line is.
 func TestResumeByOtherCode(t *testing.T) {
 	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
 	withChanges(t, here, toyChanges...)
@@ -187,7 +187,8 @@ func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
 	return dir
 }
 
-// Pieces of several revisions are joined without a word where none of their entries changed between them, and else only when asked for.
+// Pieces of several revisions are joined without a word where none of their entries changed between them, and else
+// only when asked for.
 func TestStudyOfSeveralRevisions(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
 	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB}, Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}

@@ -104,7 +104,8 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 	}
 }
 
-// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that the header's Spec can have.
+// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that
+// the header's Spec can have.
 func FuzzReadStudy(f *testing.F) {
 	good := toyPiece(f)
 	header, _, _ := strings.Cut(good, "\n")

@@ -26,9 +26,10 @@ const modulePath = "github.com/hypermodels/hypermodels"
 //go:embed revision.txt
 var archived string
 
-// revision tells which sources of this module the program was built from, and whether they had changes that are in no commit. The first that
-// knows says it: what Go wrote into the program; the version at which another module requires this one; revision.txt; the checkout
-// with the sources, as long as none of them is newer than the program. Else it is [Unknown].
+// revision tells which sources of this module the program was built from, and whether they had changes that are in no
+// commit. The first that knows says it: what Go wrote into the program; the version at which another module requires
+// this one; revision.txt; the checkout with the sources, as long as none of them is newer than the program. Else it
+// is [Unknown].
 func revision() (name string, modified bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name, modified = stamped(info); name != "" {
@@ -46,7 +47,8 @@ func revision() (name string, modified bool) {
 	return Unknown, false
 }
 
-// sources is the folder of this module that the program was compiled from, or "" when it is not there, or may have changed since.
+// sources is the folder of this module that the program was compiled from, or "" when it is not there, or may have
+// changed since.
 var sources = sync.OnceValue(func() string {
 	_, file, _, _ := runtime.Caller(0) // ROOT/hyper/lab/revision.go
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
@@ -56,8 +58,8 @@ var sources = sync.OnceValue(func() string {
 	return root
 })
 
-// required is the version of a dependency, with the path of what replaces it: from what Go wrote into the program, which is nothing in tests; else
-// from the sources' go.mod.
+// required is the version of a dependency, with the path of what replaces it: from what Go wrote into the program,
+// which is nothing in tests; else from the sources' go.mod.
 func required(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if at := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == path }); at >= 0 {
@@ -67,7 +69,8 @@ func required(path string) string {
 	if root := sources(); root != "" {
 		text, _ := os.ReadFile(filepath.Join(root, "go.mod"))
 		for line := range strings.Lines(string(text)) {
-			if words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require ")); len(words) > 1 && words[0] == path {
+			words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+			if len(words) > 1 && words[0] == path {
 				return words[1]
 			}
 		}
@@ -83,7 +86,8 @@ func version(m *debug.Module) string {
 	return m.Version
 }
 
-// stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module, be it this one or another's.
+// stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module, be
+// it this one or another's.
 func stamped(info *debug.BuildInfo) (name string, modified bool) {
 	if info.Main.Path == modulePath {
 		for _, s := range info.Settings {
@@ -146,18 +150,20 @@ func isFresh(root, program string) bool {
 
 // isSource tells whether a file of the module may decide results.
 func isSource(path string) bool {
-	return slices.Contains([]string{".go", ".c", ".h", ".s"}, filepath.Ext(path)) && !strings.HasSuffix(path, "_test.go")
+	code := slices.Contains([]string{".go", ".c", ".h", ".s"}, filepath.Ext(path))
+	return code && !strings.HasSuffix(path, "_test.go")
 }
 
-// checkedOut asks git for the commit that is checked out in the module's folder, and whether sources that decide results differ from it. It
-// is "" when the folder is not the top of a working tree, or git is not there.
+// checkedOut asks git for the commit that is checked out in the module's folder, and whether sources that decide
+// results differ from it. It is "" when the folder is not the top of a working tree, or git is not there.
 func checkedOut(root string) (name string, modified bool) {
 	top, err := git(root, "rev-parse", "--show-toplevel", "HEAD")
 	lines := strings.Split(top, "\n")
 	if err != nil || len(lines) < 2 || !sameFolder(lines[0], root) || !isCommit(lines[1]) {
 		return "", false
 	}
-	changes, err := git(root, "status", "--porcelain", "--no-renames", "--untracked-files=all", "--", "go.mod", "go.sum", "hyper")
+	changes, err := git(root, "status", "--porcelain", "--no-renames", "--untracked-files=all", "--",
+		"go.mod", "go.sum", "hyper")
 	if err != nil {
 		return "", false
 	}
@@ -174,13 +180,15 @@ func sameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// git runs git in a folder, for a few seconds at most, without writing there, and whatever repository the environment names.
+// git runs git in a folder, for a few seconds at most, without writing there, and whatever repository the environment
+// names.
 func git(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }), "GIT_OPTIONAL_LOCKS=0")
+	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	cmd.Env = append(own, "GIT_OPTIONAL_LOCKS=0")
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// What Go wrote into a program names this module's commit only where the program is this module's; else the version that is required says it.
+// What Go wrote into a program names this module's commit only where the program is this module's; else the version
+// that is required says it.
 func TestStampedRevision(t *testing.T) {
 	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: commitA}, {Key: "vcs.modified", Value: "true"}}
 	module := func(path, version string) *debug.Module { return &debug.Module{Path: path, Version: version} }
@@ -38,7 +39,8 @@ func TestStampedRevision(t *testing.T) {
 	}
 }
 
-// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is older than a source tells nothing.
+// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is
+// older than a source tells nothing.
 func TestCheckedOutRevision(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "record golden digests that the epoch does not have yet")
 
-// golden is what one Spec gave in an epoch: of each entry the digests of its runs' actions at the last period. The settings in it are whole, so that
-// a new default changes nothing here.
+// golden is what one Spec gave in an epoch: of each entry the digests of its runs' actions at the last period. The
+// settings in it are whole, so that a new default changes nothing here.
 type golden struct {
 	Spec    lab.Spec   `json:"spec"`
 	Digests [][]uint32 `json:"digests"` // [entry][run]
@@ -54,9 +54,9 @@ func digests(t *testing.T, s lab.Spec) golden {
 	return g
 }
 
-// The actions of every agent are those that were recorded in the present epoch. When this test fails, either results changed that should not have, or
-// a new epoch begins: add a line to lab.Changes that says what changed, and record the digests by `go test ./hyper/paper -run TestGolden -update`.
-// What an epoch has recorded is never written anew.
+// The actions of every agent are those that were recorded in the present epoch. When this test fails, either results
+// changed that should not have, or a new epoch begins: add a line to lab.Changes that says what changed, and record
+// the digests by `go test ./hyper/paper -run TestGolden -update`. What an epoch has recorded is never written anew.
 func TestGolden(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round in other ways; the digests are those of amd64")

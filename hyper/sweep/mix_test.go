@@ -33,7 +33,8 @@ func remade(t *testing.T, dir string, n int, change func(p *lab.Provenance)) {
 	must.M(os.WriteFile(events, []byte(strings.ReplaceAll(string(must.M1(os.ReadFile(events))), sum(text), sum(now))), 0o600))
 }
 
-// Shards of other code than the others, be it a library, a plugin or an edited checkout, are not merged, unless Mix is given: then the header names all.
+// Shards of other code than the others, be it a library, a plugin or an edited checkout, are not merged, unless Mix
+// is given: then the header names all.
 func TestShardsOfOtherCode(t *testing.T) {
 	for name, change := range map[string]func(p *lab.Provenance){
 		"gomlx v0":     func(p *lab.Provenance) { p.GoMLX = "v0" },

@@ -31,7 +31,8 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 	return out
 }
 
-// What other code made is gone on with, and joined, only by --mix; the error says what lies between, and the results name both.
+// What other code made is gone on with, and joined, only by --mix; the error says what lies between, and the results
+// name both.
 func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20", "--runs", "3", "--seed", "7", "--out", dir); status != 0 {

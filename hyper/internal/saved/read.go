@@ -29,11 +29,13 @@ var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; an earlier 
 // ErrOtherShapes says that a file is whole, but its tensors are not those that the caller wants.
 var ErrOtherShapes = errors.New("the tensors in the file are others than those wanted")
 
-// Read reads into value (a pointer), and appends to state unless it is nil, what Write wrote. The tensors must be of the wanted shapes, if any are
-// given. The error wraps ErrDamaged when the file is anything else than Write's, and is ErrOtherShapes when it is, with other tensors.
+// Read reads into value (a pointer), and appends to state unless it is nil, what Write wrote. The tensors must be of
+// the wanted shapes, if any are given. The error wraps ErrDamaged when the file is anything else than Write's, and is
+// ErrOtherShapes when it is, with other tensors.
 //
-// Nothing in the file is believed: the checksum, the lengths, which must add up to the file's, and the shapes are checked before memory is
-// allocated for a tensor. Read allocates no more than the tensors wanted, or in the file, and what is in proportion to the header.
+// Nothing in the file is believed: the checksum, the lengths, which must add up to the file's, and the shapes are
+// checked before memory is allocated for a tensor. Read allocates no more than the tensors wanted, or in the file,
+// and what is in proportion to the header.
 func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape) error {
 	f, err := os.Open(path)
 	if err != nil {

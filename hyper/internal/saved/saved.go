@@ -36,7 +36,8 @@ type header struct {
 	Tensors string // a line for each: its type and dimensions, as in "Float32 2 3"
 }
 
-// Write writes a value (as JSON) and tensors with a checksum, atomically. The tensors, which may fill the memory, are written from where they lie.
+// Write writes a value (as JSON) and tensors with a checksum, atomically. The tensors, which may fill the memory, are
+// written from where they lie.
 func Write(path string, value any, state []*tensors.Tensor) error {
 	var h header
 	for _, t := range state {
