@@ -31,16 +31,36 @@ func (c checkpoint) save(dir string, state []*tensors.Tensor) error {
 	return nil
 }
 
-// loadCheckpoint returns the checkpoint of a batch, or an empty one when there is none, and reads its State into state unless that is nil.
-func loadCheckpoint(dir string, batch int, state *[]*tensors.Tensor) (checkpoint, error) {
+// loadCheckpoint returns the checkpoint of a batch of a plan, or an empty one when there is none, and reads its State into state unless that is nil.
+func loadCheckpoint(dir string, p plan, b batch, state *[]*tensors.Tensor) (checkpoint, error) {
 	var c checkpoint
-	path := checkpointPath(dir, batch)
-	switch err := saved.Read(path, &c, state); {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	path := checkpointPath(dir, b.number)
+	err := saved.Read(path, &c, state)
+	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
-	default:
+	}
+	if err == nil {
+		err = c.check(p, b)
+	}
+	if err != nil {
 		return c, fmt.Errorf("checkpoint %s: %w: remove it, and resume begins its runs anew", path, err)
 	}
+	return c, nil
+}
+
+// check tells whether the rows are the first of a batch, in their order.
+func (c checkpoint) check(p plan, b batch) error {
+	periods := Schedule(p.spec.Periods)
+	if c.Batch != b.number || len(c.Rows) > p.rows(b) {
+		return fmt.Errorf("it is of batch %d, with %d rows", c.Batch, len(c.Rows))
+	}
+	for i, r := range c.Rows {
+		l := b.lanes[i%len(b.lanes)]
+		if r.Entry != l.entry || r.Run != l.run || r.Seed != p.spec.Seed+uint64(l.run) || r.Period != periods[i/len(b.lanes)] {
+			return fmt.Errorf("its row %d is of entry %d, run %d, period %d", i, r.Entry, r.Run, r.Period)
+		}
+	}
+	return nil
 }
 
 // removeCheckpoint forgets the checkpoint of a finished batch.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,11 +93,11 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 
 // open makes the result file, or takes up the one that is there.
 func (e *engine) open() error {
-	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version, Backend: e.opts.Backend, BatchRuns: e.opts.BatchRuns, Machine: ThisMachine()}
+	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version, Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
+		BatchRuns: e.opts.BatchRuns, Machine: ThisMachine()}
 	path := filepath.Join(e.opts.Dir, ResultsFile)
 	e.out = &writer{rows: map[int][]Row{}, done: map[int]bool{}}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		line, err := json.Marshal(header)
 		if err != nil {
 			return err
@@ -104,28 +105,28 @@ func (e *engine) open() error {
 		if err := WriteFile(path, append(line, '\n')); err != nil {
 			return fmt.Errorf("starting results: %w", err)
 		}
-	} else if err != nil {
-		return err
-	} else if err := e.takeUp(path, text, header); err != nil {
+	} else if err := e.takeUp(path, header); err != nil {
 		return err
 	}
+	var err error
 	e.out.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
 	return err
 }
 
-// takeUp checks that the results there are of this Spec, cuts off a half-written line, and finds the place to go on.
-func (e *engine) takeUp(path string, text []byte, want Header) error {
-	h, rows, whole, err := parseResults(text, e.known)
+// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds the place to go on.
+func (e *engine) takeUp(path string, want Header) error {
+	found, err := parseFile(path, e.known)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
+	h, rows := found.header, found.rows
 	if !reflect.DeepEqual(h.Spec, want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
 		return fmt.Errorf("%s holds results of another Spec, backend or batch size; choose another --out, or `hyper resume` it", path)
 	}
-	if h.Version != want.Version {
-		return fmt.Errorf("%s was begun by version %s, this is %s: results must not mix; choose another --out", path, h.Version, want.Version)
+	if err := e.mayContinue(path, h, want); err != nil {
+		return err
 	}
-	if err := os.Truncate(path, int64(whole)); err != nil {
+	if err := goOn(path, found, want.Provenance); err != nil {
 		return err
 	}
 	left := len(rows)
@@ -143,6 +144,46 @@ func (e *engine) takeUp(path string, text []byte, want Header) error {
 		return fmt.Errorf("%s: %w: more rows than the Spec has", path, ErrResults)
 	}
 	return nil
+}
+
+// mayContinue returns an error unless the rows there are those that this code would have made, or may mix with its own.
+func (e *engine) mayContinue(path string, there, here Header) error {
+	why := error(nil)
+	if there.Version != here.Version {
+		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, there.Version, here.Version)
+	}
+	for _, code := range append([]Provenance{there.Provenance}, there.Also...) {
+		if why == nil {
+			why = code.Continues(here.Provenance, there.Spec.Experiment, there.Spec.Entries)
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	why = fmt.Errorf("%s was begun by other code: %w", path, why)
+	if e.opts.Mix == nil {
+		return fmt.Errorf("%w; choose another folder, or go on with the code that began it", why)
+	}
+	e.opts.Mix(why)
+	return nil
+}
+
+// goOn prepares a result file for more rows: it cuts off a half-written line, and notes in the header what code goes on.
+func goOn(path string, found parsed, code Provenance) error {
+	h := found.header
+	h.MadeBy(code)
+	if len(h.Also) == len(found.header.Also) {
+		return os.Truncate(path, found.whole)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
 }
 
 // work advances the batches, some at a time.

@@ -39,7 +39,7 @@ func newRunner(p plan, o Options) *runner {
 // advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
 func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	var left []*tensors.Tensor
-	c, err := loadCheckpoint(r.opts.Dir, b.number, &left)
+	c, err := loadCheckpoint(r.opts.Dir, r.plan, b, &left)
 	if err != nil {
 		return err
 	}
@@ -110,10 +110,11 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 	if err != nil || left == nil {
 		return state, err
 	}
+	same := slices.Equal(c.Names, p.names) && slices.EqualFunc(left, state, func(x, y *tensors.Tensor) bool { return x.Shape().Equal(y.Shape()) })
 	for _, t := range state {
 		t.MustFinalizeAll()
 	}
-	if !slices.Equal(c.Names, p.names) {
+	if !same {
 		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil

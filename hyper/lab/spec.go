@@ -6,10 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any begins.
+const (
+	MaxPeriods = math.MaxInt32
+	MaxRuns    = 10_000_000
 )
 
 // Spec says what to run: with its seeds it determines every result.
@@ -86,11 +93,11 @@ func (x Experiment) New(agent string) (Setting, error) {
 // Validate reports every fault of the spec and its settings.
 func (s Spec) Validate() error {
 	var errs []error
-	if s.Periods < 1 {
-		errs = append(errs, fmt.Errorf("periods must be at least 1, got %d", s.Periods))
+	if s.Periods < 1 || s.Periods > MaxPeriods {
+		errs = append(errs, fmt.Errorf("periods must be at least 1 and at most %d, got %d", MaxPeriods, s.Periods))
 	}
-	if s.Runs < 1 {
-		errs = append(errs, fmt.Errorf("runs must be at least 1, got %d", s.Runs))
+	if s.Runs < 1 || s.Runs > MaxRuns {
+		errs = append(errs, fmt.Errorf("runs must be at least 1 and at most %d, got %d", MaxRuns, s.Runs))
 	}
 	if len(s.Entries) == 0 {
 		errs = append(errs, errors.New("no agent to run"))

@@ -1,14 +1,10 @@
 package lab
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -18,9 +14,16 @@ import (
 // ReadStudy reads pieces of a study, or result folders, and joins them: entries with the same agent and settings become
 // one, with the runs of all. The Spec of the header has them all; its Runs is the most of any entry, and its Periods
 // the longest. Pieces that hold the same run of an entry twice must agree on it, but for the rounding of Export; the
-// first one counts. The error wraps ErrNoRows when there are no rows at all.
+// first one counts. Pieces between which results changed are refused, see [Study]. The error wraps ErrNoRows when
+// there are no rows at all.
 func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, error) {
+	return Study{}.Read(known, paths...)
+}
+
+// Read is [ReadStudy], in the way that s says.
+func (s Study) Read(known map[string]Experiment, paths ...string) (Header, []Row, error) {
 	var joined Header
+	var made makers
 	var rows []Row
 	at := map[string]int{}
 	type place struct {
@@ -37,10 +40,16 @@ func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, err
 		}
 		if i == 0 {
 			joined = h
-			joined.Spec.Entries, joined.Spec.Seed = nil, h.Spec.Seed
+			joined.Spec.Entries, joined.Spec.Seed, joined.Provenance = nil, h.Spec.Seed, h.Code()[0]
 		} else if h.Spec.Experiment != joined.Spec.Experiment {
 			return joined, nil, fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path, h.Spec.Experiment, joined.Spec.Experiment)
 		}
+		if why := made.add(path, h); why != nil && s.Mix == nil {
+			return joined, nil, why
+		} else if why != nil {
+			s.Mix(why)
+		}
+		joined.MadeBy(h.Code()...)
 		joined.Spec.Periods = max(joined.Spec.Periods, h.Spec.Periods)
 		joined.Spec.Seed = min(joined.Spec.Seed, h.Spec.Seed)
 		entries := make([]int, len(h.Spec.Entries))
@@ -86,27 +95,13 @@ func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, err
 
 // readPiece reads a piece of a study, or the result file of a folder.
 func readPiece(path string, known map[string]Experiment) (Header, []Row, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return ReadResults(path, known)
-	}
-	text, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Header{}, nil, fmt.Errorf("%w: there is no folder or file %s", ErrResults, path)
-	} else if err != nil {
-		return Header{}, nil, fmt.Errorf("%w: %v", ErrResults, err)
 	}
-	if filepath.Ext(path) == ".gz" {
-		z, err := gzip.NewReader(bytes.NewReader(text))
-		if err == nil {
-			text, err = io.ReadAll(z)
-		}
-		if err != nil {
-			return Header{}, nil, fmt.Errorf("%s: %w: %v", path, ErrResults, err)
-		}
+	if err == nil && info.IsDir() {
+		return ReadResults(path, known)
 	}
-	h, rows, _, err := parseResults(text, known)
-	if err != nil {
-		return h, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return h, rows, nil
+	found, err := parseFile(path, known)
+	return found.header, found.rows, err
 }

@@ -22,7 +22,7 @@ var knownToys = map[string]Experiment{"toys": toys}
 
 // writeToys writes the results of toys with the given arms, one row for each run and period of the schedule, as a run does:
 // the regret of a run is regret(arms, seed) times the period.
-func writeToys(t *testing.T, arms []int, runs, periods int, seed uint64, regret func(arms int, seed uint64) float64) string {
+func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64, regret func(arms int, seed uint64) float64) string {
 	t.Helper()
 	h := Header{Format: Format, Backend: "go", Spec: Spec{Experiment: "toys", Periods: periods, Runs: runs, Seed: seed}}
 	dir := t.TempDir()

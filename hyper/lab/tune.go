@@ -32,6 +32,7 @@ type Tuning struct {
 	Size       Size        `json:"size"` // of the last rung
 	Seed       uint64      `json:"seed"` // the first; evaluate on others
 	Least      bool        `json:"least,omitempty"`
+	Provenance Provenance  `json:"provenance,omitzero"` // of the code that began the first rung
 	Rungs      []Rung      `json:"rungs"`
 }
 
@@ -138,6 +139,9 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 		h, rows, err := simulate(i+1, t.spec(size, candidates))
 		if err != nil {
 			return t, err
+		}
+		if i == 0 {
+			t.Provenance = h.Provenance
 		}
 		outcomes, err := judge(h, rows, candidates, target)
 		if err != nil {

@@ -96,7 +96,7 @@ func (e *engine) listen(lines *bufio.Reader, b batch, out workerSink) error {
 			err = out.compiled(b.shape, m.Compiled)
 		case m.Saved != nil, m.Finished != nil:
 			var c checkpoint
-			if c, err = loadCheckpoint(e.opts.Dir, b.number, nil); err == nil {
+			if c, err = loadCheckpoint(e.opts.Dir, e.plan, b, nil); err == nil {
 				err = out.saved(b.number, c.Rows, m.Finished != nil)
 			}
 		default:

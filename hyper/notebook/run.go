@@ -54,17 +54,26 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	defer w.live.Close()
 	w.live.Show("compiling", nil)
 	o.Progress, o.Rows = w.progress, w.hear
-	return lab.Simulate(ctx, spec, paper.Known, o)
+	h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
+	if errors.Is(err, lab.ErrMixed) { // left by a cell whose sources were edited since: begin anew
+		if err := os.RemoveAll(dir); err != nil {
+			return h, nil, err
+		}
+		return lab.Simulate(ctx, spec, paper.Known, o)
+	}
+	return h, rows, err
 }
 
-// folder is where the results of a Spec are kept: those of another version or backend of this package lie elsewhere.
+// folder is where the results of a Spec are kept: those of other code, libraries or backends lie elsewhere.
 func folder(spec lab.Spec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return "", err
 	}
 	hash := fnv.New64a()
-	fmt.Fprint(hash, hyper.Version, backend.Default(), string(text))
+	code := lab.ThisProvenance(backend.Default())
+	code.Build = "" // each cell is a program of its own
+	fmt.Fprint(hash, hyper.Version, code, code.Libraries(), backend.Default(), string(text))
 	return filepath.Join(os.TempDir(), fmt.Sprintf("%s-%x", spec.Experiment, hash.Sum64())), nil
 }
 

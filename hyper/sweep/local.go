@@ -30,6 +30,9 @@ var ErrShards = errors.New("shards failed")
 // Run does all shards that are not done. A shard that fails does not stop the others; the error then wraps ErrShards. When ctx ends, workers save
 // and the error is lab.ErrInterrupted: called again, Run goes on.
 func (l Local) Run(ctx context.Context, p Plan, dir string) error {
+	if err := p.mayRun(); err != nil {
+		return err
+	}
 	states, err := p.States(dir)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ var ErrUnfinished = errors.New("unfinished sweep")
 
 // Rows joins the rows of all shards, in the order of entry, period and run. They depend on the plan's Spec and backend alone: not on the
 // shards, their order, or who ran them. The header names no batch size, and of the machine what all shards agree on, less its number of
-// cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards.
+// cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards; or it wraps lab.ErrMixed, see Plan.Mix.
 func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
 	states, err := p.States(dir)
 	if err != nil {
@@ -29,6 +29,7 @@ func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []l
 	}
 	out := lab.Header{Format: lab.Format, Spec: p.Spec, Version: p.Version, Backend: p.Backend}
 	var rows []lab.Row
+	var first lab.Header
 	for n := range p.Shards {
 		h, _, err := lab.ReadResults(ShardDir(dir, n), known)
 		if err != nil {
@@ -38,6 +39,13 @@ func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []l
 		if err != nil {
 			return lab.Header{}, nil, err
 		}
+		if n == 0 {
+			first, out.Provenance = h, h.Provenance
+		}
+		if err := p.sameCode(first, h, n); err != nil {
+			return lab.Header{}, nil, err
+		}
+		out.MadeBy(h.Code()...)
 		out.Machine = agreed(n, out.Machine, h.Machine)
 		rows = append(rows, part...)
 	}
@@ -45,6 +53,18 @@ func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []l
 		return cmp.Or(cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Period, b.Period), cmp.Compare(a.Run, b.Run))
 	})
 	return out, rows, nil
+}
+
+// sameCode returns an error unless shard n was made by the code that made the first, with the same libraries.
+func (p Plan) sameCode(first, h lab.Header, n int) error {
+	for _, there := range first.Code() {
+		for _, here := range h.Code() {
+			if why := there.Continues(here, p.Spec.Experiment, p.Spec.Entries); there != here && why != nil {
+				return p.mixed(fmt.Errorf("shards 0 and %d: %w", n, why))
+			}
+		}
+	}
+	return nil
 }
 
 // unready is the error of shards that are not done, or nil.

@@ -13,6 +13,7 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -37,12 +39,16 @@ var ErrPlan = errors.New("not a usable plan")
 
 // Plan is a sweep cut into shards. It does not say who runs them.
 type Plan struct {
-	Format    string   `json:"format"`
-	Version   string   `json:"version"`
-	Backend   string   `json:"backend"`
-	BatchRuns int      `json:"batch_runs"` // runs advanced together
-	Spec      lab.Spec `json:"spec"`
-	Shards    []Shard  `json:"shards"`
+	Format     string         `json:"format"`
+	Version    string         `json:"version"`
+	Provenance lab.Provenance `json:"provenance,omitzero"` // of the code that made the plan
+	Backend    string         `json:"backend"`
+	BatchRuns  int            `json:"batch_runs"` // runs advanced together
+	Spec       lab.Spec       `json:"spec"`
+	Shards     []Shard        `json:"shards"`
+	// Mix, if given, hears why shards are not of one kind, and they are run and merged nevertheless; without it that is an error, which wraps
+	// lab.ErrMixed. See lab.Options.
+	Mix func(why error) `json:"-"`
 }
 
 // Shard is a range of seeds of some entries of one shape.
@@ -79,7 +85,7 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 	if o.Shards == 0 {
 		o.Shards = 32
 	}
-	p := Plan{Format: Format, Version: hyper.Version, Backend: o.Backend, BatchRuns: o.BatchRuns, Spec: spec}
+	p := Plan{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Backend: o.Backend, BatchRuns: o.BatchRuns, Spec: spec}
 	p.Shards = cut(spec, o.Shards, o.BatchRuns)
 	return p, nil
 }
@@ -132,27 +138,55 @@ func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 		return Plan{}, fmt.Errorf("%s: %w: %v", dir, ErrPlan, err)
 	}
 	if p.Version != hyper.Version {
-		return Plan{}, fmt.Errorf("%s: %w: it was begun by version %s, this is %s, and results must not mix", dir, ErrPlan, p.Version, hyper.Version)
+		return Plan{}, fmt.Errorf("%s: %w: it is of version %s, this is %s: go on with that version", dir, ErrPlan, p.Version, hyper.Version)
 	}
 	return p, p.check(dir)
 }
 
 // check tells whether every run of every entry is in exactly one shard.
 func (p Plan) check(dir string) error {
-	seen := map[[2]int]bool{}
+	parts := make([][]Shard, len(p.Spec.Entries))
 	for _, s := range p.Shards {
 		for _, e := range s.Entries {
-			for run := s.First; run < s.First+s.Runs; run++ {
-				if e < 0 || e >= len(p.Spec.Entries) || run < 0 || run >= p.Spec.Runs || seen[[2]int{e, run}] {
-					return fmt.Errorf("%s: %w: entry %d, run %d is in two shards, or not in the Spec", dir, ErrPlan, e, run)
-				}
-				seen[[2]int{e, run}] = true
+			if e < 0 || e >= len(parts) || s.Runs < 1 || s.Runs > p.Spec.Runs {
+				return fmt.Errorf("%s: %w: a shard has %d runs of entry %d, which are not in the Spec", dir, ErrPlan, s.Runs, e)
 			}
+			parts[e] = append(parts[e], s)
 		}
 	}
-	if want := len(p.Spec.Entries) * p.Spec.Runs; len(seen) != want {
-		return fmt.Errorf("%s: %w: its shards have %d of %d runs", dir, ErrPlan, len(seen), want)
+	for e, shards := range parts {
+		slices.SortFunc(shards, func(a, b Shard) int { return cmp.Compare(a.First, b.First) })
+		next := 0
+		for _, s := range shards {
+			if s.First != next {
+				return fmt.Errorf("%s: %w: entry %d, run %d is in two shards, or in none", dir, ErrPlan, e, min(next, s.First))
+			}
+			next += s.Runs
+		}
+		if next != p.Spec.Runs {
+			return fmt.Errorf("%s: %w: its shards have %d of %d runs of entry %d", dir, ErrPlan, next, p.Spec.Runs, e)
+		}
 	}
+	return nil
+}
+
+// mayRun tells whether this code may do shards of the plan: whether they will be what the code that planned them would make. The plugin is not asked
+// for, since a sweep may be planned on one machine and run by the image of another; shards are compared with each other when they are merged.
+func (p Plan) mayRun() error {
+	planned := lab.Header{Version: p.Version, Provenance: p.Provenance}.Code()[0]
+	why := planned.Mixable(lab.ThisProvenance(p.Backend), p.Spec.Experiment, p.Spec.Entries)
+	if why == nil {
+		return nil
+	}
+	return p.mixed(fmt.Errorf("the sweep was planned by other code: %w", why))
+}
+
+// mixed is the error of shards of several kinds, unless they may mix.
+func (p Plan) mixed(why error) error {
+	if p.Mix == nil {
+		return why
+	}
+	p.Mix(why)
 	return nil
 }
 

@@ -17,10 +17,12 @@ const SearchFile = "search.json"
 // Search is successive halving by sweeps: each rung is a sweep in a folder of its own, rung-1, rung-2, ..., that is planned when the one
 // before is done.
 type Search struct {
-	Format  string     `json:"format"`
-	Version string     `json:"version"`
-	Options Options    `json:"options"`
-	Tuning  lab.Tuning `json:"tuning"` // without rungs
+	Format     string          `json:"format"`
+	Version    string          `json:"version"`
+	Provenance lab.Provenance  `json:"provenance,omitzero"` // of the code that began it
+	Options    Options         `json:"options"`
+	Tuning     lab.Tuning      `json:"tuning"` // without rungs
+	Mix        func(why error) `json:"-"`      // of its plans, see Plan
 }
 
 // NewSearch checks a search, and fixes what a machine would choose.
@@ -32,7 +34,7 @@ func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search
 	}
 	p, err := New(spec, o)
 	o.Backend, o.BatchRuns = p.Backend, p.BatchRuns
-	return Search{Format: Format, Version: hyper.Version, Options: o, Tuning: t}, err
+	return Search{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Options: o, Tuning: t}, err
 }
 
 // Create writes the search into a folder. If one is there already it must be the same.
@@ -44,7 +46,7 @@ func (s Search) Create(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(s, there) {
+	if !reflect.DeepEqual(s.Options, there.Options) || !reflect.DeepEqual(s.Tuning, there.Tuning) {
 		return fmt.Errorf("%s holds another search: choose another folder, or `hyper sweep %s` goes on with that one", dir, dir)
 	}
 	return nil
@@ -61,7 +63,7 @@ func OpenSearch(dir string) (Search, error) {
 		return s, fmt.Errorf("%s: %w: its %s is not of format %s", dir, ErrPlan, SearchFile, Format)
 	}
 	if s.Version != hyper.Version {
-		return s, fmt.Errorf("%s: %w: it was begun by version %s, this is %s, and results must not mix", dir, ErrPlan, s.Version, hyper.Version)
+		return s, fmt.Errorf("%s: %w: it is of version %s, this is %s: go on with that version", dir, ErrPlan, s.Version, hyper.Version)
 	}
 	return s, nil
 }
@@ -72,6 +74,7 @@ func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung s
 	t, err := s.Tuning.Search(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		path := Rung(dir, rung)
 		p, err := New(spec, s.Options)
+		p.Mix = s.Mix
 		if err == nil {
 			err = p.Create(path, known)
 		}

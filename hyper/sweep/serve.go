@@ -23,11 +23,13 @@ type message struct {
 
 // Serve is the main function of a worker of Local: it does the shards whose numbers it reads, a line each, and reports on out. share is
 // k/n, the k-th of n shares of the machine's cores. Shards of one shape that follow each other compile once. It ends, after saving, when in does.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]lab.Experiment, dir, share string, every time.Duration) error {
+// every is as in lab.Options, and mix as in Plan.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]lab.Experiment, dir, share string, every time.Duration, mix func(why error)) error {
 	p, err := Open(dir, known)
 	if err != nil {
 		return err
 	}
+	p.Mix = mix
 	if err := lab.OpenShare(p.Backend, share); err != nil {
 		return err
 	}

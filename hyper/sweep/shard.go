@@ -20,7 +20,7 @@ var ErrDamaged = errors.New("damaged shard")
 var ErrBusy = errors.New("another process is at work on it")
 
 // RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns lab.ErrInterrupted;
-// called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend and BatchRuns are the plan's.
+// called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend, BatchRuns and Mix are the plan's.
 func (p Plan) RunShard(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	if n < 0 || n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
@@ -53,6 +53,9 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 			return err
 		}
 	}
+	if err := p.mayRun(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
@@ -72,7 +75,7 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 
 // work runs the shard's Spec with a heartbeat.
 func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab.Experiment, o lab.Options) error {
-	o.Dir, o.Backend, o.BatchRuns = path, p.Backend, p.BatchRuns
+	o.Dir, o.Backend, o.BatchRuns, o.Mix = path, p.Backend, p.BatchRuns, p.Mix
 	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})
 	defer h.stop()
 	then := o.Progress

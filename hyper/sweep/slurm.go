@@ -101,6 +101,9 @@ func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\'
 // Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without Slurm on this machine the
 // queue counts as empty.
 func (s Slurm) Due(p Plan, dir string) ([]int, error) {
+	if err := p.mayRun(); err != nil {
+		return nil, err
+	}
 	states, err := p.States(dir)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ import (
 // TestMain lets this binary be a worker of itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "serve" {
-		err := sweep.Serve(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2], os.Args[3], 20*time.Millisecond)
+		err := sweep.Serve(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2], os.Args[3], 20*time.Millisecond, nil)
 		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

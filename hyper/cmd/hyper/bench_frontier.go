@@ -20,6 +20,7 @@ import (
 func benchFrontierCommand() *cobra.Command {
 	var t timing
 	study := []string{"notebooks/results/frontier/*.gz"}
+	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "frontier [ARMS...]",
 		Short: "Measure the time of a period at the points of figure 3, beside the computation by the paper's formula",
@@ -31,8 +32,9 @@ trained in the same way.`,
 	}
 	t.add(c)
 	c.Flags().StringArrayVar(&study, "study", study, "DIR|FILE: results to find the points in; repeatable, or a pattern")
+	mix.add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		h, rows, err := readStudy(paper.Frontier, study)
+		h, rows, err := readStudy(paper.Frontier, study, mix)
 		if err != nil {
 			return err
 		}

@@ -77,6 +77,7 @@ func checkCommand() *cobra.Command {
 		"see hyper list)")
 	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: simulate nothing, and judge by these results; "+
 		"repeatable, or a pattern such as 'results/neural*.gz'")
+	f.engine.mix.add(flags)
 	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
 	flags.StringVar(&f.engine.backend, "backend", "", "as for hyper run")
 	flags.IntVar(&f.engine.workers, "workers", 0, "as for hyper run")
@@ -100,7 +101,7 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 	}
 	simulate := simulator(c.Context(), x, f.seed, f.engine)
 	if len(f.study) > 0 {
-		h, rows, err := readStudy(x, f.study)
+		h, rows, err := readStudy(x, f.study, f.engine.mix)
 		if err != nil {
 			return err
 		}
@@ -225,7 +226,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 }
 
 // readStudy reads results of an experiment from the files that the patterns match.
-func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Row, err error) {
+func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	var paths []string
 	for _, p := range patterns {
 		found, err := filepath.Glob(p)
@@ -234,7 +235,7 @@ func readStudy(x lab.Experiment, patterns []string) (h lab.Header, rows []lab.Ro
 		}
 		paths = append(paths, found...)
 	}
-	h, rows, err = lab.ReadStudy(paper.Known, paths...)
+	h, rows, err = lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}

@@ -14,6 +14,7 @@ import (
 
 func compareCommand() *cobra.Command {
 	var asJSON bool
+	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
 		Short: "Compare the agents of results or pieces of a study, paired by seed, with 95% intervals",
@@ -29,7 +30,7 @@ every other run, so the mean is infinite (+Inf).`,
 			"notebooks/results/neural/others-200-1000030.jsonl.gz",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			h, rows, err := lab.ReadStudy(paper.Known, paths...)
+			h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 			if err != nil {
 				return err
 			}
@@ -43,6 +44,7 @@ every other run, so the mean is infinite (+Inf).`,
 			return printComparison(all, plot.Labels(lab.Curves(h, rows)))
 		},
 	}
+	mix.add(c.Flags())
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per agent and setting")
 	return c
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -28,7 +27,8 @@ func doctorCommand() *cobra.Command {
 func doctor() error {
 	m := lab.ThisMachine()
 	fmt.Printf("hyper %s, %s, %s/%s, %d cores (%s)\n", hyper.Version, m.Go, m.OS, m.Arch, m.CPUs, m.CPU)
-	fmt.Println(modules("github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"))
+	code := lab.ThisProvenance(backend.Default())
+	fmt.Printf("%s\n%s\n", code, code.Libraries())
 	fmt.Printf("default backend: %s\n\n", backend.Default())
 	var broken error
 	for _, name := range backend.Known {
@@ -93,19 +93,4 @@ func compileCache() string {
 	const mb = 1 << 20
 	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs, float64(c.Bytes)/mb,
 		backend.CompileCacheLimit/mb, c.Dir)
-}
-
-// modules tells the versions of dependencies that this binary was built with.
-func modules(paths ...string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "versions of dependencies: not recorded in this binary"
-	}
-	var out []string
-	for _, d := range info.Deps {
-		if slices.Contains(paths, d.Path) {
-			out = append(out, d.Path[strings.LastIndex(d.Path, "/")+1:]+" "+d.Version)
-		}
-	}
-	return strings.Join(out, ", ")
 }

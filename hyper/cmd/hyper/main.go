@@ -52,6 +52,9 @@ func run() int {
 		return exitFailed
 	}
 	fmt.Fprintln(os.Stderr, "hyper:", err)
+	if errors.Is(err, lab.ErrMixed) {
+		fmt.Fprintln(os.Stderr, "hyper: with --mix they are joined nevertheless, and the results name both")
+	}
 	return exitBadInput
 }
 
@@ -67,7 +70,7 @@ func newCommand() *cobra.Command {
 	}
 	root.Args = knownCommand
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(), listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(), calibrateCommand(), benchCommand(), doctorCommand(), workerCommand())
+	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(), listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(), calibrateCommand(), benchCommand(), doctorCommand(), versionCommand(), workerCommand())
 	return root
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 func mergeCommand() *cobra.Command {
-	return &cobra.Command{
+	var mix mixFlag
+	c := &cobra.Command{
 		Use:   "merge DIR FILE.jsonl.gz",
 		Short: "Join the shards of a finished sweep to a piece of a study, or to FILE.jsonl with every row",
 		Long: `merge checks every shard of the sweep in DIR (its checksum; every row of the plan there exactly once) and writes their rows to FILE, sorted by setting,
@@ -25,7 +26,10 @@ hyper compare, plot and check --study; FILE.jsonl has every row with every digit
 			if err != nil {
 				return err
 			}
+			p.Mix = mix.hear()
 			return p.Merge(args[0], args[1], paper.Known)
 		},
 	}
+	mix.add(c.Flags())
+	return c
 }

@@ -18,12 +18,14 @@ func plotCommand() *cobra.Command {
 	var out, title string
 	var options plot.Options
 	var target float64
+	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "plot DIR|FILE...",
 		Short: "Draw regret curves with 95% intervals from results or pieces of a study, as PNG and SVG",
 		Args:  cobra.MinimumNArgs(1),
 	}
 	flags := c.Flags()
+	mix.add(flags)
 	flags.StringVar(&out, "out", "", "path of the figures without extension (default: regret in the first DIR, or the first FILE)")
 	flags.StringVar(&title, "title", "", "title of the figure")
 	flags.BoolVar(&options.Average, "average", false, "average regret per period on log axes, not cumulative regret")
@@ -40,14 +42,14 @@ func plotCommand() *cobra.Command {
 				out = filepath.Join(out, "regret")
 			}
 		}
-		return drawRegret(paths, out, options)
+		return drawRegret(paths, out, options, mix)
 	}
 	return c
 }
 
 // drawRegret draws the curves of all results in one figure.
-func drawRegret(paths []string, out string, options plot.Options) error {
-	h, rows, err := lab.ReadStudy(paper.Known, paths...)
+func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) error {
+	h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err != nil {
 		return err
 	}

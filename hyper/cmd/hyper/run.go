@@ -93,6 +93,7 @@ type engineFlags struct {
 	workers, batchRuns int
 	every              time.Duration
 	json               bool
+	mix                mixFlag
 }
 
 func (f *engineFlags) add(c *cobra.Command, resumed bool) {
@@ -103,6 +104,7 @@ func (f *engineFlags) add(c *cobra.Command, resumed bool) {
 	}
 	flags.IntVar(&f.workers, "workers", 0, "batches advanced side by side (default: one a core; one on a GPU)")
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
+	f.mix.add(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object per agent and setting as the last lines of standard output")
 }
 
@@ -110,7 +112,7 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 	if f.workers < 0 || f.batchRuns < 0 || f.every < 0 {
 		return lab.Options{}, errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
 	}
-	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every, Progress: p.update}
+	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every, Progress: p.update, Mix: f.mix.hear()}
 	if self, err := os.Executable(); err == nil {
 		o.Process = []string{self, "worker"}
 	}

@@ -34,7 +34,7 @@ Exit status: 0 when the shard is done; 1 when it failed, and may be tried again;
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every)
+			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every, engine.mix.hear())
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				return failure{err}
 			}
@@ -77,6 +77,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 	if n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
 	}
+	p.Mix = engine.mix.hear()
 	bar := newProgressBar(os.Stderr)
 	o, err := engine.options("", bar)
 	if err != nil {
@@ -84,7 +85,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 	}
 	err = p.RunShard(c.Context(), dir, n, paper.Known, o)
 	bar.finish()
-	if err != nil && !errors.Is(err, lab.ErrInterrupted) {
+	if err != nil && !errors.Is(err, lab.ErrInterrupted) && !errors.Is(err, lab.ErrMixed) {
 		return failure{err}
 	}
 	return err

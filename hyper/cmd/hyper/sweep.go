@@ -77,6 +77,7 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 		if err != nil {
 			return err
 		}
+		s.Mix = f.engine.mix.hear()
 		if !f.dryRun {
 			if err := s.Create(f.out); err != nil {
 				return err
@@ -96,7 +97,11 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 		if err := p.Create(f.out, paper.Known); err != nil {
 			return err
 		}
+		if p, err = sweep.Open(f.out, paper.Known); err != nil { // it may have been begun by other code
+			return err
+		}
 	}
+	p.Mix = f.engine.mix.hear()
 	return f.runPlan(c.Context(), p, f.out)
 }
 
@@ -119,6 +124,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	}
 	s, err := sweep.OpenSearch(dir)
 	if err == nil {
+		s.Mix = f.engine.mix.hear()
 		return f.runSearch(c.Context(), s, dir)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -127,6 +133,7 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
+	p.Mix = f.engine.mix.hear()
 	return f.runPlan(c.Context(), p, dir)
 }
 
@@ -202,6 +209,8 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 	case errors.Is(err, lab.ErrInterrupted):
 		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper sweep %s` goes on\n", dir)
 		return err
+	case errors.Is(err, lab.ErrMixed):
+		return err
 	case err != nil:
 		return failure{err}
 	}
@@ -214,6 +223,9 @@ func (f engineFlags) shardCommand(self string, more ...string) []string {
 	args := append([]string{self, "shard"}, more...)
 	if f.every > 0 {
 		args = append(args, "--checkpoint-every", f.every.String())
+	}
+	if f.mix {
+		args = append(args, "--mix")
 	}
 	return args
 }

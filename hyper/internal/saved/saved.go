@@ -1,42 +1,67 @@
 // Package saved writes tensors and other values to files that are either whole or not there: under another name first,
-// with a checksum, then renamed.
+// with a checksum, then renamed. A file is
+//
+//	magic                   20 bytes, the format's name
+//	length of the header    uint64, little endian like all that follows
+//	header                  JSON: the value, and the type and dimensions of each tensor
+//	the tensors             their bytes, one after the other
+//	checksum                uint32, CRC-32 (IEEE) of all before it
+//
+// Files come from elsewhere, too: [Read] compares all lengths with the file's own before it allocates anything.
 package saved
 
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// ErrDamaged says that a file is not what Write wrote.
-var ErrDamaged = errors.New("the file is damaged, or none of ours")
+// magic begins every file. Its last character counts the formats.
+const magic = "hypermodels saved 2\n"
 
-// header says what a tensor in a file is.
+// fixed is the number of bytes of a file beside its header and tensors: magic, length, checksum.
+const fixed = len(magic) + 8 + 4
+
+// header describes what is in a file.
 type header struct {
-	DType int32
-	Dims  []int
+	Value   json.RawMessage
+	Tensors string // a line for each: its type and dimensions, as in "Float32 2 3"
 }
 
-// Write writes a value (by encoding/gob) and tensors with a checksum, atomically. The tensors, which may fill the memory, are written from where they lie.
+// Write writes a value (as JSON) and tensors with a checksum, atomically. The tensors, which may fill the memory, are
+// written from where they lie.
 func Write(path string, value any, state []*tensors.Tensor) error {
+	var h header
+	for _, t := range state {
+		h.Tensors += t.DType().String()
+		for _, d := range t.Shape().Dimensions {
+			h.Tensors += fmt.Sprint(" ", d)
+		}
+		h.Tensors += "\n"
+	}
+	var err error
+	if h.Value, err = json.Marshal(value); err != nil {
+		return err
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
 	return write(path, func(f io.Writer) error {
 		sum := crc32.NewIEEE()
 		w := bufio.NewWriter(io.MultiWriter(f, sum))
-		headers := make([]header, len(state))
-		for i, t := range state {
-			headers[i] = header{int32(t.DType()), t.Shape().Dimensions}
-		}
-		g := gob.NewEncoder(w)
-		if err := errors.Join(g.Encode(value), g.Encode(headers)); err != nil {
+		_, err1 := w.WriteString(magic)
+		err2 := binary.Write(w, binary.LittleEndian, uint64(len(text)))
+		_, err3 := w.Write(text)
+		if err := errors.Join(err1, err2, err3); err != nil {
 			return err
 		}
 		for _, t := range state {
@@ -50,54 +75,6 @@ func Write(path string, value any, state []*tensors.Tensor) error {
 		}
 		return binary.Write(f, binary.LittleEndian, sum.Sum32())
 	})
-}
-
-// Read reads into value, and into state unless it is nil, what Write wrote; the error wraps ErrDamaged when the file is anything else.
-func Read(path string, value any, state *[]*tensors.Tensor) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	if err := check(f); err != nil {
-		return err
-	}
-	r := bufio.NewReader(f)
-	g := gob.NewDecoder(r) // reads no further than it must, as r reads single bytes
-	var headers []header
-	if err := errors.Join(g.Decode(value), g.Decode(&headers)); err != nil {
-		return errors.Join(ErrDamaged, err)
-	}
-	if state == nil {
-		return nil
-	}
-	for _, h := range headers {
-		t := tensors.FromShape(shapes.Make(dtypes.DType(h.DType), h.Dims...))
-		var err error
-		if e := t.MutableBytes(func(data []byte) { _, err = io.ReadFull(r, data) }); e != nil || err != nil {
-			return errors.Join(ErrDamaged, e, err)
-		}
-		*state = append(*state, t)
-	}
-	return nil
-}
-
-// check compares a file's checksum, its last 4 bytes, and goes back to its begin.
-func check(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	sum := crc32.NewIEEE()
-	if _, err := io.CopyN(sum, f, info.Size()-4); err != nil {
-		return errors.Join(ErrDamaged, err)
-	}
-	var want uint32
-	if err := binary.Read(f, binary.LittleEndian, &want); err != nil || want != sum.Sum32() {
-		return errors.Join(ErrDamaged, err)
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return err
 }
 
 // WriteFile writes a file atomically, and its folder if need be.

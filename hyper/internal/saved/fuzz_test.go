@@ -1,0 +1,61 @@
+package saved
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// FuzzRead reads arbitrary bytes with the right checksum: the result is an error that wraps ErrDamaged, or what is
+// written again and read again as the same.
+func FuzzRead(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "file")
+	err := Write(path, content{Names: []string{"weights", "rounds"}, Round: 3},
+		[]*tensors.Tensor{tensors.FromValue([][]float32{{1, 2}, {3, 4}}), tensors.FromValue(uint32(5))})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good[:len(good)-4])
+	f.Add(good[:len(good)-9])
+	f.Add(good[:len(magic)+12])
+	f.Add([]byte{})
+	for _, text := range hostile {
+		if len(text) < 1000 {
+			f.Add(text[:len(text)-4])
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		path, again := filepath.Join(dir, "file"), filepath.Join(dir, "again")
+		if err := os.WriteFile(path, summed(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var value, value2 content
+		var state, state2 []*tensors.Tensor
+		if err := Read(path, &value, &state); err != nil {
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if err := Write(again, value, state); err != nil {
+			t.Fatal(err)
+		}
+		if err := Read(again, &value2, &state2); err != nil || !reflect.DeepEqual(value, value2) || len(state) != len(state2) {
+			t.Fatalf("written again it is %+v with %d tensors, %v; was %+v with %d", value2, len(state2), err, value, len(state))
+		}
+		for i := range state {
+			if !state[i].Shape().Equal(state2[i].Shape()) {
+				t.Errorf("tensor %d has shape %v, had %v", i, state2[i].Shape(), state[i].Shape())
+			}
+		}
+	})
+}

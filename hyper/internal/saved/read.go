@@ -1,0 +1,176 @@
+package saved
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/bits"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// ErrDamaged says that a file is not what Write wrote.
+var ErrDamaged = errors.New("the file is damaged, or none of ours")
+
+// ErrOldFormat says that a file is whole, but of a format that is no longer read. It wraps ErrDamaged.
+var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; an earlier version wrote it, perhaps", ErrDamaged)
+
+// ErrOtherShapes says that a file is whole, but its tensors are not those that the caller wants.
+var ErrOtherShapes = errors.New("the tensors in the file are others than those wanted")
+
+// Read reads into value (a pointer), and appends to state unless it is nil, what Write wrote. The tensors must be of
+// the wanted shapes, if any are given. The error wraps ErrDamaged when the file is anything else than Write's, and is
+// ErrOtherShapes when it is, with other tensors.
+//
+// Nothing in the file is believed: the checksum, the lengths, which must add up to the file's, and the shapes are
+// checked before memory is allocated for a tensor. Read allocates no more than the tensors wanted, or in the file,
+// and what is in proportion to the header.
+func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	size, err := check(f)
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReader(f)
+	h, left, err := readHeader(r, size)
+	if err != nil {
+		return err
+	}
+	found, err := h.shapes(left)
+	if err != nil {
+		return err
+	}
+	if len(want) > 0 && !slices.EqualFunc(found, want, shapes.Shape.Equal) {
+		return fmt.Errorf("%w: %v, want %v", ErrOtherShapes, found, want)
+	}
+	if err := strictly(h.Value, value); err != nil {
+		return errors.Join(ErrDamaged, err)
+	}
+	if state == nil {
+		return nil
+	}
+	for _, s := range found {
+		t := tensors.FromShape(s)
+		var err error
+		if e := t.MutableBytes(func(data []byte) { _, err = io.ReadFull(r, data) }); e != nil || err != nil {
+			return errors.Join(ErrDamaged, e, err)
+		}
+		*state = append(*state, t)
+	}
+	return nil
+}
+
+// check compares a file's checksum, its last 4 bytes, and goes back to its begin.
+func check(f *os.File) (size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() || info.Size() < 4 {
+		return 0, ErrDamaged
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyN(sum, f, info.Size()-4); err != nil {
+		return 0, errors.Join(ErrDamaged, err)
+	}
+	var want uint32
+	if err := binary.Read(f, binary.LittleEndian, &want); err != nil || want != sum.Sum32() {
+		return 0, errors.Join(ErrDamaged, err)
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return info.Size(), err
+}
+
+// readHeader reads up to the tensors of a file of so many bytes; left is the number of theirs.
+func readHeader(r io.Reader, size int64) (h header, left int64, err error) {
+	begin := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, begin); err != nil || string(begin) != magic {
+		return h, 0, ErrOldFormat
+	}
+	var length uint64
+	if err := binary.Read(r, binary.LittleEndian, &length); err != nil {
+		return h, 0, errors.Join(ErrDamaged, err)
+	}
+	left = size - int64(fixed)
+	if left < 0 || length > uint64(left) {
+		return h, 0, fmt.Errorf("%w: its header is longer than the file", ErrDamaged)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return h, 0, errors.Join(ErrDamaged, err)
+	}
+	if err := strictly(text, &h); err != nil {
+		return h, 0, errors.Join(ErrDamaged, err)
+	}
+	return h, left - int64(length), nil
+}
+
+// shapes returns those of the tensors, which must have so many bytes in all.
+func (h header) shapes(bytes int64) (out []shapes.Shape, err error) {
+	left := uint64(bytes)
+	for line := range strings.Lines(h.Tensors) {
+		s, need, err := parseShape(line, left)
+		if err != nil {
+			return nil, fmt.Errorf("%w: tensor %d, %.50q, %v", ErrDamaged, len(out), line, err)
+		}
+		out, left = append(out, s), left-need
+	}
+	if left > 0 {
+		return nil, fmt.Errorf("%w: it has %d bytes more than its tensors", ErrDamaged, left)
+	}
+	return out, nil
+}
+
+// parseShape reads a line of header.Tensors, of a tensor that has at most so many bytes.
+func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return s, 0, errors.New("has no type")
+	}
+	dtype, err := dtypes.DTypeString(words[0])
+	if err != nil || !dtype.IsSupported() || dtype.IsPacked() || dtype.Size() == 0 {
+		return s, 0, errors.New("is of an unknown type")
+	}
+	bytes = uint64(dtype.Size())
+	dims := make([]int, len(words)-1)
+	for i, word := range words[1:] {
+		d, err := strconv.ParseUint(word, 10, 63)
+		over, product := bits.Mul64(bytes, d)
+		if err != nil || over > 0 {
+			return s, 0, errors.New("has a dimension that no tensor has")
+		}
+		dims[i], bytes = int(d), product
+	}
+	if bytes > most {
+		return s, 0, errors.New("needs more bytes than the file has")
+	}
+	return shapes.Make(dtype, dims...), bytes, nil
+}
+
+// strictly decodes one JSON value that has no fields but those of the target.
+func strictly(text []byte, target any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(target); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("more than one value")
+	}
+	return nil
+}

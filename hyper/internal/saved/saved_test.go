@@ -1,0 +1,153 @@
+package saved
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// content is a value as agents and experiments save it.
+type content struct {
+	Names []string
+	Round int
+}
+
+// file makes the bytes of a file with the given header and data, whose lengths and checksum are right.
+func file(head string, data []byte) []byte {
+	out := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
+	return summed(append(append(out, head...), data...))
+}
+
+// summed appends the checksum.
+func summed(text []byte) []byte {
+	return binary.LittleEndian.AppendUint32(text[:len(text):len(text)], crc32.ChecksumIEEE(text))
+}
+
+// read reads a file of these bytes. The error is also not nil when anything panics.
+func read(t testing.TB, text []byte, want ...shapes.Shape) (value content, state []*tensors.Tensor, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	err = Read(path, &value, &state, want...)
+	return value, state, err
+}
+
+func TestWriteAndRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder", "file")
+	wrote := content{Names: []string{"a", "b"}, Round: 7}
+	state := []*tensors.Tensor{
+		tensors.FromValue([][]float32{{1, 2, 3}, {4, 5, 6}}), tensors.FromValue(uint32(9)), tensors.FromValue([]bool{true, false}),
+		tensors.FromShape(shapes.Make(dtypes.Float64, 0, 5)), tensors.FromValue([]uint64{1 << 63}), tensors.FromValue([]int32{-1}),
+	}
+	if err := Write(path, wrote, state); err != nil {
+		t.Fatal(err)
+	}
+	var want []shapes.Shape
+	for _, s := range state {
+		want = append(want, s.Shape())
+	}
+	for _, shapes := range [][]shapes.Shape{nil, want} {
+		var found content
+		var got []*tensors.Tensor
+		if err := Read(path, &found, &got, shapes...); err != nil || !reflect.DeepEqual(found, wrote) || len(got) != len(state) {
+			t.Fatalf("%+v, %d tensors, %v", found, len(got), err)
+		}
+		for i := range got {
+			if !got[i].Equal(state[i]) {
+				t.Errorf("tensor %d is %v, want %v", i, got[i], state[i])
+			}
+		}
+	}
+	var found content
+	if err := Read(path, &found, nil); err != nil || !reflect.DeepEqual(found, wrote) {
+		t.Errorf("the value alone: %+v, %v", found, err)
+	}
+	want[0] = shapes.Make(dtypes.Float32, 3, 2)
+	var got []*tensors.Tensor
+	if err := Read(path, &found, &got, want...); !errors.Is(err, ErrOtherShapes) || got != nil {
+		t.Errorf("other shapes: %v, %d tensors", err, len(got))
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Every file that ends early or has a bit changed is damaged.
+func TestDamagedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := Write(path, content{Round: 3}, []*tensors.Tensor{tensors.FromValue([]float32{1, 2})}); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range good {
+		if _, _, err := read(t, good[:i]); !errors.Is(err, ErrDamaged) {
+			t.Errorf("the first %d of %d bytes: %v", i, len(good), err)
+		}
+		bad := append([]byte(nil), good...)
+		bad[i] ^= 1 << (i % 8)
+		if _, _, err := read(t, bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d changed: %v", i, err)
+		}
+	}
+	if err := Read(t.TempDir(), &content{}, nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, _, err := read(t, summed([]byte("what an earlier version wrote, or anything"))); !errors.Is(err, ErrOldFormat) {
+		t.Errorf("another format: %v", err)
+	}
+}
+
+// hostile are headers that do not tell the truth, in files whose checksum is right.
+var hostile = map[string][]byte{
+	"negative dimension": file(`{"Value":{},"Tensors":"Float32 -3\\n"}`, nil),
+	"terabytes":          file(`{"Value":{},"Tensors":"Float32 1099511627776\\n"}`, nil),
+	"two to the 64":      file(`{"Value":{},"Tensors":"Float32 4294967296 1073741824\\n"}`, nil),
+	"many small":         file(`{"Value":{},"Tensors":"`+strings.Repeat(`\n`, 1e5)+`"}`, nil),
+	"unknown type":       file(`{"Value":{},"Tensors":"Float31 1\\n"}`, make([]byte, 4)),
+	"packed type":        file(`{"Value":{},"Tensors":"Int4 8\\n"}`, make([]byte, 4)),
+	"less data":          file(`{"Value":{},"Tensors":"Float32 2\\n"}`, make([]byte, 7)),
+	"more data":          file(`{"Value":{},"Tensors":"Float32 2\\n"}`, make([]byte, 9)),
+	"another value":      file(`{"Value":{"Rows":[1]},"Tensors":""}`, nil),
+	"no value":           file(`{"Tensors":""}`, nil),
+	"two values":         file(`{"Value":{}} {}`, nil),
+	"deep":               file(`{"Value":`+strings.Repeat("[", 1e5), nil),
+	"long header":        summed(append(binary.LittleEndian.AppendUint64([]byte(magic), 1<<62), "{}"...)),
+	"header of 2^64 - 1": summed(append(binary.LittleEndian.AppendUint64([]byte(magic), 1<<64-1), "{}"...)),
+}
+
+// A file that is not what Write writes is an error, before memory is allocated for what it claims to have.
+func TestHostileFiles(t *testing.T) {
+	for name, text := range hostile {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := read(t, text)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(20*len(text)+1<<17); used > most {
+			t.Errorf("%s: a file of %d bytes took %d bytes of memory, more than %d", name, len(text), used, most)
+		}
+	}
+}

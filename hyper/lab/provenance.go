@@ -1,0 +1,157 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// Unknown stands for a revision, a version or a hash that nothing here tells.
+const Unknown = "unknown"
+
+// Provenance says what made results. With the Spec and its seeds it decides every row, but for what the machine
+// rounds in its own way.
+type Provenance struct {
+	Epoch    int    `json:"epoch"`              // of the results, see [Changes]
+	Revision string `json:"revision"`           // of this module: a commit, a released version, or [Unknown]
+	Modified bool   `json:"modified,omitempty"` // the sources had changes that are in no commit
+	Build    string `json:"build,omitempty"`    // where the revision does not name the program: a hash of its file
+	GoMLX    string `json:"gomlx"`              // version of github.com/gomlx/gomlx, like the next two
+	Compute  string `json:"compute"`
+	GoXLA    string `json:"go_xla"`
+	Plugin   string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; none on the backend "go"
+}
+
+// ErrMixed is the cause of errors about results that different code made, which are not one result unless that is
+// asked for.
+var ErrMixed = errors.New("results that different code made must not mix")
+
+// thisCode is the provenance of this process but for the plugin.
+var thisCode = sync.OnceValue(func() Provenance {
+	p := Provenance{Epoch: Epoch()}
+	p.Revision, p.Modified = revision()
+	if p.Revision == Unknown || p.Modified {
+		p.Build = buildHash()
+	}
+	p.GoMLX = required("github.com/gomlx/gomlx")
+	p.Compute = required("github.com/gomlx/compute")
+	p.GoXLA = required("github.com/gomlx/go-xla")
+	return p
+})
+
+// ThisProvenance is that of results which this process makes on a backend.
+func ThisProvenance(name string) Provenance {
+	p := thisCode()
+	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
+		var err error
+		if p.Plugin, err = backend.PluginHash(backend.PluginPath(device)); err != nil {
+			p.Plugin = Unknown
+		}
+	}
+	return p
+}
+
+// String names the code in an error or a table.
+func (p Provenance) String() string {
+	if p.Revision == "" {
+		return fmt.Sprintf("a revision that was not recorded, results of epoch %d", p.Epoch)
+	}
+	text := "revision " + p.Revision
+	if !strings.Contains(p.Revision, ".") { // a commit, not a version
+		text = text[:min(len("revision ")+12, len(text))]
+	}
+	if p.Modified {
+		text += ", modified"
+	}
+	if p.Build != "" {
+		text += " (build " + p.Build[:min(12, len(p.Build))] + ")"
+	}
+	return fmt.Sprintf("%s, results of epoch %d", text, p.Epoch)
+}
+
+// Libraries names what the code was built with, and the plugin.
+func (p Provenance) Libraries() string {
+	text := fmt.Sprintf("gomlx %s, compute %s, go-xla %s", p.GoMLX, p.Compute, p.GoXLA)
+	if p.Plugin != "" {
+		text += ", plugin " + p.Plugin[:min(12, len(p.Plugin))]
+	}
+	return text
+}
+
+// traceable tells whether equal provenances mean equal code.
+func (p Provenance) traceable() bool {
+	return p.Build != "" || p.Revision != Unknown && p.Revision != "" && !p.Modified
+}
+
+// sameCode tells whether both name the same sources of this module.
+func (p Provenance) sameCode(q Provenance) bool {
+	return p.Epoch == q.Epoch && p.Revision == q.Revision && p.Modified == q.Modified && p.Build == q.Build
+}
+
+// sameLibraries tells whether the code was built with the same GoMLX, and ran the same plugin.
+func (p Provenance) sameLibraries(q Provenance) bool {
+	return p.GoMLX == q.GoMLX && p.Compute == q.Compute && p.GoXLA == q.GoXLA && p.Plugin == q.Plugin
+}
+
+// Mixable returns nil when what p made may stand beside what q made: the code is the same, or no change between their
+// epochs touches these entries of the experiment, which are those of the older (see [Changes]). Else the error wraps
+// ErrMixed, names both, and says why. GoMLX and the plugin, which round in their own ways, are not asked for: see
+// [Provenance.Continues].
+func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) error {
+	if p.traceable() && p.sameCode(q) {
+		return nil
+	}
+	between := fmt.Sprintf("%s, and %s", p, q)
+	for _, x := range []Provenance{p, q} {
+		if x.Modified || x.Revision == Unknown {
+			return fmt.Errorf("%w: %s: nobody can tell what lies between them", ErrMixed, between)
+		}
+	}
+	if newest := max(p.Epoch, q.Epoch); newest > Epoch() {
+		return fmt.Errorf("%w: %s: this program knows results up to epoch %d", ErrMixed, between, Epoch())
+	}
+	for _, c := range Changes {
+		if c.Epoch > min(p.Epoch, q.Epoch) && c.Epoch <= max(p.Epoch, q.Epoch) && c.touches(experiment, entries) {
+			return fmt.Errorf("%w: %s: since epoch %d (%s) %s", ErrMixed, between, c.Epoch, c.Revision, c.What)
+		}
+	}
+	return nil
+}
+
+// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone:
+// they are Mixable, both are recorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
+func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) error {
+	if p.Revision == "" || q.Revision == "" {
+		return fmt.Errorf("%w: %s, and %s", ErrMixed, p, q)
+	}
+	if err := p.Mixable(q, experiment, entries); err != nil {
+		return err
+	}
+	if !p.sameLibraries(q) {
+		return fmt.Errorf("%w: with %s, and with %s", ErrMixed, p.Libraries(), q.Libraries())
+	}
+	return nil
+}
+
+// Code is what made the results, and whatever else made some of them. Of a header that does not say so, it follows
+// from the version.
+func (h Header) Code() []Provenance {
+	first := h.Provenance
+	if first.Revision == "" {
+		first.Epoch = unrecorded[h.Version]
+	}
+	return append([]Provenance{first}, h.Also...)
+}
+
+// MadeBy notes in the header what else made its rows.
+func (h *Header) MadeBy(code ...Provenance) {
+	for _, p := range code {
+		if p != h.Provenance && !slices.Contains(h.Also, p) {
+			h.Also = append(h.Also[:len(h.Also):len(h.Also)], p)
+		}
+	}
+}

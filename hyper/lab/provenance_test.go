@@ -1,0 +1,240 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Revisions of the tests: commits, and a release.
+const (
+	commitA = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	commitB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+// withChanges lets the program know these changes during a test, and be this code.
+func withChanges(t *testing.T, code Provenance, changes ...Change) {
+	t.Helper()
+	before, then, none := Changes, thisCode, unrecorded
+	Changes, thisCode = changes, func() Provenance { return code }
+	unrecorded = map[string]int{"0.1.0": 1}
+	t.Cleanup(func() { Changes, thisCode, unrecorded = before, then, none })
+}
+
+// Changes of the tests: one of everything, and one of toys with 3 arms.
+var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"}, {Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
+	Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
+
+func TestMixable(t *testing.T) {
+	withChanges(t, Provenance{}, toyChanges...)
+	two, three := []Entry{{"toy", &toy{Arms: 2}}}, []Entry{{"toy", &toy{Arms: 2}}, {"toy", &toy{Arms: 3}}}
+	at := func(epoch int, revision string) Provenance { return Provenance{Epoch: epoch, Revision: revision} }
+	built := func(p Provenance, build string) Provenance {
+		p.Modified, p.Build = p.Revision != Unknown, build
+		return p
+	}
+	for name, c := range map[string]struct {
+		p, q    Provenance
+		entries []Entry
+		want    string // in the error, or "" for none
+	}{
+		"the same":                 {at(2, commitA), at(2, commitA), three, ""},
+		"another, nothing changed": {at(2, commitA), at(2, "v1.2.0"), three, ""},
+		"changed for others":       {at(1, commitA), at(2, commitB), two, ""},
+		"changed":                  {at(1, commitA), at(2, commitB), three, "three arms are new"},
+		"changed, backwards":       {at(2, commitB), at(1, commitA), three, "three arms are new"},
+		"changed long ago":         {at(0, commitA), at(2, commitB), two, "since epoch 1 (1234567) all is new"},
+		"names both":               {at(1, commitA), at(2, commitB), three, "revision aaaaaaaaaaaa, results of epoch 1, and revision bbbbbbbbbbbb, results of epoch 2"},
+		"unknown":                  {at(2, commitA), at(2, Unknown), two, "unknown"},
+		"modified":                 {at(2, commitA), built(at(2, commitA), "x"), two, "modified"},
+		"modified, one program":    {built(at(2, commitA), "x"), built(at(2, commitA), "x"), three, ""},
+		"modified, two programs":   {built(at(2, commitA), "x"), built(at(2, commitA), "y"), two, "modified"},
+		"unknown, one program":     {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
+		"unknown, no program":      {at(2, Unknown), at(2, Unknown), two, "unknown"},
+		"modified, no program":     {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
+		"of the future":            {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},
+		"unrecorded":               {at(2, ""), at(2, ""), three, ""},
+		"unrecorded and not":       {at(1, ""), at(2, commitA), two, ""},
+		"unrecorded and changed":   {at(1, ""), at(2, commitA), three, "not recorded"},
+	} {
+		for _, pair := range [][2]Provenance{{c.p, c.q}, {c.q, c.p}} {
+			err := pair[0].Mixable(pair[1], "toys", c.entries)
+			if c.want == "" && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if c.want != "" && (!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) && pair[0] == c.p) {
+				t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+			}
+		}
+	}
+	if err := at(1, commitA).Mixable(at(2, commitB), "others", three); err != nil {
+		t.Errorf("another experiment: %v", err)
+	}
+}
+
+// takenUp opens results of toys, which the file then is, as a run of the same Spec does.
+func takenUp(t *testing.T, dir string, mix func(error)) (Header, error) {
+	t.Helper()
+	h, _, err := ReadResults(dir, knownToys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: dir, Backend: "go", BatchRuns: 2, Mix: mix}
+	e := &engine{plan: newPlan(h.Spec, 2), opts: o, known: knownToys, heard: listener{told: map[int]int{}}}
+	if err = e.open(); err == nil {
+		err = e.out.file.Close()
+	}
+	after, _, err2 := ReadResults(dir, knownToys)
+	return after, errors.Join(err, err2)
+}
+
+// begun is a folder with a header of toys and the first row.
+func begun(t *testing.T, h Header) (dir string, text string) {
+	t.Helper()
+	dir = t.TempDir()
+	h.Format, h.Version, h.Backend, h.BatchRuns = Format, "0.1.0", "go", 2
+	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3, Entries: []Entry{{"toy", &toy{Arms: 3}}}}
+	line, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(line) + "\n" + `{"entry":0,"run":0,"seed":3,"period":1,"cumulative_regret":1,"digest":9}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, ResultsFile), []byte(text+`{"entry":0,"ru`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, text
+}
+
+// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked
+// for, and then the header names both. Nothing of the file is lost, and a half-written line is.
+func TestResumeByOtherCode(t *testing.T) {
+	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
+	withChanges(t, here, toyChanges...)
+	changed := func(change func(*Provenance)) Provenance { p := here; change(&p); return p }
+	for name, c := range map[string]struct {
+		there Provenance
+		want  string // in the error, or "" for none
+	}{
+		"the same":              {here, ""},
+		"another revision":      {changed(func(p *Provenance) { p.Revision = commitA }), ""},
+		"another epoch":         {changed(func(p *Provenance) { p.Revision, p.Epoch = commitA, 1 }), "three arms are new"},
+		"another GoMLX":         {changed(func(p *Provenance) { p.GoMLX = "v0" }), "gomlx v0"},
+		"another go-xla":        {changed(func(p *Provenance) { p.GoXLA = "v0" }), "go-xla v0"},
+		"another plugin":        {changed(func(p *Provenance) { p.Plugin = "cafe" }), "plugin cafe"},
+		"modified":              {changed(func(p *Provenance) { p.Modified, p.Build = true, "beef" }), "modified (build beef)"},
+		"nothing was recorded":  {Provenance{}, "not recorded"},
+		"unknown, no build":     {changed(func(p *Provenance) { p.Revision = Unknown }), "unknown"},
+		"a later epoch than we": {changed(func(p *Provenance) { p.Epoch = 3 }), "epoch 3"},
+	} {
+		dir, text := begun(t, Header{Provenance: c.there})
+		h, err := takenUp(t, dir, nil)
+		if c.want != "" {
+			if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
+				t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+			}
+			if now, _ := os.ReadFile(filepath.Join(dir, ResultsFile)); !strings.HasPrefix(string(now), text) || string(now) == text {
+				t.Errorf("%s: the refused file was changed to %s", name, now)
+			}
+			var why error
+			if h, err = takenUp(t, dir, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
+				t.Errorf("%s: Mix heard %v", name, why)
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if h.Provenance != c.there || len(h.Also) != 0 && c.there == here || c.there != here && (len(h.Also) != 1 || h.Also[0] != here) {
+			t.Errorf("%s: the header then names %v and %v", name, h.Provenance, h.Also)
+		}
+		now, err := os.ReadFile(filepath.Join(dir, ResultsFile))
+		_, rows, _ := strings.Cut(text, "\n")
+		if _, after, _ := strings.Cut(string(now), "\n"); err != nil || after != rows {
+			t.Errorf("%s: the rows are %q, were %q", name, after, rows)
+		}
+		if c.there == here && string(now) != text {
+			t.Errorf("%s: the file is %q, was %q", name, now, text)
+		}
+		if again, err := takenUp(t, dir, func(error) {}); err != nil || len(again.Also) != len(h.Also) {
+			t.Errorf("%s: taken up again it names %v, %v", name, again.Also, err)
+		}
+	}
+}
+
+// pieceBy is a file with results of toys that some code made.
+func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
+	t.Helper()
+	dir := writeToys(t, []int{arms}, 2, 20, seed, linearToys)
+	path := filepath.Join(dir, ResultsFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := json.Marshal(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := `"version":"0.1.0"`
+	if code != (Provenance{}) {
+		head += `,"provenance":` + string(by)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"version":""`, head, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Pieces of several revisions are joined without a word where none of their entries changed between them, and else
+// only when asked for.
+func TestStudyOfSeveralRevisions(t *testing.T) {
+	withChanges(t, Provenance{}, toyChanges...)
+	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB}, Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
+	for name, c := range map[string]struct {
+		pieces []string
+		code   int    // that the joined header names
+		want   string // in the error, or "" for none
+	}{
+		"one revision":              {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
+		"nothing recorded":          {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 3, 5, Provenance{})}, 1, ""},
+		"two arms, unchanged":       {[]string{pieceBy(t, 2, 1, Provenance{}), pieceBy(t, 2, 5, now), pieceBy(t, 2, 9, old)}, 3, ""},
+		"three arms of now":         {[]string{pieceBy(t, 2, 1, old), pieceBy(t, 3, 1, now)}, 2, ""},
+		"three arms of then":        {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 3, 1, old)}, 2, "three arms are new"},
+		"three arms, not recorded":  {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 2, 5, now)}, 2, "not recorded"},
+		"edited":                    {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, edited)}, 2, "modified"},
+		"edited, the same program":  {[]string{pieceBy(t, 2, 1, edited), pieceBy(t, 2, 5, edited)}, 1, ""},
+		"the third is of old toys":  {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, old), pieceBy(t, 3, 5, old)}, 2, "three arms are new"},
+		"all three, each with each": {[]string{pieceBy(t, 3, 5, old), pieceBy(t, 2, 1, edited), pieceBy(t, 3, 1, now)}, 3, "modified"},
+	} {
+		h, rows, err := ReadStudy(knownToys, c.pieces...)
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+		}
+		if c.want != "" {
+			if !strings.Contains(err.Error(), c.pieces[len(c.pieces)-1]) && !strings.Contains(err.Error(), c.pieces[1]) {
+				t.Errorf("%s: the error names no piece: %v", name, err)
+			}
+			var why error
+			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why, ErrMixed) || err != nil {
+				t.Errorf("%s: Mix heard %v, and the error is %v", name, why, err)
+			}
+		}
+		if len(h.Code()) != c.code || len(rows) == 0 {
+			t.Errorf("%s: %d rows of %v, want %d", name, len(rows), h.Code(), c.code)
+		}
+	}
+}
+
+// The table is in order, and its last epoch is that of the code.
+func TestChangesAreInOrder(t *testing.T) {
+	for i, c := range Changes {
+		if c.Epoch != i+1 || c.What == "" || c.Revision == "" && i < len(Changes)-1 {
+			t.Errorf("change %d: %+v", i, c)
+		}
+	}
+	if p := ThisProvenance("go"); p.Epoch != Epoch() || p.Revision == "" || p.GoMLX == Unknown || p.Plugin != "" {
+		t.Errorf("this is %+v", p)
+	}
+}

@@ -1,0 +1,163 @@
+package lab
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The longest lines of result files, in bytes: of the header, which lists all entries, and of a row.
+const (
+	longestHeader = 32 << 20
+	longestRow    = 1 << 10
+)
+
+// ReadResults reads the result file of a folder. A last line that was cut off is left out; anything else that is
+// wrong is an error.
+func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error) {
+	path := filepath.Join(dir, ResultsFile)
+	if _, err := os.Stat(path); err != nil {
+		return Header{}, nil, fmt.Errorf("%w: %s has no %s", ErrResults, dir, ResultsFile)
+	}
+	found, err := parseFile(path, known)
+	return found.header, found.rows, err
+}
+
+// parseFile reads a file of results, plain or gzipped. The error names the file.
+func parseFile(path string, known map[string]Experiment) (found parsed, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return found, fmt.Errorf("%w: %v", ErrResults, err)
+	}
+	defer func() { _ = f.Close() }()
+	var in io.Reader = f
+	if filepath.Ext(path) == ".gz" {
+		if in, err = gzip.NewReader(f); err != nil {
+			return found, fmt.Errorf("%s: %w: %v", path, ErrResults, err)
+		}
+	}
+	if found, err = parseResults(in, known); err != nil {
+		return parsed{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
+}
+
+// parsed is what parseResults read.
+type parsed struct {
+	header Header
+	rows   []Row
+	first  int64 // bytes of the header's line
+	whole  int64 // bytes of all whole lines
+}
+
+// parseResults reads results line by line. It takes memory for rows that the header's Spec can have, each once, and
+// for no others: whatever the reader has to say, it ends at the first line that is too long or none of these.
+func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
+	var p parsed
+	r := bufio.NewReader(in)
+	line, err := readLine(r, longestHeader)
+	if err == io.EOF {
+		return p, fmt.Errorf("%w: the header line is missing or cut off", ErrResults)
+	} else if err != nil {
+		return p, fmt.Errorf("%w: the header: %w", ErrResults, err)
+	}
+	if p.header, err = parseHeader(line, known); err != nil {
+		return p, err
+	}
+	p.first, p.whole = int64(len(line)), int64(len(line))
+	due := newDue(p.header.Spec)
+	for number := 2; ; number++ {
+		line, err := readLine(r, longestRow)
+		if err == io.EOF { // nothing, or a line cut off while it was written
+			return p, nil
+		}
+		var row Row
+		if err == nil {
+			err = json.Unmarshal(line, &row)
+		}
+		if err == nil {
+			err = due.take(row)
+		}
+		if err != nil {
+			return p, fmt.Errorf("%w: line %d: %w", ErrResults, number, err)
+		}
+		p.rows = append(p.rows, row)
+		p.whole += int64(len(line))
+	}
+}
+
+// errLong says that a line is longer than any of its kind.
+var errLong = errors.New("the line is too long")
+
+// readLine returns a line with its end, which the next call may overwrite, or io.EOF when there is no whole line left.
+func readLine(r *bufio.Reader, longest int) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line = slices.Clone(line)
+	}
+	for err == bufio.ErrBufferFull && len(line) <= longest {
+		var more []byte
+		more, err = r.ReadSlice('\n')
+		line = append(line, more...)
+	}
+	if len(line) > longest {
+		return nil, errLong
+	}
+	return line, err
+}
+
+func parseHeader(line []byte, known map[string]Experiment) (Header, error) {
+	var raw struct {
+		Header
+		Spec json.RawMessage `json:"spec"`
+	}
+	if err := json.Unmarshal(line, &raw); err != nil || raw.Format != Format {
+		return Header{}, fmt.Errorf("%w: the first line is not a %s header", ErrResults, Format)
+	}
+	h := raw.Header
+	spec, _, err := ParseSpec(raw.Spec, known)
+	if err != nil {
+		return Header{}, fmt.Errorf("%w: %v", ErrResults, err)
+	}
+	h.Spec = spec
+	return h, nil
+}
+
+// due keeps account of the rows that results of a Spec may have.
+type due struct {
+	spec    Spec
+	periods []int
+	taken   map[lane]*[5]uint64 // a bit for each period
+}
+
+func newDue(s Spec) due { return due{s, Schedule(s.Periods), map[lane]*[5]uint64{}} }
+
+// take takes a row. The error says why it cannot be one of the Spec's, or that it was there before.
+func (d due) take(r Row) error {
+	at, scheduled := slices.BinarySearch(d.periods, r.Period)
+	switch {
+	case r.Entry < 0 || r.Entry >= len(d.spec.Entries):
+		return fmt.Errorf("entry %d is not in the Spec", r.Entry)
+	case r.Run < 0 || r.Run >= d.spec.Runs || r.Seed != d.spec.Seed+uint64(r.Run):
+		return fmt.Errorf("run %d with seed %d is not in the Spec", r.Run, r.Seed)
+	case !scheduled || r.Diverged < 0 || r.Diverged > r.Period:
+		return fmt.Errorf("there is no row of period %d, diverged at %d", r.Period, r.Diverged)
+	}
+	l := lane{r.Entry, r.Run}
+	taken := d.taken[l]
+	if taken == nil {
+		taken = new([5]uint64)
+		d.taken[l] = taken
+	}
+	if bit := uint64(1) << (at % 64); taken[at/64]&bit == 0 {
+		taken[at/64] |= bit
+		return nil
+	}
+	return fmt.Errorf("entry %d, run %d, period %d is there twice", r.Entry, r.Run, r.Period)
+}

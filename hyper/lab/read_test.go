@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// toyPiece is the text of complete results of toys.
+func toyPiece(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(writeToys(t, []int{2, 3}, 2, 20, 5, linearToys), ResultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// gzipped writes to a new file what fill writes, gzipped.
+func gzipped(t testing.TB, fill func(io.Writer)) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	fill(z)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "piece.jsonl.gz")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A small file that unpacks to hundreds of megabytes is refused after some kilobytes, whatever it unpacks to.
+func TestStudyBombs(t *testing.T) {
+	good := toyPiece(t)
+	header, _, _ := strings.Cut(good, "\n")
+	blank, zero := strings.Repeat(" ", 1<<20), strings.Repeat("0", 1<<20)
+	row := `{"entry":0,"run":0,"seed":5,"period":1,"cumulative_regret":1,"digest":1}` + "\n"
+	many := func(text string, megabytes int) func(io.Writer) {
+		return func(w io.Writer) {
+			for range megabytes << 20 / len(text) {
+				_, _ = io.WriteString(w, text)
+			}
+		}
+	}
+	for name, fill := range map[string]func(io.Writer){
+		"a line without end":   func(w io.Writer) { _, _ = io.WriteString(w, good); many(zero, 400)(w) },
+		"a header without end": many(blank, 400),
+		"a row again":          func(w io.Writer) { _, _ = io.WriteString(w, header+"\n"); many(strings.Repeat(row, 1000), 100)(w) },
+		"empty rows":           func(w io.Writer) { _, _ = io.WriteString(w, header+"\n"); many(strings.Repeat("{}\n", 1000), 50)(w) },
+		"more rows than periods": func(w io.Writer) {
+			_, _ = io.WriteString(w, strings.Replace(header, `"runs":2`, `"runs":9000000000000`, 1)+"\n"+row)
+		},
+		"endless periods": func(w io.Writer) {
+			_, _ = io.WriteString(w, strings.Replace(header, `"periods":20`, `"periods":9223372036854775807`, 1)+"\n"+row)
+		},
+	} {
+		path := gzipped(t, fill)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := ReadStudy(knownToys, path)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrResults) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 200 {
+			t.Errorf("%s: reading took %d MB of memory", name, used)
+		}
+	}
+}
+
+// A row that the Spec cannot have, or that is there twice, is refused.
+func TestRowsAreOfTheSpec(t *testing.T) {
+	good := toyPiece(t)
+	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n")
+	last := lines[len(lines)-1]
+	for name, bad := range map[string]string{
+		"twice":             last,
+		"another seed":      strings.Replace(last, `"seed":6`, `"seed":7`, 1),
+		"another run":       strings.Replace(last, `"run":1`, `"run":2`, 1),
+		"a negative run":    strings.Replace(last, `"run":1`, `"run":-1`, 1),
+		"another period":    strings.Replace(last, `"period":20`, `"period":16`, 1),
+		"a negative entry":  strings.Replace(last, `"entry":1`, `"entry":-1`, 1),
+		"diverged later":    strings.Replace(last, `"digest"`, `"diverged":21,"digest"`, 1),
+		"no number":         strings.Replace(last, `"digest":`, `"digest":"x"`, 1),
+		"a very long line":  strings.TrimSuffix(last, "}\n") + strings.Repeat(" ", 2000) + "}",
+		"something between": "\n" + last,
+	} {
+		if name != "twice" && bad == last {
+			t.Fatalf("%s: nothing was changed in %s", name, last)
+		}
+		path := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good+bad+"\n") })
+		if _, _, err := ReadStudy(knownToys, path); !errors.Is(err, ErrResults) || !strings.Contains(err.Error(), "line") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that
+// the header's Spec can have.
+func FuzzReadStudy(f *testing.F) {
+	good := toyPiece(f)
+	header, _, _ := strings.Cut(good, "\n")
+	f.Add([]byte(good))
+	f.Add([]byte(good[:len(good)/2]))
+	f.Add([]byte(header))
+	f.Add([]byte(header + "\n{}\n"))
+	f.Add([]byte(strings.Replace(good, `"runs":2`, `"runs":-2`, 1)))
+	f.Add([]byte(strings.Replace(good, `"periods":20`, `"periods":9223372036854775807`, 1)))
+	f.Add([]byte(strings.Replace(good, `"version":""`, `"version":"0.1.0","provenance":{"epoch":-1,"revision":"x"},"also":[{}]`, 1)))
+	f.Add([]byte(good + `{"entry":1,"run":1,"seed":6,"period":20,"cumulative_regret":"NaN","digest":1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		plain := filepath.Join(t.TempDir(), "piece.jsonl")
+		if err := os.WriteFile(plain, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		raw := plain + ".gz" // which is not gzip
+		if err := os.WriteFile(raw, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		zipped := gzipped(t, func(w io.Writer) { _, _ = w.Write(text) })
+		for _, path := range []string{plain, zipped, raw} {
+			h, rows, err := ReadStudy(knownToys, path)
+			if err != nil {
+				if !errors.Is(err, ErrResults) && !errors.Is(err, ErrMixed) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if len(rows) > len(h.Spec.Entries)*h.Spec.Runs*len(Schedule(h.Spec.Periods)) {
+				t.Errorf("%d rows of %d entries with %d runs of %d periods", len(rows), len(h.Spec.Entries), h.Spec.Runs, h.Spec.Periods)
+			}
+		}
+	})
+}

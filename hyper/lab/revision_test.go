@@ -1,0 +1,135 @@
+package lab
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What Go wrote into a program names this module's commit only where the program is this module's; else the version
+// that is required says it.
+func TestStampedRevision(t *testing.T) {
+	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: commitA}, {Key: "vcs.modified", Value: "true"}}
+	module := func(path, version string) *debug.Module { return &debug.Module{Path: path, Version: version} }
+	replaced := func(path, version string) *debug.Module {
+		return &debug.Module{Path: modulePath, Version: "v1.0.0", Replace: module(path, version)}
+	}
+	for name, c := range map[string]struct {
+		info     debug.BuildInfo
+		want     string
+		modified bool
+	}{
+		"built in the checkout":         {debug.BuildInfo{Main: *module(modulePath, "(devel)"), Settings: vcs}, commitA, true},
+		"built without a stamp":         {debug.BuildInfo{Main: *module(modulePath, "(devel)")}, "", false},
+		"installed":                     {debug.BuildInfo{Main: *module(modulePath, "v1.2.3")}, "v1.2.3", false},
+		"required":                      {debug.BuildInfo{Main: *module("example.com/a", "(devel)"), Settings: vcs, Deps: []*debug.Module{module(modulePath, "v1.2.3")}}, "v1.2.3", false},
+		"replaced by a folder":          {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs, Deps: []*debug.Module{replaced("../hypermodels", "")}}, "", false},
+		"replaced by a fork":            {debug.BuildInfo{Main: *module("example.com/a", ""), Deps: []*debug.Module{replaced("example.com/fork", "v2.0.0")}}, "example.com/fork@v2.0.0", false},
+		"a cell, in a workspace":        {debug.BuildInfo{Main: *module("gonb_1", "(devel)"), Settings: vcs, Deps: []*debug.Module{module(modulePath, "(devel)")}}, "", false},
+		"a program that lacks it":       {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs}, "", false},
+		"of a test, which says nothing": {debug.BuildInfo{}, "", false},
+	} {
+		if got, modified := stamped(&c.info); got != c.want || modified != c.modified {
+			t.Errorf("%s: %q, modified %v, want %q, %v", name, got, modified, c.want, c.modified)
+		}
+	}
+}
+
+// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is
+// older than a source tells nothing.
+func TestCheckedOutRevision(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		if err := WriteFile(filepath.Join(root, path), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := git(root, append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		return out
+	}
+	for path, text := range map[string]string{"go.mod": "module a", "go.sum": "", "hyper/a.go": "package a", "hyper/a_test.go": "package a", "notebooks/a.ipynb": "{}"} {
+		write(path, text)
+	}
+	if name, _ := checkedOut(root); name != "" {
+		t.Errorf("no repository is of revision %q", name)
+	}
+	run("init", "-q")
+	run("add", "-A")
+	run("commit", "-q", "-m", "a")
+	head := run("rev-parse", "HEAD")
+	t.Setenv("GIT_DIR", "/nowhere") // as in a hook
+	check := func(what string, want bool) {
+		t.Helper()
+		if name, modified := checkedOut(root); name != head || modified != want {
+			t.Errorf("%s: %q, modified %v, want %q, %v", what, name, modified, head, want)
+		}
+	}
+	check("clean", false)
+	write("notebooks/a.ipynb", "{1}")
+	write("hyper/a_test.go", "package a // changed")
+	write("hyper/new_test.go", "package a")
+	check("a notebook and tests", false)
+	write("hyper/dir/b.go", "package b")
+	check("a new source", true)
+	if err := os.RemoveAll(filepath.Join(root, "hyper", "dir")); err != nil {
+		t.Fatal(err)
+	}
+	write("go.sum", "x")
+	check("other dependencies", true)
+	write("go.sum", "")
+	check("clean again", false)
+	if err := os.Remove(filepath.Join(root, "hyper", "a.go")); err != nil {
+		t.Fatal(err)
+	}
+	check("a source less", true)
+	write("hyper/a.go", "package a")
+	if name, _ := checkedOut(filepath.Join(root, "hyper")); name != "" {
+		t.Errorf("a folder in a repository of something else is of revision %q", name)
+	}
+
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	later := func(path string, by time.Duration) {
+		t.Helper()
+		at := time.Now().Add(by)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later(program, time.Hour)
+	later(filepath.Join(root, "hyper", "a_test.go"), 2*time.Hour)
+	if !isFresh(root, program) {
+		t.Error("a program built after its sources is not fresh")
+	}
+	later(filepath.Join(root, "hyper", "a.go"), 2*time.Hour)
+	if isFresh(root, program) || isFresh(filepath.Join(root, "hyper"), program) || isFresh(root, filepath.Join(root, "none")) {
+		t.Error("a program older than a source, without sources, or not there is fresh")
+	}
+}
+
+// revision.txt is a placeholder in a checkout, which git replaces in what it exports.
+func TestArchivedRevision(t *testing.T) {
+	if text := strings.TrimSpace(archived); text != "$Format:%H$" && !isCommit(text) {
+		t.Errorf("revision.txt has %q", text)
+	}
+	for text, want := range map[string]bool{commitA: true, "$Format:%H$": false, "": false, "unknown": false, commitA + "-dirty": false, "abc": false} {
+		if isCommit(text) != want {
+			t.Errorf("%q is a commit: %v, want %v", text, !want, want)
+		}
+	}
+}
