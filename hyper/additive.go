@@ -26,8 +26,14 @@ const (
 type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout
-	Rows   RowLaw    // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
-	StdDev []float64 // the diagonal of D, one for each parameter; nil is all ones
+	Rows   RowLaw // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
+	// StdDev is the diagonal of D, one for each parameter; Model.Init multiplies it by sigma_p. nil makes D B z as wide as sigma_p: each
+	// parameter of a base model that is linear in theta has standard deviation sigma_p, which is the prior of the loss, so that predictions have
+	// sigma_p |phi(x)|; predictions of a network have standard deviation sigma_p over standardised inputs, whatever its depth and width (its
+	// parameters are scaled by fan-in, see [base.MLP.Deviations]).
+	StdDev []float64
+
+	output int // D is multiplied by sigma_p from this parameter on
 }
 
 // Validate reports a layout or standard deviations that do not fit the prior's base model, or that of the Model where it has
@@ -62,7 +68,7 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 }
 
 // Init draws the entries of D B within the layout, [runs, N_theta, Width]. scale multiplies D, one number for each run
-// ([runs]), or is nil for 1.
+// ([runs]), or is nil for 1. It knows no model: a nil StdDev is all ones here, and no Rows are RowsSphere.
 func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 	rows, width := p.Layout.Rows(), p.Layout.Width
 	var b *Node
@@ -71,15 +77,8 @@ func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 	} else {
 		b = s.Sphere(rows, width)
 	}
-	if p.StdDev != nil {
-		d := make([]float32, rows)
-		for i, sd := range p.StdDev {
-			d[i] = float32(sd)
-		}
-		b = Mul(b, InsertAxes(Const(s.Graph(), d), 0, -1))
-	}
-	if scale != nil {
-		b = Mul(b, InsertAxes(scale, -1, -1))
+	if d := deviationRow(s, p.StdDev, p.output, rows, scale); d != nil {
+		b = Mul(b, InsertAxes(d, -1))
 	}
 	return b
 }

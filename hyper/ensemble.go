@@ -13,8 +13,10 @@ import (
 // model of its own. nu is one node, particle-major: [runs, Particles, N_theta].
 type Ensemble struct {
 	Particles int
-	Params    int         // N_theta
-	InitNu    Initializer // nil is InitNormal(0.05)
+	Params    int // N_theta
+	// InitNu draws the particles; nil is as [Model.Init] says. With an additive prior particles start at 0, but for the hidden layers of a
+	// network, which are drawn for each; without one they are draws of a prior.
+	InitNu Initializer
 }
 
 var _ Hypermodel = Ensemble{}
@@ -28,7 +30,20 @@ func (h Ensemble) NumTheta() int { return h.Params }
 // NumInvolved counts the parameters of one particle.
 func (h Ensemble) NumInvolved() int { return h.Params }
 
-// Init draws every particle independently.
+// startIn makes particles with nothing beside them draws of a prior.
+func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {
+	switch {
+	case h.InitNu != nil:
+	case m.Prior != nil:
+		h.InitNu = m.centre()
+	default:
+		d, output := m.deviations(m.Base, Layout{})
+		h.InitNu = initDeviations(d, output, scale)
+	}
+	return h
+}
+
+// Init draws every particle independently. It knows no model: a nil InitNu is InitNormal(0.05) here.
 func (h Ensemble) Init(s rng.Stream) []*Node {
 	init := h.InitNu
 	if init == nil {

@@ -13,8 +13,8 @@ import (
 // softplus(rho_i) z_i with z ~ N(0, I), so that theta is N(mu, diag softplus(rho)^2). nu is (mu, rho), each [runs, N_theta].
 type MeanField struct {
 	Params    int         // N_theta
-	InitM     Initializer // of mu; nil is InitNormal(0.05)
-	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05
+	InitM     Initializer // of mu; nil is InitNormal(0.05), and fan-in scaling with an output layer of 0 for a network
+	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior of this hypermodel is in train.KL
 }
 
 var _ Hypermodel = MeanField{}
@@ -27,6 +27,15 @@ func (h MeanField) NumTheta() int { return h.Params }
 
 // NumInvolved counts mu and rho.
 func (h MeanField) NumInvolved() int { return 2 * h.Params }
+
+// startIn draws a network's hidden layers by fan-in.
+func (h MeanField) startIn(m Model, _ *Node) Hypermodel {
+	if _, ok := m.Base.(UnitBase); ok && h.InitM == nil {
+		m.Prior = &Prior{Base: m.Base} // the spread is not mu's
+		h.InitM = m.centre()
+	}
+	return h
+}
 
 // Init draws mu, and sets rho to give the initial deviation.
 func (h MeanField) Init(s rng.Stream) []*Node {
