@@ -77,10 +77,7 @@ func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 	} else {
 		b = s.Sphere(rows, width)
 	}
-	if d := deviationRow(s, p.StdDev, p.output, rows, scale); d != nil {
-		b = Mul(b, InsertAxes(d, -1))
-	}
-	return b
+	return widened(b, p.StdDev, p.output, scale, 1)
 }
 
 // Theta returns D B z, [runs, indices, N_theta]. No gradient flows into it.

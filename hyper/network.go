@@ -72,9 +72,7 @@ func (h Network) startOutput(m Model, s rng.Stream, scale *Node, in int, square 
 		d, output = u.Deviations(h.shared(m.gaussian())), u.Output()
 	}
 	w := MulScalar(s.Normal(h.Params, in), 1/math.Sqrt(float64(in)*square))
-	if row := deviationRow(s, d, output, h.Params, scale); row != nil {
-		w = Mul(w, InsertAxes(row, -1))
-	}
+	w = widened(w, d, output, scale, 1)
 	return []*Node{Reshape(w, s.Runs(), h.Params*in), zeros(s, []int{h.Params})}
 }
 

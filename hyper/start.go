@@ -2,6 +2,7 @@ package hyper
 
 import (
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -101,35 +102,30 @@ func (m Model) centre() Initializer {
 // scale is 1.
 func initDeviations(d []float64, output int, scale *Node) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
-		v := s.Normal(dims...)
-		row := deviationRow(s, d, output, dims[len(dims)-1], scale)
-		if row == nil {
-			return v
-		}
-		for row.Rank() < v.Rank() {
-			row = InsertAxes(row, 1)
-		}
-		return Mul(v, row)
+		return widened(s.Normal(dims...), d, output, scale, len(dims))
 	}
 }
 
-// deviationRow is d, multiplied from parameter output on by scale, [runs or 1, n]; nil where that is all ones.
-func deviationRow(s rng.Stream, d []float64, output, n int, scale *Node) *Node {
-	if d == nil && scale == nil {
-		return nil
+// widened multiplies v, [runs, ...], along an axis by d and then, from parameter output on, by scale, [runs].
+func widened(v *Node, d []float64, output int, scale *Node, axis int) *Node {
+	along := func(x *Node) *Node { // x is [runs or 1, parameters or 1]
+		dims := slices.Repeat([]int{1}, v.Rank())
+		dims[0], dims[axis] = x.Shape().Dim(0), x.Shape().Dim(1)
+		return Reshape(x, dims...)
 	}
-	if d == nil {
-		d = ones(n)
+	if d != nil {
+		v = Mul(v, along(InsertAxes(Const(v.Graph(), float32s(d)), 0)))
 	}
-	row := InsertAxes(Const(s.Graph(), float32s(d)), 0)
-	switch {
-	case scale == nil:
-		return row
-	case output == 0:
-		return Mul(row, InsertAxes(scale, -1))
+	if scale == nil {
+		return v
 	}
-	fixed := BroadcastToDims(Slice(row, AxisRange(), AxisRange(0, output)), scale.Shape().Dim(0), output)
-	return Concatenate([]*Node{fixed, Mul(Slice(row, AxisRange(), AxisRange(output)), InsertAxes(scale, -1))}, 1)
+	factor := InsertAxes(scale, -1)
+	if output > 0 {
+		runs, n := scale.Shape().Dim(0), v.Shape().Dim(axis)
+		factor = BroadcastToDims(factor, runs, n-output)
+		factor = Concatenate([]*Node{BroadcastToDims(OnesLike(InsertAxes(scale, -1)), runs, output), factor}, 1)
+	}
+	return Mul(v, along(factor))
 }
 
 func ones(n int) []float64 {
