@@ -73,8 +73,11 @@ func (c *NeuralLinear) Model() hyper.Model {
 	prior := hyper.PerGroup(generator, c.IndexDim)
 	z := index.Gaussian{N: prior.IndexDim()}
 	return hyper.Model{
-		Base:  net,
-		Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z, InitC: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform)},
+		Base: net,
+		Hyper: hyper.Linear{
+			Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z,
+			InitC: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform), InitM: hyper.InitZeros,
+		},
 		Prior: c.prior(prior, hyper.RowsSphere),
 	}
 }
