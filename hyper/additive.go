@@ -1,7 +1,6 @@
 package hyper
 
 import (
-	"fmt"
 	"reflect"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -34,37 +33,6 @@ type Prior struct {
 	StdDev []float64
 
 	output int // D is multiplied by sigma_p from this parameter on
-}
-
-// Validate reports a layout or standard deviations that do not fit the prior's base model, or that of the Model where it has
-// none, or the index.
-func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
-	if err := p.Layout.Validate(); err != nil {
-		return fmt.Errorf("prior: %w", err)
-	}
-	if p.Base != nil {
-		b = p.Base
-	}
-	if v, ok := b.(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("prior: %w", err)
-		}
-	}
-	n := NumTheta(b)
-	if p.Layout.Rows() != n {
-		return fmt.Errorf("prior: the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n)
-	}
-	if p.Layout.IndexDim() != p_z.Dim() {
-		return fmt.Errorf("prior: the layout needs an index of dimension %d, but the hypermodel's has %d", p.Layout.IndexDim(), p_z.Dim())
-	}
-	if p.StdDev != nil && len(p.StdDev) != n {
-		return fmt.Errorf("prior: %d standard deviations for %d parameters", len(p.StdDev), n)
-	}
-	switch p.Rows {
-	case "", RowsSphere, RowsGaussian:
-		return nil
-	}
-	return fmt.Errorf("prior: unknown law of rows %q; choose gaussian or sphere", p.Rows)
 }
 
 // Init draws the entries of D B within the layout, [runs, N_theta, Width]. scale multiplies D, one number for each run

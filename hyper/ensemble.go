@@ -1,11 +1,14 @@
 package hyper
 
 import (
+	"errors"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -20,6 +23,14 @@ type Ensemble struct {
 }
 
 var _ Hypermodel = Ensemble{}
+
+// Validate reports sizes that are not positive, or too large.
+func (h Ensemble) Validate() error {
+	if err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1)); err != nil {
+		return faults.Prefix("hyper.Ensemble: ", err)
+	}
+	return faults.Prefix("hyper.Ensemble: ", faults.Size("Particles x Params", h.Particles, h.Params))
+}
 
 // Index is the uniform distribution over one-hot vectors.
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }

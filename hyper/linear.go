@@ -1,9 +1,13 @@
 package hyper
 
 import (
+	"errors"
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -19,6 +23,15 @@ type Linear struct {
 }
 
 var _ Hypermodel = Linear{}
+
+// Validate reports what is wrong with the layout or p_z, or that they do not fit together.
+func (h Linear) Validate() error {
+	err := errors.Join(h.Layout.Validate(), validateIndex(h.P))
+	if err == nil && h.IndexDim() != h.P.Dim() {
+		err = fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", h.IndexDim(), h.P.Dim())
+	}
+	return faults.Prefix("hyper.Linear: ", err)
+}
 
 // Index is the reference distribution p_z.
 func (h Linear) Index() index.Distribution { return h.P }

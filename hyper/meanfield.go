@@ -1,11 +1,13 @@
 package hyper
 
 import (
+	"errors"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -18,6 +20,15 @@ type MeanField struct {
 }
 
 var _ Hypermodel = MeanField{}
+
+// Validate reports a size that is not positive, or a deviation that is negative or not finite.
+func (h MeanField) Validate() error {
+	err := faults.AtLeast("Params", h.Params, 1)
+	if err == nil {
+		err = faults.Size("Params", h.Params)
+	}
+	return faults.Prefix("hyper.MeanField: ", errors.Join(err, faults.NotNegative("Deviation", h.Deviation)))
+}
 
 // Index is N(0, I), a number for each parameter.
 func (h MeanField) Index() index.Distribution { return index.Gaussian{N: h.Params} }

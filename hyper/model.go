@@ -1,12 +1,8 @@
 package hyper
 
 import (
-	"errors"
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -27,37 +23,6 @@ type Params struct {
 	Prior *Node   // entries of D B, fixed; nil without prior
 	// PriorTheta may stand for Prior where indices are one-hot: D B z at each of them, [runs, N_z, N_theta], laid out as an ensemble's nu.
 	PriorTheta *Node
-}
-
-// Validate reports every way in which the parts do not fit together.
-func (m Model) Validate() error {
-	if m.Base == nil || m.Hyper == nil {
-		return errors.New("a model needs a base model and a hypermodel")
-	}
-	var errs []error
-	if m.Hyper.Index() == nil {
-		return errors.New("the hypermodel needs a reference distribution p_z")
-	}
-	for _, part := range []any{m.Base, m.Hyper} {
-		if v, ok := part.(interface{ Validate() error }); ok {
-			errs = append(errs, v.Validate())
-		}
-	}
-	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
-		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
-	}
-	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
-		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
-	}
-	if d, ok := m.Index().(index.PerArm); ok {
-		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
-			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
-		}
-	}
-	if m.Prior != nil {
-		errs = append(errs, m.Prior.Validate(m.Base, m.Index()))
-	}
-	return errors.Join(errs...)
 }
 
 // Index is the reference distribution p_z.

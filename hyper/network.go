@@ -1,12 +1,15 @@
 package hyper
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -31,6 +34,21 @@ var _ Hypermodel = Network{}
 func (h Network) mlp() base.MLP {
 	layers := append(append([]int{h.P.Dim()}, h.Hidden...), h.Params)
 	return base.MLP{Layers: layers, Activation: h.Activation}
+}
+
+// Validate reports everything that is wrong with p_z, the widths or the activation.
+func (h Network) Validate() error {
+	errs := []error{validateIndex(h.P), h.Activation.Validate(), faults.AtLeast("Params", h.Params, 1)}
+	for _, n := range h.Hidden {
+		if n < 1 {
+			errs = append(errs, fmt.Errorf("Hidden must be positive widths, got %v", h.Hidden))
+			break
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return faults.Prefix("hyper.Network: ", err)
+	}
+	return faults.Prefix("hyper.Network: ", h.mlp().Validate())
 }
 
 // Index is the reference distribution p_z.

@@ -35,6 +35,16 @@ func (m Model) initNu(s rng.Stream, scale *Node) []*Node {
 	return m.Hyper.Init(s)
 }
 
+// UnitVariance is the sigma_p^2 under which predictions of a default prior have variance 1 over standardised inputs: 1/Features for a linear base
+// model, whose parameters all have variance sigma_p^2 as the loss has it, and else 1. It is 1 also where the prior's StdDev is given.
+func (m Model) UnitVariance() float64 {
+	b, ok := m.Base.(interface{ UnitVariance() float64 })
+	if !ok || !m.LinearInTheta() || m.Prior != nil && m.Prior.StdDev != nil {
+		return 1
+	}
+	return b.UnitVariance()
+}
+
 // prior is the additive prior with its defaults.
 func (m Model) prior() Prior {
 	p, b := *m.Prior, m.Prior.Base

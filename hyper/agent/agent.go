@@ -57,6 +57,9 @@ func New(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkBase(b); err != nil {
+		return nil, err
+	}
 	a := &Agent{config: c, backend: b}
 	if a.observe, err = NewExec(b, a.buildObserve); err != nil {
 		return nil, err

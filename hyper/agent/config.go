@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,7 +9,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -65,28 +68,44 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// validate joins every fault, in the order of the fields.
 func (c Config) validate() error {
-	var errs []error
-	for name, x := range map[string]float64{"Anneal": c.Anneal, "MapStep": c.MapStep, "KL": c.KL, "StepSize": c.StepSize, "NoiseVariance": c.NoiseVariance, "PriorVariance": c.PriorVariance} {
-		if !(x > 0) || math.IsInf(x, 0) {
-			errs = append(errs, fmt.Errorf("%s must be positive and finite, got %v", name, x))
-		}
+	model := faults.Prefix("Model: ", c.Model.Validate())
+	errs := []error{model}
+	if model == nil {
+		errs = append(errs, c.checkFeatures(), faults.Prefix("Train.", c.Train.Validate(c.Model)))
 	}
-	if !(c.Clip >= 0) || math.IsInf(c.Clip, 0) {
-		errs = append(errs, fmt.Errorf("the Clip must not be negative, and finite, got %v", c.Clip))
-	}
-	if math.IsNaN(c.Perturbation) || math.IsInf(c.Perturbation, 0) {
-		errs = append(errs, fmt.Errorf("the Perturbation must be finite, got %v", c.Perturbation))
-	}
-	if c.Features < 0 {
-		errs = append(errs, fmt.Errorf("the number of Features must not be negative, got %d", c.Features))
-	}
-	if err := c.Model.Validate(); err != nil {
-		errs = append(errs, err)
-	} else {
-		errs = append(errs, c.Train.Validate(c.Model))
-	}
+	errs = append(errs,
+		faults.Positive("StepSize", c.StepSize),
+		faults.Positive("NoiseVariance", c.NoiseVariance),
+		faults.Positive("PriorVariance", c.PriorVariance),
+		finite("Perturbation", c.Perturbation),
+		faults.Positive("MapStep", c.MapStep),
+		faults.NotNegative("Clip", c.Clip),
+		faults.Positive("KL", c.KL),
+		faults.Prefix("Policy: ", explore.Validate(c.Policy)),
+		faults.Positive("Anneal", c.Anneal),
+		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 	return errors.Join(errs...)
+}
+
+func finite(name string, x float64) error {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s must be finite, got %v", name, x)
+	}
+	return nil
+}
+
+// checkFeatures reports Features that are not the inputs of the base model, which must be valid.
+func (c Config) checkFeatures() error {
+	b, known := c.Model.Base.(hyper.FixedInputs)
+	switch {
+	case c.Features < 0:
+		return faults.AtLeast("Features", c.Features, 0)
+	case known && c.Features != b.Inputs():
+		return fmt.Errorf("Features must be %d, the inputs of the base model %T, got %d", b.Inputs(), c.Model.Base, c.Features)
+	}
+	return faults.Size("Train.Capacity x Features", max(c.Train.Capacity, 0), c.Features)
 }
 
 func (a *Agent) rates(g *Graph) train.Rates {

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -232,6 +233,9 @@ func (c *NeuralDropout) Model() hyper.Model {
 func (c *NeuralDropout) Validate() error {
 	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("noise-variance", c.NoiseVariance),
 		positive("prior-variance", c.PriorVariance), c.Descent.Validate(), c.Exploration.Validate())
+	if !(c.Keep > 0 && c.Keep <= 1) {
+		numbers = errors.Join(numbers, fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep))
+	}
 	return c.Descent.validateFor(numbers, c.Model)
 }
 
