@@ -22,11 +22,15 @@ type Config struct {
 	Features int
 	// Train is how the hypermodel is trained after each observation; zero numbers are 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
-	// StepSize is alpha of section 2.1; 0 is 0.1.
+	// StepSize is alpha of section 2.1. 0 leaves steps to the agent: where the loss is not quadratic in nu and Train names no Optimizer, that is Adam with
+	// steps of 0.01, which learns data sets of ten kinds with every hypermodel, of networks too, when inputs and responses are standardised.
+	// Where the loss is quadratic, or the Optimizer is sgd, 0 is 0.1. A StepSize without an Optimizer is one of sgd, the paper's.
 	StepSize float64
-	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
-	// by sigma_p.
-	NoiseVariance, PriorVariance float64
+	// NoiseVariance is sigma_w^2 of the loss, in units of y^2; 0 is 1.
+	NoiseVariance float64
+	// PriorVariance is sigma_p^2 of the loss and of the prior. 0 makes predictions before data have variance 1 over standardised inputs, as
+	// hyper.Model.UnitVariance does: it is 1/Features for a linear base model whose prior is linear too, and else 1. See hyper.Prior.
+	PriorVariance float64
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
 	// MapStep, Clip and KL are as in train.Rates: the step of a linear hypermodel's C against that of mu, 0 is 1; the bound on a
@@ -38,15 +42,33 @@ type Config struct {
 	Backend           string // as backend.Open; "" is its default
 }
 
+// linear tells whether the loss is quadratic in nu: a step of SGD is then stable up to a limit that does not depend on nu.
+func (c Config) linear() bool {
+	switch c.Model.Hyper.(type) {
+	case hyper.Linear, hyper.Ensemble:
+		return c.Model.LinearInTheta()
+	}
+	return false
+}
+
 func (c Config) withDefaults() Config {
 	number := func(x *float64, otherwise float64) {
 		if *x == 0 {
 			*x = otherwise
 		}
 	}
-	number(&c.StepSize, 0.1)
+	if c.StepSize == 0 && c.Train.Optimizer == "" && !c.linear() {
+		c.Train.Optimizer = "adam"
+	}
+	if c.Train.Optimizer == "" || c.Train.Optimizer == "sgd" {
+		number(&c.StepSize, 0.1)
+	}
+	number(&c.StepSize, 0.01)
 	number(&c.NoiseVariance, 1)
-	number(&c.PriorVariance, 1)
+	if c.Model.Validate() == nil {
+		number(&c.PriorVariance, c.Model.UnitVariance())
+	}
+	number(&c.PriorVariance, 1) // of a model that is refused
 	number(&c.Perturbation, 1)
 	number(&c.Anneal, 30)
 	number(&c.MapStep, 1)
