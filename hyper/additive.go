@@ -1,7 +1,6 @@
 package hyper
 
 import (
-	"fmt"
 	"reflect"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -26,43 +25,18 @@ const (
 type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout
-	Rows   RowLaw    // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
-	StdDev []float64 // the diagonal of D, one for each parameter; nil is all ones
-}
+	Rows   RowLaw // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
+	// StdDev is the diagonal of D, one for each parameter; Model.Init multiplies it by sigma_p. nil makes D B z as wide as sigma_p: each
+	// parameter of a base model that is linear in theta has standard deviation sigma_p, which is the prior of the loss, so that predictions have
+	// sigma_p |phi(x)|; predictions of a network have standard deviation sigma_p over standardised inputs, whatever its depth and width (its
+	// parameters are scaled by fan-in, see [base.MLP.Deviations]).
+	StdDev []float64
 
-// Validate reports a layout or standard deviations that do not fit the prior's base model, or that of the Model where it has
-// none, or the index.
-func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
-	if err := p.Layout.Validate(); err != nil {
-		return fmt.Errorf("prior: %w", err)
-	}
-	if p.Base != nil {
-		b = p.Base
-	}
-	if v, ok := b.(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("prior: %w", err)
-		}
-	}
-	n := NumTheta(b)
-	if p.Layout.Rows() != n {
-		return fmt.Errorf("prior: the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n)
-	}
-	if p.Layout.IndexDim() != p_z.Dim() {
-		return fmt.Errorf("prior: the layout needs an index of dimension %d, but the hypermodel's has %d", p.Layout.IndexDim(), p_z.Dim())
-	}
-	if p.StdDev != nil && len(p.StdDev) != n {
-		return fmt.Errorf("prior: %d standard deviations for %d parameters", len(p.StdDev), n)
-	}
-	switch p.Rows {
-	case "", RowsSphere, RowsGaussian:
-		return nil
-	}
-	return fmt.Errorf("prior: unknown law of rows %q; choose gaussian or sphere", p.Rows)
+	output int // D is multiplied by sigma_p from this parameter on
 }
 
 // Init draws the entries of D B within the layout, [runs, N_theta, Width]. scale multiplies D, one number for each run
-// ([runs]), or is nil for 1.
+// ([runs]), or is nil for 1. It knows no model: a nil StdDev is all ones here, and no Rows are RowsSphere.
 func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 	rows, width := p.Layout.Rows(), p.Layout.Width
 	var b *Node
@@ -71,17 +45,7 @@ func (p Prior) Init(s rng.Stream, scale *Node) *Node {
 	} else {
 		b = s.Sphere(rows, width)
 	}
-	if p.StdDev != nil {
-		d := make([]float32, rows)
-		for i, sd := range p.StdDev {
-			d[i] = float32(sd)
-		}
-		b = Mul(b, InsertAxes(Const(s.Graph(), d), 0, -1))
-	}
-	if scale != nil {
-		b = Mul(b, InsertAxes(scale, -1, -1))
-	}
-	return b
+	return widened(b, p.StdDev, p.output, scale, 1)
 }
 
 // Theta returns D B z, [runs, indices, N_theta]. No gradient flows into it.

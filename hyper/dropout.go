@@ -8,6 +8,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -24,14 +25,14 @@ var _ Hypermodel = Dropout{}
 
 // Validate reports a network without hidden units or a probability out of range.
 func (h Dropout) Validate() error {
-	var errs []error
-	if len(h.Net.Layers) < 3 {
-		errs = append(errs, fmt.Errorf("dropout needs hidden layers, got widths %v", h.Net.Layers))
+	errs := []error{faults.Prefix("Net: ", h.Net.Validate())}
+	if n := len(h.Net.Layers); n == 2 {
+		errs = append(errs, fmt.Errorf("Net needs hidden layers, got widths %v", h.Net.Layers))
 	}
 	if !(h.Keep > 0 && h.Keep <= 1) {
-		errs = append(errs, fmt.Errorf("the probability of keeping a unit must be in (0, 1], got %v", h.Keep))
+		errs = append(errs, fmt.Errorf("Keep must be in (0, 1], got %v", h.Keep))
 	}
-	return errors.Join(errs...)
+	return faults.Prefix("hyper.Dropout: ", errors.Join(errs...))
 }
 
 // Index is the law of the masks.

@@ -1,11 +1,14 @@
 package hyper
 
 import (
+	"errors"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -13,11 +16,21 @@ import (
 // model of its own. nu is one node, particle-major: [runs, Particles, N_theta].
 type Ensemble struct {
 	Particles int
-	Params    int         // N_theta
-	InitNu    Initializer // nil is InitNormal(0.05)
+	Params    int // N_theta
+	// InitNu draws the particles; nil is as [Model.Init] says. With an additive prior particles start at 0, but for the hidden layers of a
+	// network, which are drawn for each; without one they are draws of a prior.
+	InitNu Initializer
 }
 
 var _ Hypermodel = Ensemble{}
+
+// Validate reports sizes that are not positive, or too large.
+func (h Ensemble) Validate() error {
+	if err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1)); err != nil {
+		return faults.Prefix("hyper.Ensemble: ", err)
+	}
+	return faults.Prefix("hyper.Ensemble: ", faults.Size("Particles x Params", h.Particles, h.Params))
+}
 
 // Index is the uniform distribution over one-hot vectors.
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }
@@ -28,7 +41,20 @@ func (h Ensemble) NumTheta() int { return h.Params }
 // NumInvolved counts the parameters of one particle.
 func (h Ensemble) NumInvolved() int { return h.Params }
 
-// Init draws every particle independently.
+// startIn makes particles with nothing beside them draws of a prior.
+func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {
+	switch {
+	case h.InitNu != nil:
+	case m.Prior != nil:
+		h.InitNu = m.centre()
+	default:
+		d, output := m.deviations(m.Base, Layout{})
+		h.InitNu = initDeviations(d, output, scale)
+	}
+	return h
+}
+
+// Init draws every particle independently. It knows no model: a nil InitNu is InitNormal(0.05) here.
 func (h Ensemble) Init(s rng.Stream) []*Node {
 	init := h.InitNu
 	if init == nil {

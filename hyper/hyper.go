@@ -37,6 +37,12 @@ type BaseModel interface {
 	Apply(theta, x *Node) *Node
 }
 
+// FixedInputs is a base model that knows the length of its inputs, so that others can be refused before anything is compiled.
+type FixedInputs interface {
+	// Inputs is the number of features of an input; 0 is for arms.
+	Inputs() int
+}
+
 // DifferentiableBase is a base model that knows its gradient. Training then differentiates only the hypermodel automatically.
 type DifferentiableBase interface {
 	BaseModel

@@ -1,11 +1,13 @@
 package hyper
 
 import (
+	"errors"
 	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Layout says which part of the index each parameter sees: the linear constraints of section 2.3. The index is cut
@@ -23,6 +25,9 @@ func Dense(numTheta, indexDim int) Layout { return Layout{[]int{numTheta}, index
 // PerParameter gives each parameter a part of the index of its own: width 1 makes a diagonal matrix, and section 4.1's
 // diag(c_1, ..., c_K) has width m.
 func PerParameter(numTheta, width int) Layout {
+	if numTheta < 1 {
+		return Layout{nil, width} // which Validate reports
+	}
 	sizes := make([]int, numTheta)
 	for i := range sizes {
 		sizes[i] = 1
@@ -45,17 +50,21 @@ func (l Layout) Rows() int {
 // IndexDim is N_z, the length of the whole index.
 func (l Layout) IndexDim() int { return len(l.Sizes) * l.Width }
 
-// Validate reports block sizes or a width that are not positive.
+// Validate reports block sizes or a width that are not positive, or too large.
 func (l Layout) Validate() error {
 	if len(l.Sizes) == 0 || l.Width < 1 {
-		return fmt.Errorf("a layout needs at least one block and a positive index width, got %d blocks of width %d", len(l.Sizes), l.Width)
+		return fmt.Errorf("a layout needs at least one block and a positive index Width, got %d blocks of width %d", len(l.Sizes), l.Width)
 	}
+	rows := 0
 	for i, s := range l.Sizes {
 		if s < 1 {
 			return fmt.Errorf("block %d of the layout has size %d; sizes must be positive", i, s)
 		}
+		if rows += min(s, faults.MostNumbers); rows > faults.MostNumbers || s > faults.MostNumbers {
+			return fmt.Errorf("the blocks of the layout have more than %d rows", faults.MostNumbers)
+		}
 	}
-	return nil
+	return errors.Join(faults.Size("the matrix of the layout, rows x Width,", rows, l.Width), faults.Size("an index of the layout, blocks x Width,", len(l.Sizes), l.Width))
 }
 
 // Equal reports whether two layouts have the same blocks.

@@ -1,9 +1,13 @@
 package hyper
 
 import (
+	"errors"
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -11,12 +15,23 @@ import (
 // [Layout]: dense, diagonal, a block per layer, or a block per arm. nu is (mu [runs, N_theta], C [runs, N_theta, Width]).
 type Linear struct {
 	Layout
-	P     index.Distribution // p_z; its dimension is the layout's IndexDim
-	InitC Initializer        // of C; nil is InitGlorotUniform
-	InitM Initializer        // of mu; nil is InitZeros
+	P index.Distribution // p_z; its dimension is the layout's IndexDim
+	// InitC draws C; nil is as [Model.Init] says: 0 with an additive prior, and else a prior of its own.
+	InitC Initializer
+	// InitM draws mu; nil is as [Model.Init] says: 0, but for the hidden layers of a network that has an additive prior beside it.
+	InitM Initializer
 }
 
 var _ Hypermodel = Linear{}
+
+// Validate reports what is wrong with the layout or p_z, or that they do not fit together.
+func (h Linear) Validate() error {
+	err := errors.Join(h.Layout.Validate(), validateIndex(h.P))
+	if err == nil && h.IndexDim() != h.P.Dim() {
+		err = fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", h.IndexDim(), h.P.Dim())
+	}
+	return faults.Prefix("hyper.Linear: ", err)
+}
 
 // Index is the reference distribution p_z.
 func (h Linear) Index() index.Distribution { return h.P }
@@ -27,7 +42,22 @@ func (h Linear) NumTheta() int { return h.Rows() }
 // NumInvolved counts mu and the entries of C.
 func (h Linear) NumInvolved() int { return h.Rows() * (h.Width + 1) }
 
-// Init draws mu and C.
+// startIn makes C z with nothing beside it a prior D B z.
+func (h Linear) startIn(m Model, scale *Node) Hypermodel {
+	if h.InitM == nil {
+		h.InitM = m.centre()
+	}
+	if h.InitC == nil && m.Prior != nil {
+		h.InitC = InitZeros
+	}
+	if h.InitC == nil {
+		m.Prior = &Prior{Layout: h.Layout}
+		h.InitC = func(s rng.Stream, _, _ int, _ ...int) *Node { return m.prior().Init(s, scale) }
+	}
+	return h
+}
+
+// Init draws mu and C. It knows no model: a nil InitM is InitZeros here, and a nil InitC InitGlorotUniform.
 func (h Linear) Init(s rng.Stream) []*Node {
 	initC, initM := h.InitC, h.InitM
 	if initC == nil {

@@ -1,11 +1,13 @@
 package hyper
 
 import (
+	"errors"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -13,11 +15,20 @@ import (
 // softplus(rho_i) z_i with z ~ N(0, I), so that theta is N(mu, diag softplus(rho)^2). nu is (mu, rho), each [runs, N_theta].
 type MeanField struct {
 	Params    int         // N_theta
-	InitM     Initializer // of mu; nil is InitNormal(0.05)
-	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05
+	InitM     Initializer // of mu; nil is InitNormal(0.05), and fan-in scaling with an output layer of 0 for a network
+	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior of this hypermodel is in train.KL
 }
 
 var _ Hypermodel = MeanField{}
+
+// Validate reports a size that is not positive, or a deviation that is negative or not finite.
+func (h MeanField) Validate() error {
+	err := faults.AtLeast("Params", h.Params, 1)
+	if err == nil {
+		err = faults.Size("Params", h.Params)
+	}
+	return faults.Prefix("hyper.MeanField: ", errors.Join(err, faults.NotNegative("Deviation", h.Deviation)))
+}
 
 // Index is N(0, I), a number for each parameter.
 func (h MeanField) Index() index.Distribution { return index.Gaussian{N: h.Params} }
@@ -27,6 +38,15 @@ func (h MeanField) NumTheta() int { return h.Params }
 
 // NumInvolved counts mu and rho.
 func (h MeanField) NumInvolved() int { return 2 * h.Params }
+
+// startIn draws a network's hidden layers by fan-in.
+func (h MeanField) startIn(m Model, _ *Node) Hypermodel {
+	if _, ok := m.Base.(UnitBase); ok && h.InitM == nil {
+		m.Prior = &Prior{Base: m.Base} // the spread is not mu's
+		h.InitM = m.centre()
+	}
+	return h
+}
 
 // Init draws mu, and sets rho to give the initial deviation.
 func (h MeanField) Init(s rng.Stream) []*Node {

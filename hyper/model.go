@@ -1,12 +1,8 @@
 package hyper
 
 import (
-	"errors"
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -29,50 +25,20 @@ type Params struct {
 	PriorTheta *Node
 }
 
-// Validate reports every way in which the parts do not fit together.
-func (m Model) Validate() error {
-	if m.Base == nil || m.Hyper == nil {
-		return errors.New("a model needs a base model and a hypermodel")
-	}
-	var errs []error
-	if m.Hyper.Index() == nil {
-		return errors.New("the hypermodel needs a reference distribution p_z")
-	}
-	for _, part := range []any{m.Base, m.Hyper} {
-		if v, ok := part.(interface{ Validate() error }); ok {
-			errs = append(errs, v.Validate())
-		}
-	}
-	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
-		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
-	}
-	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
-		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
-	}
-	if d, ok := m.Index().(index.PerArm); ok {
-		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
-			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
-		}
-	}
-	if m.Prior != nil {
-		errs = append(errs, m.Prior.Validate(m.Base, m.Index()))
-	}
-	return errors.Join(errs...)
-}
-
 // Index is the reference distribution p_z.
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
-// Init draws the initial parameters. priorScale multiplies D for each run, [runs], or is nil for 1.
+// Init draws the initial parameters. priorScale is sigma_p of each run, [runs], or nil for 1: it multiplies a D that is given, and predictions of the
+// default prior.
+//
+// Where the hypermodel's initializers are nil, an additive prior is all that is seen before any data: the hypermodel's own functions are then 0 (hidden
+// layers of a network are drawn, and are the same for all indices of a linear hypermodel or a hypernetwork). Without an additive prior its start nu_0 is the
+// prior (section 2.2): g_{nu_0}(z) is as wide as D B z would be by default. See [Prior] for how wide that is.
 func (m Model) Init(s rng.Stream, priorScale *Node) Params {
-	p := Params{Nu: m.Hyper.Init(s.Named("init"))}
+	p := Params{Nu: m.initNu(s.Named("init"), priorScale)}
 	p.Nu0 = p.Nu
 	if m.Prior != nil {
-		prior := *m.Prior
-		if prior.Rows == "" && !m.gaussian() {
-			prior.Rows = RowsGaussian
-		}
-		p.Prior = prior.Init(s.Named("prior"), priorScale)
+		p.Prior = m.prior().Init(s.Named("prior"), priorScale)
 	}
 	return p
 }

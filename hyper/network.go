@@ -1,10 +1,15 @@
 package hyper
 
 import (
+	"errors"
+	"fmt"
+	"math"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -16,7 +21,12 @@ type Network struct {
 	Hidden     []int
 	Params     int             // N_theta
 	Activation base.Activation // "" is ReLU
-	InitW      Initializer     // of the weights; nil is InitGlorotUniform
+	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by fan-in; with an additive prior
+	// the output layer's weights are 0, and its biases draw the base model that all indices start as; without one the
+	// weights give theta the width of a prior, and biases are 0.
+	InitW Initializer
+
+	start func(s rng.Stream) []*Node // instead of InitW
 }
 
 var _ Hypermodel = Network{}
@@ -24,6 +34,21 @@ var _ Hypermodel = Network{}
 func (h Network) mlp() base.MLP {
 	layers := append(append([]int{h.P.Dim()}, h.Hidden...), h.Params)
 	return base.MLP{Layers: layers, Activation: h.Activation}
+}
+
+// Validate reports everything that is wrong with p_z, the widths or the activation.
+func (h Network) Validate() error {
+	errs := []error{validateIndex(h.P), h.Activation.Validate(), faults.AtLeast("Params", h.Params, 1)}
+	for _, n := range h.Hidden {
+		if n < 1 {
+			errs = append(errs, fmt.Errorf("Hidden must be positive widths, got %v", h.Hidden))
+			break
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return faults.Prefix("hyper.Network: ", err)
+	}
+	return faults.Prefix("hyper.Network: ", h.mlp().Validate())
 }
 
 // Index is the reference distribution p_z.
@@ -35,8 +60,64 @@ func (h Network) NumTheta() int { return h.Params }
 // NumInvolved counts all weights and biases.
 func (h Network) NumInvolved() int { return NumTheta(h.mlp()) }
 
-// Init draws the weights of each layer, and sets the biases to zero.
+// startIn makes theta with nothing beside it as wide as a prior. A hidden unit is of variance 1 before its activation.
+func (h Network) startIn(m Model, scale *Node) Hypermodel {
+	if h.InitW != nil {
+		return h
+	}
+	h.start = func(s rng.Stream) []*Node {
+		layers := h.mlp().Layers
+		last := len(layers) - 2
+		_, square := h.P.Moments()
+		var nu []*Node
+		for i := range last {
+			in, out := layers[i], layers[i+1]
+			nu = append(nu, MulScalar(s.Named("W").Step(i).Normal(out*in), 1/math.Sqrt(float64(in)*square)), zeros(s, []int{out}))
+			square = h.Activation.MeanSquare(1)
+		}
+		return append(nu, h.startOutput(m, s.Named("W").Step(last), scale, layers[last], square)...)
+	}
+	return h
+}
+
+// startOutput draws weights and biases of the last layer, whose inputs are so many, of the given mean square.
+func (h Network) startOutput(m Model, s rng.Stream, scale *Node, in int, square float64) []*Node {
+	if m.Prior != nil {
+		return []*Node{zeros(s, []int{h.Params * in}), m.centre()(s.Named("b"), 1, h.Params, h.Params)}
+	}
+	d, output := []float64(nil), 0
+	if u, ok := m.Base.(UnitBase); ok {
+		d, output = u.Deviations(h.shared(m.gaussian())), u.Output()
+	}
+	w := MulScalar(s.Normal(h.Params, in), 1/math.Sqrt(float64(in)*square))
+	w = widened(w, d, output, scale, 1)
+	return []*Node{Reshape(w, s.Runs(), h.Params*in), zeros(s, []int{h.Params})}
+}
+
+// shared is the dimension of a Gaussian vector whose square varies about as much as that of the last hidden layer: all parameters share it. The
+// square of a unit has a variance of 5 times its squared mean after ReLU, and of at most 2 otherwise.
+func (h Network) shared(gaussian bool) int {
+	variance, unit := 0.0, 2.0
+	if gaussian {
+		variance = 2 / float64(h.P.Dim())
+	}
+	if h.Activation == "" || h.Activation == base.ActivationReLU {
+		unit = 5
+	}
+	for _, n := range h.Hidden {
+		variance += unit / float64(n)
+	}
+	if variance < 1e-3 {
+		return 0
+	}
+	return max(int(math.Round(2/variance)), 1)
+}
+
+// Init draws the weights of each layer, and sets the biases to zero. It knows no model: a nil InitW is InitGlorotUniform here.
 func (h Network) Init(s rng.Stream) []*Node {
+	if h.start != nil {
+		return h.start(s)
+	}
 	init := h.InitW
 	if init == nil {
 		init = InitGlorotUniform

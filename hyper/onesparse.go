@@ -2,12 +2,11 @@ package hyper
 
 import (
 	"errors"
-	"fmt"
-	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -24,17 +23,7 @@ var _ Hypermodel = OneSparse{}
 
 // Validate reports what is wrong.
 func (h OneSparse) Validate() error {
-	var errs []error
-	if h.N < 1 {
-		errs = append(errs, fmt.Errorf("a one-sparse hypermodel needs at least 1 component, got %d", h.N))
-	}
-	if !(h.Alpha >= 0) || math.IsInf(h.Alpha, 0) {
-		errs = append(errs, fmt.Errorf("alpha must not be negative, got %v", h.Alpha))
-	}
-	if !(h.Beta > 0) || math.IsInf(h.Beta, 0) {
-		errs = append(errs, fmt.Errorf("beta must be positive, got %v", h.Beta))
-	}
-	return errors.Join(errs...)
+	return faults.Prefix("hyper.OneSparse: ", errors.Join(faults.AtLeast("N", h.N, 1), faults.NotNegative("Alpha", h.Alpha), faults.Positive("Beta", h.Beta)))
 }
 
 // Index is the unit Gaussian.

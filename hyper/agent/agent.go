@@ -53,6 +53,9 @@ func New(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkBase(b); err != nil {
+		return nil, err
+	}
 	a := &Agent{config: c, backend: b}
 	state, err := CallOnceN(b, a.buildInit, []uint64{c.Seed})
 	if err != nil {

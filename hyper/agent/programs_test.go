@@ -106,6 +106,7 @@ func (c counted) Gram(x *Node) *Node {
 func TestFewProgramsAreKept(t *testing.T) {
 	built := 0
 	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
+	built = 0
 	for n := 1; n <= 100; n++ {
 		must.M1(a.Act(someInputs(n)))
 		must.M1(a.Act(someInputs(n)))

@@ -5,10 +5,25 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Linear is f_theta(x) = theta^T x for x in R^Features; append a constant feature for an intercept.
 type Linear struct{ Features int }
+
+// Validate reports what is wrong.
+func (b Linear) Validate() error {
+	if err := faults.AtLeast("base.Linear: Features", b.Features, 1); err != nil {
+		return err
+	}
+	return faults.Size("base.Linear: Features", b.Features)
+}
+
+// Inputs is the number of features of an input.
+func (b Linear) Inputs() int { return b.Features }
+
+// UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over standardised inputs.
+func (b Linear) UnitVariance() float64 { return 1 / float64(b.Features) }
 
 // Groups returns one group of parameters, a weight for each feature.
 func (b Linear) Groups() []int { return []int{b.Features} }

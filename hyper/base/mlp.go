@@ -1,12 +1,15 @@
 package base
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Activation is the nonlinearity between the layers of an MLP.
@@ -27,26 +30,52 @@ type MLP struct {
 	Activation Activation // "" is ActivationReLU
 }
 
+// Activations lists the known ones.
+var Activations = []Activation{ActivationReLU, ActivationTanh, ActivationIdentity}
+
+// Validate reports an unknown activation; "" is ReLU.
+func (a Activation) Validate() error {
+	var names []string
+	for _, known := range Activations {
+		if a == "" || a == known {
+			return nil
+		}
+		names = append(names, string(known))
+	}
+	return fmt.Errorf("unknown Activation %q%s; choose relu, tanh or identity", a, nearest.Hint(string(a), names))
+}
+
 // Validate reports what is wrong with the widths or the activation.
 func (b MLP) Validate() error {
-	if len(b.Layers) < 2 {
-		return fmt.Errorf("an MLP needs at least an input and an output width, got %v", b.Layers)
-	}
-	for _, w := range b.Layers {
-		if w < 1 {
-			return fmt.Errorf("an MLP's widths must be positive, got %v", b.Layers)
-		}
-	}
-	switch b.Activation {
-	case "", ActivationReLU, ActivationTanh, ActivationIdentity:
-		return nil
-	}
-	return fmt.Errorf("unknown activation %q; choose relu, tanh or identity", b.Activation)
+	return faults.Prefix("base.MLP: ", errors.Join(b.validateLayers(), b.Activation.Validate()))
 }
+
+func (b MLP) validateLayers() error {
+	if len(b.Layers) < 2 {
+		return fmt.Errorf("Layers need an input and an output width at least, got %v", b.Layers)
+	}
+	if slices.Min(b.Layers) < 1 {
+		return fmt.Errorf("Layers must be positive widths, got %v", b.Layers)
+	}
+	total := 0
+	for i := range len(b.Layers) - 1 {
+		if err := faults.Size(fmt.Sprintf("the weights of layer %d of %v", i+1, b.Layers), b.Layers[i], b.Layers[i+1]); err != nil {
+			return err
+		}
+		total += (b.Layers[i] + 1) * b.Layers[i+1]
+	}
+	return faults.Size("all parameters", total)
+}
+
+// Inputs is the number of features of an input.
+func (b MLP) Inputs() int { return b.Layers[0] }
+
+// NumOutputs is the last width: 1 for a network that is a base model.
+func (b MLP) NumOutputs() int { return b.Layers[len(b.Layers)-1] }
 
 // Groups returns the number of parameters, weights and biases, of each layer.
 func (b MLP) Groups() []int {
-	groups := make([]int, len(b.Layers)-1)
+	groups := make([]int, max(len(b.Layers)-1, 0))
 	for i := range groups {
 		groups[i] = b.Layers[i+1] * (b.Layers[i] + 1)
 	}

@@ -6,11 +6,23 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32
 // [runs, inputs, 1] with values 0..K-1, or nil, which stands for all K arms in order.
 type Tabular struct{ Arms int }
+
+// Validate reports what is wrong.
+func (b Tabular) Validate() error {
+	if err := faults.AtLeast("base.Tabular: Arms", b.Arms, 1); err != nil {
+		return err
+	}
+	return faults.Size("base.Tabular: Arms", b.Arms)
+}
+
+// Inputs is 0: an input is an arm, and has no features.
+func (b Tabular) Inputs() int { return 0 }
 
 // Groups returns one group of K parameters.
 func (b Tabular) Groups() []int { return []int{b.Arms} }

@@ -25,7 +25,7 @@ func (n HyperNet) Validate() error {
 
 func (n HyperNet) model(z index.Distribution, params int) hyper.Network {
 	hidden, _ := widths("", n.HyperHidden)
-	return hyper.Network{P: z, Hidden: hidden, Params: params}
+	return hyper.Network{P: z, Hidden: hidden, Params: params, InitW: hyper.InitGlorotUniform}
 }
 
 // GaussianNetwork is the agent with a hypernetwork on the Gaussian bandit.

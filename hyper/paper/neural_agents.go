@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -73,8 +74,11 @@ func (c *NeuralLinear) Model() hyper.Model {
 	prior := hyper.PerGroup(generator, c.IndexDim)
 	z := index.Gaussian{N: prior.IndexDim()}
 	return hyper.Model{
-		Base:  net,
-		Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z, InitC: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform)},
+		Base: net,
+		Hyper: hyper.Linear{
+			Layout: hyper.Dense(hyper.NumTheta(net), z.N), P: z,
+			InitC: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform), InitM: hyper.InitZeros,
+		},
 		Prior: c.prior(prior, hyper.RowsSphere),
 	}
 }
@@ -229,6 +233,9 @@ func (c *NeuralDropout) Model() hyper.Model {
 func (c *NeuralDropout) Validate() error {
 	numbers := errors.Join(c.NeuralBandit.Validate(), c.Net.Validate(), positive("noise-variance", c.NoiseVariance),
 		positive("prior-variance", c.PriorVariance), c.Descent.Validate(), c.Exploration.Validate())
+	if !(c.Keep > 0 && c.Keep <= 1) {
+		numbers = errors.Join(numbers, fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep))
+	}
 	return c.Descent.validateFor(numbers, c.Model)
 }
 

@@ -2,6 +2,8 @@ package paper
 
 import (
 	"errors"
+	"reflect"
+	"regexp"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -47,14 +49,27 @@ func (c Descent) Validate() error {
 // validateFor returns the errors of a setting: of its numbers and names, and of the model they make.
 func (c Descent) validateFor(numbers error, model func() hyper.Model) error {
 	if numbers != nil { // no model can be made of them
-		return errors.Join(numbers, c.config(1).ValidateNames())
+		return errors.Join(numbers, inKeys(c.config(1).ValidateNames()))
 	}
 	m := model()
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	return c.config(1).Validate(m)
+	return inKeys(c.config(1).Validate(m))
 }
+
+// inKeys names the fields of a train.Config in its errors by the keys of a setting.
+func inKeys(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(fieldName.ReplaceAllStringFunc(err.Error(), func(name string) string {
+		field, _ := reflect.TypeFor[Descent]().FieldByName(name)
+		return field.Tag.Get("key")
+	}))
+}
+
+var fieldName = regexp.MustCompile(`\b(Steps|Batch|Indices|IndexSet|Integrate|Optimizer|LastLayer)\b`)
 
 func (c Descent) config(periods int) train.Config {
 	return train.Config{

@@ -123,7 +123,7 @@ func (c *Sparse) Model() hyper.Model {
 
 // Validate reports everything that is wrong.
 func (c *Sparse) Validate() error {
-	return c.validateFor(c.SparseLearner.Validate(), c.Model)
+	return c.validateFor(errors.Join(c.SparseLearner.Validate(), notNegative("alpha", c.Alpha), positive("beta", c.Beta)), c.Model)
 }
 
 // Build returns environment and agent.

@@ -24,8 +24,8 @@ func TestConfigValidate(t *testing.T) {
 		wants  []string // none: no error
 	}{
 		{good, linear, nil},
-		{Config{}, linear, []string{"sgd-steps", "capacity", "batch", "index-samples"}},
-		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`optimizer "x"; choose adam, adamax, rmsprop, sgd`, `integrate "y"`}},
+		{Config{}, linear, []string{"Steps must", "Capacity must", "Batch must", "Indices must"}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`Optimizer: unknown "x"; choose adam, adamax, rmsprop or sgd`, `Integrate: unknown "y"`}},
 		{exact(Analytic), linear, nil},
 		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
 		{exact(Analytic), ensemble, nil},                     // all particles

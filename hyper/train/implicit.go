@@ -40,13 +40,13 @@ func (c Config) implicitFor(m hyper.Model) error {
 	_, ensemble := m.Hyper.(hyper.Ensemble)
 	switch {
 	case !hasLast:
-		return errors.New("last-layer implicit needs a network as base model; use gradient")
+		return errors.New("LastLayer implicit needs a network as base model; use gradient")
 	case !ensemble && !(linear && len(l.Sizes) == 1):
-		return errors.New("last-layer implicit needs an ensemble or a dense linear hypermodel; use gradient")
+		return errors.New("LastLayer implicit needs an ensemble or a dense linear hypermodel; use gradient")
 	case c.Optimizer != "" && c.Optimizer != "sgd":
-		return fmt.Errorf("last-layer implicit is a step of sgd, not of %s; use gradient", c.Optimizer)
+		return fmt.Errorf("LastLayer implicit is a step of sgd, not of %s; use gradient", c.Optimizer)
 	case c.Regularize == KL:
-		return errors.New("last-layer implicit goes with the regularizer anchor")
+		return errors.New("LastLayer implicit goes with the regularizer anchor")
 	}
 	return nil
 }

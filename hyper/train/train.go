@@ -15,6 +15,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // State is what a trainer carries from period to period, by name. The first axis of every node is the runs.
@@ -87,7 +89,7 @@ type Config struct {
 // Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
 func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
-// Validate reports everything that is wrong with the configuration for the model.
+// Validate reports everything that is wrong with the configuration for the model. Each error begins with the name of a field.
 func (c Config) Validate(m hyper.Model) error {
 	if c.Integrate == Exact {
 		return ExactFor(m)
@@ -98,15 +100,15 @@ func (c Config) Validate(m hyper.Model) error {
 			errs = append(errs, fmt.Errorf("%s must be at least 1, got %d", name, v))
 		}
 	}
-	positive("sgd-steps", c.Steps)
+	positive("Steps", c.Steps)
 	if c.Replays() {
-		positive("capacity", c.Capacity)
-		positive("batch", c.Batch)
+		positive("Capacity", c.Capacity)
+		positive("Batch", c.Batch)
 	}
 	errs = append(errs, c.ValidateNames())
 	switch c.Integrate {
 	case "", Sampled:
-		positive("index-samples", c.Indices)
+		positive("Indices", c.Indices)
 		errs = append(errs, c.indexSet(m))
 	case Analytic, FullData:
 		errs = append(errs, c.exact(m))
@@ -114,8 +116,11 @@ func (c Config) Validate(m hyper.Model) error {
 	if c.LastLayer == ImplicitStep {
 		errs = append(errs, c.implicitFor(m))
 	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, c.sizes(m))
+	}
 	if _, ok := m.Hyper.(hyper.MeanField); c.Regularize == KL && !ok {
-		errs = append(errs, errors.New("the regularizer kl needs a mean-field hypermodel; use anchor"))
+		errs = append(errs, errors.New("Regularize kl needs a mean-field hypermodel; use anchor"))
 	}
 	return errors.Join(errs...)
 }
@@ -129,41 +134,56 @@ func (c Config) indexSet(m hyper.Model) error {
 		return nil
 	case Frame:
 		if !ok {
-			return fmt.Errorf("index-set frame needs Gaussian indices or indices on a sphere, not %T; use iid", d)
+			return fmt.Errorf("IndexSet frame needs Gaussian indices or indices on a sphere, not %T; use iid", d)
 		}
 		if framed.FrameSize() > 1024 {
-			return fmt.Errorf("index-set frame is for indices (of an arm) of at most 512 dimensions, got %d; use antithetic", framed.FrameSize()/2)
+			return fmt.Errorf("IndexSet frame is for indices (of an arm) of at most 512 dimensions, got %d; use antithetic", framed.FrameSize()/2)
 		}
 	case Antithetic:
 		if mean, _ := d.Moments(); mean != 0 {
-			return fmt.Errorf("index-set antithetic needs a law symmetric about 0, not %T; use iid", d)
+			return fmt.Errorf("IndexSet antithetic needs a law symmetric about 0, not %T; use iid", d)
 		}
 	}
 	if c.Indices%2 != 0 {
-		return fmt.Errorf("index-set %s needs an even number of index-samples, got %d", c.IndexSet, c.Indices)
+		return fmt.Errorf("IndexSet %s needs an even number of Indices, got %d", c.IndexSet, c.Indices)
 	}
 	return nil
 }
 
-// ValidateNames reports an unknown optimizer, integration, index set or regularizer.
-func (c Config) ValidateNames() error {
-	var errs []error
-	if _, ok := Optimizers[c.Optimizer]; !ok && c.Optimizer != "" {
-		errs = append(errs, fmt.Errorf("unknown optimizer %q; choose %s", c.Optimizer, strings.Join(OptimizerNames(), ", ")))
+// sizes reports arrays that are too large to be made.
+func (c Config) sizes(m hyper.Model) error {
+	errs := []error{faults.Size("Steps x Batch", c.Steps, max(c.Batch, 1))}
+	if c.Replays() {
+		errs = append(errs, faults.Size("Capacity x the width of the data's perturbations", c.Capacity, m.Index().Width()))
 	}
-	if c.Integrate != "" && !slices.Contains(Integrations, c.Integrate) {
-		errs = append(errs, fmt.Errorf("unknown integrate %q; choose sampled, analytic, full-data or exact", c.Integrate))
-	}
-	if c.IndexSet != "" && !slices.Contains(IndexSets, c.IndexSet) {
-		errs = append(errs, fmt.Errorf("unknown index-set %q; choose iid, antithetic or frame", c.IndexSet))
-	}
-	if c.LastLayer != "" && c.LastLayer != GradientStep && c.LastLayer != ImplicitStep {
-		errs = append(errs, fmt.Errorf("unknown last-layer %q; choose gradient or implicit", c.LastLayer))
-	}
-	if c.Regularize != "" && c.Regularize != Anchor && c.Regularize != KL {
-		errs = append(errs, fmt.Errorf("unknown regularizer %q; choose anchor or kl", c.Regularize))
+	if c.Integrate == "" || c.Integrate == Sampled {
+		errs = append(errs, faults.Size("Steps x Indices x the length of an index", c.Steps, c.Indices, m.Index().Dim()),
+			faults.Size("Indices x parameters", c.Indices, m.Hyper.NumTheta()))
 	}
 	return errors.Join(errs...)
+}
+
+// ValidateNames reports an unknown optimizer, integration, index set, way to move the last layer or regularizer.
+func (c Config) ValidateNames() error {
+	return errors.Join(
+		known("Optimizer", c.Optimizer, OptimizerNames()),
+		known("Integrate", c.Integrate, Integrations),
+		known("IndexSet", c.IndexSet, IndexSets),
+		known("LastLayer", c.LastLayer, []LastLayer{GradientStep, ImplicitStep}),
+		known("Regularize", c.Regularize, []Regularizer{Anchor, KL}))
+}
+
+// known reports a name that is not one of the choices; "" is a default.
+func known[T ~string](field string, name T, choices []T) error {
+	if name == "" || slices.Contains(choices, name) {
+		return nil
+	}
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		names[i] = string(c)
+	}
+	last := len(names) - 1
+	return fmt.Errorf("%s: unknown %q%s; choose %s or %s", field, name, nearest.Hint(string(name), names), strings.Join(names[:last], ", "), names[last])
 }
 
 // exact reports why the expectation over z of m has no closed form here.
@@ -172,20 +192,20 @@ func (c Config) exact(m hyper.Model) error {
 		return nil
 	}
 	if _, masks := m.Index().(index.Bernoulli); masks {
-		return fmt.Errorf("integrate %s has no closed form for masks; use sampled", c.Integrate)
+		return fmt.Errorf("Integrate %s has no closed form for masks; use sampled", c.Integrate)
 	}
 	if !m.LinearInTheta() {
-		return fmt.Errorf("integrate %s needs a base model that is linear in its parameters; use sampled", c.Integrate)
+		return fmt.Errorf("Integrate %s needs a base model that is linear in its parameters; use sampled", c.Integrate)
 	}
 	if _, finite := m.Index().(index.Enumerable); finite {
 		return nil
 	}
 	l, ok := m.Hyper.(hyper.Linear)
 	if !ok {
-		return fmt.Errorf("integrate %s needs a linear hypermodel or an ensemble; use sampled", c.Integrate)
+		return fmt.Errorf("Integrate %s needs a linear hypermodel or an ensemble; use sampled", c.Integrate)
 	}
 	if m.Prior != nil && !m.Prior.Layout.Equal(l.Layout) {
-		return fmt.Errorf("integrate %s needs a prior with the hypermodel's layout; use sampled", c.Integrate)
+		return fmt.Errorf("Integrate %s needs a prior with the hypermodel's layout; use sampled", c.Integrate)
 	}
 	return nil
 }

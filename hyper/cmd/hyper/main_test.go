@@ -63,7 +63,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --set noise-variance=-1":   "noise-variance must be positive, got -1",
 		"run gaussian --set noise-variance=NaN":  "want a finite number",
 		"run gaussian --set integrate=magic":     "choose sampled, analytic, full-data or exact",
-		"run gaussian --set optimizer=magic":     "choose adam, adamax, rmsprop, sgd",
+		"run gaussian --set optimizer=magic":     "choose adam, adamax, rmsprop or sgd",
 		"run gaussian --runs 0":                  "runs must be at least 1",
 		"run gaussian --periods -5":              "periods must be at least 1",
 		"run gaussian --workers -1":              "must not be negative",

@@ -1,0 +1,52 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Validate reports why a distribution cannot be used: it is nil, a pointer where a value is matched by its type, or has a wrong number.
+func Validate(d Distribution) error {
+	if err := faults.Value("the distribution of the index", d); err != nil {
+		return err
+	}
+	if err := faults.Of(d); err != nil {
+		return err
+	}
+	return faults.AtLeast(fmt.Sprintf("%T: the length of an index", d), d.Dim(), 1)
+}
+
+// Validate reports what is wrong.
+func (d Gaussian) Validate() error { return dimension("index.Gaussian: N", d.N) }
+
+// Validate reports what is wrong.
+func (d Sphere) Validate() error { return dimension("index.Sphere: N", d.N) }
+
+// Validate reports what is wrong.
+func (d OneHot) Validate() error { return dimension("index.OneHot: N", d.N) }
+
+// Validate reports what is wrong.
+func (d PerArm) Validate() error {
+	if err := errors.Join(dimension("index.PerArm: Arms", d.Arms), dimension("index.PerArm: M", d.M)); err != nil {
+		return err
+	}
+	return faults.Size("index.PerArm: an index of Arms x M", d.Arms, d.M)
+}
+
+// Validate reports what is wrong.
+func (d Bernoulli) Validate() error {
+	var keep error
+	if !(d.Keep > 0 && d.Keep <= 1) {
+		keep = fmt.Errorf("index.Bernoulli: Keep must be in (0, 1], got %v", d.Keep)
+	}
+	return errors.Join(dimension("index.Bernoulli: N", d.N), keep)
+}
+
+func dimension(name string, n int) error {
+	if err := faults.AtLeast(name, n, 1); err != nil {
+		return err
+	}
+	return faults.Size(name, n)
+}

@@ -1,0 +1,94 @@
+// Package faults has the checks that configurations share, and puts their errors together in a fixed order.
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// MostNumbers is the most numbers that an array may hold: programs count rows in 32 bits.
+const MostNumbers = math.MaxInt32
+
+// Value reports a part of interface type I that is nil, or a pointer to a type whose values have I's methods already. Capabilities are matched
+// by type, and *T is another type than T.
+func Value[I any](name string, part I) error {
+	t := reflect.TypeOf(part)
+	switch {
+	case t == nil:
+		return fmt.Errorf("%s is missing", name)
+	case t.Kind() != reflect.Pointer:
+		return nil
+	case t.Elem().Implements(reflect.TypeFor[I]()):
+		return fmt.Errorf("%s is a pointer, %v; pass the value, %v", name, t, t.Elem())
+	case reflect.ValueOf(part).IsNil():
+		return fmt.Errorf("%s is a nil %v", name, t)
+	}
+	return nil
+}
+
+// Of returns what a part's own method Validate reports, if it has one.
+func Of(part any) error {
+	if v, ok := part.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// AtLeast reports a number below the least.
+func AtLeast(name string, n, least int) error {
+	if n < least {
+		return fmt.Errorf("%s must be at least %d, got %d", name, least, n)
+	}
+	return nil
+}
+
+// Positive reports a number that is not positive and finite.
+func Positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s must be positive and finite, got %v", name, x)
+	}
+	return nil
+}
+
+// NotNegative reports a number that is negative or not finite.
+func NotNegative(name string, x float64) error {
+	if !(x >= 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s must not be negative, and finite, got %v", name, x)
+	}
+	return nil
+}
+
+// Size reports an array of more than MostNumbers numbers. No size may be negative.
+func Size(what string, sizes ...int) error {
+	n := 1
+	for _, s := range sizes {
+		if s == 0 {
+			return nil
+		}
+	}
+	for _, s := range sizes {
+		if n > MostNumbers/s {
+			return fmt.Errorf("%s would be %v numbers; at most %d are possible", what, sizes, MostNumbers)
+		}
+		n *= s
+	}
+	return nil
+}
+
+// Prefix puts a prefix before each of the joined errors.
+func Prefix(prefix string, err error) error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s%w", prefix, err)
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		errs = append(errs, Prefix(prefix, e))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,100 @@
+package hyper
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// before returns the standard deviation, over runs, functions and standardised inputs, of what a model predicts before any data, under
+// sigma_p. Calls are small: GoMLX's Go backend can deadlock when matrix products, each large enough to be cut up, run side by side.
+func before(t *testing.T, m Model, features int, sigmaP float32) float64 {
+	const runs, functions, inputs, calls = 8, 8, 3, 25
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	square, err := NewExec(b, func(seeds, scale *Node) *Node {
+		s := rng.New(seeds)
+		var x *Node
+		if features > 0 {
+			x = s.Named("x").Normal(inputs, features)
+		}
+		return ReduceAllMean(Square(m.Predict(m.Init(s, scale), m.Index().Sample(s.Named("z"), functions), x)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer square.Finalize()
+	sum := 0.0
+	seeds, scale := make([]uint64, runs), slices.Repeat([]float32{sigmaP}, runs)
+	for i := range calls {
+		for j := range seeds {
+			seeds[j] = uint64(i*runs + j)
+		}
+		sum += float64(tensors.ToScalar[float32](square.MustCall(seeds, scale)[0]))
+	}
+	return math.Sqrt(sum / calls)
+}
+
+// beliefs are a linear hypermodel, an ensemble and a hypernetwork for a base model, with an index of twelve.
+func beliefs(b BaseModel) map[string]Hypermodel {
+	const n = 12
+	p := NumTheta(b)
+	return map[string]Hypermodel{
+		"linear":                 Linear{Layout: Dense(p, n), P: index.Gaussian{N: n}},
+		"linear, sphere":         Linear{Layout: Dense(p, n), P: index.Sphere{N: n}},
+		"linear, blocks":         Linear{Layout: PerGroup(b, n), P: index.Gaussian{N: n * len(b.Groups())}},
+		"ensemble":               Ensemble{Particles: n, Params: p},
+		"network":                Network{P: index.Gaussian{N: n}, Hidden: []int{32}, Params: p},
+		"network, tanh, one-hot": Network{P: index.OneHot{N: n}, Hidden: []int{32}, Params: p, Activation: base.ActivationTanh},
+		"network, flat":          Network{P: index.Sphere{N: n}, Params: p},
+	}
+}
+
+// Before any data the predictions of a model with default starts and a default prior have standard deviation sigma_p over standardised inputs,
+// whatever the base model, its depth and width, and the hypermodel; theta of a linear base model has standard deviation sigma_p. Without an
+// additive prior the start alone is as wide.
+func TestDefaultsBeforeData(t *testing.T) {
+	bases := []struct {
+		name     string
+		b        BaseModel
+		features int
+		want     float64
+	}{
+		{"tabular", base.Tabular{Arms: 6}, 0, 1},
+		{"linear", base.Linear{Features: 9}, 9, 3},
+		{"MLP 1-16-1 tanh", base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}, 1, 1},
+		{"MLP 10-20-20-1", base.MLP{Layers: []int{10, 20, 20, 1}}, 10, 1},
+		{"MLP 6-8-8-8-8-1", base.MLP{Layers: []int{6, 8, 8, 8, 8, 1}}, 6, 1},
+		{"MLP 4-12-12-1 identity", base.MLP{Layers: []int{4, 12, 12, 1}, Activation: base.ActivationIdentity}, 4, 1},
+	}
+	const sigmaP = 2
+	for _, c := range bases {
+		for name, h := range beliefs(c.b) {
+			d := h.Index()
+			layout := Dense(NumTheta(c.b), d.Dim())
+			if name == "linear, blocks" {
+				layout = PerGroup(c.b, 12)
+			}
+			for what, prior := range map[string]*Prior{"prior": {Base: c.b, Layout: layout}, "prior in the parameters": {Layout: layout}, "no prior": nil} {
+				got := before(t, Model{c.b, h, prior}, c.features, sigmaP) / sigmaP
+				tolerance := 0.1 // of an estimate from 200 runs
+				if _, ok := h.(Network); ok && prior == nil {
+					tolerance = 0.3 // the hidden units' law is not Gaussian
+				}
+				if math.Abs(got/c.want-1) > tolerance {
+					t.Errorf("%s, %s, %s: standard deviation %.3f sigma_p before data, want %v", c.name, name, what, got, c.want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part must be a value, not a
+// pointer to one: what a model can do is told by the types of its parts.
+func (m Model) Validate() error {
+	parts := []error{validateBase("Base", m.Base)}
+	if err := faults.Value("Hyper", m.Hyper); err != nil {
+		parts = append(parts, err)
+	} else if err := faults.Of(m.Hyper); err != nil {
+		parts = append(parts, err)
+	} else {
+		parts = append(parts, validateIndex(m.Index()))
+	}
+	if err := errors.Join(parts...); err != nil {
+		return err
+	}
+	errs := []error{m.validateFit()}
+	if m.Prior != nil {
+		errs = append(errs, m.Prior.Validate(m.Base, m.Index()))
+	}
+	return errors.Join(errs...)
+}
+
+// validateFit reports why base model and hypermodel do not go together.
+func (m Model) validateFit() error {
+	var errs []error
+	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
+		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
+	}
+	if d, ok := m.Index().(index.PerArm); ok {
+		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
+			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
+		}
+	}
+	if h, ok := m.Hyper.(Dropout); ok && !sameFunction(h.Net, m.Base) {
+		errs = append(errs, fmt.Errorf("hyper.Dropout: Net %v must be the base model, got %T %v", h.Net, m.Base, m.Base))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate reports every fault of the prior's parts, and how they do not fit the hypermodel's index p_z, or the Model's base model b.
+func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
+	errs := []error{p.Layout.Validate()}
+	if p.Base != nil {
+		errs = append(errs, validateBase("Base", p.Base))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return faults.Prefix("prior: ", err)
+	}
+	if x, y, differ := inputsDiffer(p.Base, b); p.Base != nil && differ {
+		errs = append(errs, fmt.Errorf("Base takes inputs of %d features, but the model's base model takes %d", x, y))
+	}
+	if p.Base != nil {
+		b = p.Base
+	}
+	n := NumTheta(b)
+	if p.Layout.Rows() != n {
+		errs = append(errs, fmt.Errorf("the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n))
+	}
+	if p.Layout.IndexDim() != p_z.Dim() {
+		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but the hypermodel's has %d", p.Layout.IndexDim(), p_z.Dim()))
+	}
+	return faults.Prefix("prior: ", errors.Join(append(errs, p.validateRows(), p.validateStdDev(n))...))
+}
+
+func (p Prior) validateRows() error {
+	switch p.Rows {
+	case "", RowsSphere, RowsGaussian:
+		return nil
+	}
+	hint := nearest.Hint(string(p.Rows), []string{string(RowsGaussian), string(RowsSphere)})
+	return fmt.Errorf("unknown law of Rows %q%s; choose gaussian or sphere", p.Rows, hint)
+}
+
+func (p Prior) validateStdDev(n int) error {
+	if p.StdDev != nil && len(p.StdDev) != n {
+		return fmt.Errorf("StdDev has %d standard deviations for %d parameters", len(p.StdDev), n)
+	}
+	for i, sd := range p.StdDev {
+		if !(sd >= 0) || math.IsInf(sd, 0) {
+			return fmt.Errorf("StdDev must not be negative, and finite, got %v for parameter %d", sd, i)
+		}
+	}
+	return nil
+}
+
+// validateBase reports why b cannot be a base model.
+func validateBase(name string, b BaseModel) error {
+	if err := faults.Value(name, b); err != nil {
+		return err
+	}
+	if err := faults.Of(b); err != nil {
+		return err
+	}
+	if v, ok := b.(interface{ NumOutputs() int }); ok && v.NumOutputs() != 1 {
+		return fmt.Errorf("%s must predict one number, but its last layer has %d", name, v.NumOutputs())
+	}
+	return faults.AtLeast(name+": the number of parameters", NumTheta(b), 1)
+}
+
+func validateIndex(d index.Distribution) error { return faults.Prefix("P: ", index.Validate(d)) }
+
+// inputsDiffer compares what two base models take, 0 for arms, where both tell.
+func inputsDiffer(a, b BaseModel) (x, y int, differ bool) {
+	p, ok := a.(FixedInputs)
+	q, known := b.(FixedInputs)
+	if !ok || !known {
+		return 0, 0, false
+	}
+	return p.Inputs(), q.Inputs(), p.Inputs() != q.Inputs()
+}
+
+// sameFunction tells whether b is the network.
+func sameFunction(net base.MLP, b BaseModel) bool {
+	other, ok := b.(base.MLP)
+	if net.Activation == "" {
+		net.Activation = base.ActivationReLU
+	}
+	if other.Activation == "" {
+		other.Activation = base.ActivationReLU
+	}
+	return ok && reflect.DeepEqual(net, other)
+}
