@@ -141,11 +141,14 @@ func TestWarmup(t *testing.T) {
 		for i := range 3 {
 			for _, n := range []int{3, 5, 6} {
 				x := someInputs(n)
-				got, want := must.M1(warm.Act(x)), must.M1(cold.Act(x))
-				if got.Action != want.Action {
+				got := must.M1(warm.Act(x))
+				must.M(warm.Observe(x[got.Action], 1))
+				if on != backend.Go { // compiling would take seconds
+					continue
+				}
+				if want := must.M1(cold.Act(x)); got.Action != want.Action {
 					t.Errorf("%d of %d actions: %v, %v without a warmup", i, n, got, want)
 				}
-				must.M(warm.Observe(x[got.Action], 1))
 				must.M(cold.Observe(x[got.Action], 1))
 			}
 		}

@@ -40,7 +40,7 @@ func believing(means ...float32) hyper.Model {
 // probabilities and are below 0.1.
 func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	const decisions, floor = 1000, 0.3
-	policies := map[string]explore.Policy{"default": nil, "thompson, one function": explore.Thompson{N: 1}}
+	policies := map[string]explore.Policy{"default": nil}
 	for _, name := range explore.Names {
 		policies[name] = must.M1(explore.Named(name, 10))
 	}
