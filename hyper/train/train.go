@@ -1,5 +1,6 @@
 // Package train fits hypermodels by perturbed SGD (section 2.1): the loss, its gradients by several exact routes, the
-// replay buffer, and the closed-form oracle for linear-Gaussian problems.
+// replay buffer, and the largest step with which it is stable. For base models linear in theta it has the minimiser itself, kept up to date
+// datum by datum ([Exact]), and an oracle to test against.
 //
 // All graph functions work on a batch of runs at once, see package hyper for the axes. What a trainer keeps between
 // periods is a [State]: nodes in, nodes out, nothing anywhere else.
