@@ -19,7 +19,7 @@ type Provenance struct {
 	Epoch    int    `json:"epoch"`              // of the results, see [Changes]
 	Revision string `json:"revision"`           // of this module: a commit, a released version, or [Unknown]
 	Modified bool   `json:"modified,omitempty"` // the sources had changes that are in no commit
-	Build    string `json:"build,omitempty"`    // where the revision does not name the program: a hash of its file
+	Build    string `json:"build,omitempty"`    // where the program does not name its revision itself: a hash of its file
 	GoMLX    string `json:"gomlx"`              // version of github.com/gomlx/gomlx, like the next two
 	Compute  string `json:"compute"`
 	GoXLA    string `json:"go_xla"`
@@ -33,8 +33,8 @@ var ErrMixed = errors.New("results that different code made must not mix")
 // thisCode is the provenance of this process but for the plugin.
 var thisCode = sync.OnceValue(func() Provenance {
 	p := Provenance{Epoch: Epoch()}
-	p.Revision, p.Modified = revision()
-	if p.Revision == Unknown || p.Modified {
+	var certain bool
+	if p.Revision, p.Modified, certain = revision(); !certain || p.Modified {
 		p.Build = buildHash()
 	}
 	p.GoMLX = required("github.com/gomlx/gomlx")
@@ -82,14 +82,13 @@ func (p Provenance) Libraries() string {
 	return text
 }
 
-// traceable tells whether equal provenances mean equal code.
-func (p Provenance) traceable() bool {
-	return p.Build != "" || p.Revision != Unknown && p.Revision != "" && !p.Modified
-}
-
-// sameCode tells whether both name the same sources of this module.
+// sameCode tells whether both are one program, or programs of the same commit or release.
 func (p Provenance) sameCode(q Provenance) bool {
-	return p.Epoch == q.Epoch && p.Revision == q.Revision && p.Modified == q.Modified && p.Build == q.Build
+	if p.Build != "" && p.Build == q.Build {
+		return true
+	}
+	known := p.Revision != "" && p.Revision != Unknown && !p.Modified && !q.Modified
+	return known && p.Epoch == q.Epoch && p.Revision == q.Revision
 }
 
 // sameLibraries tells whether the code was built with the same GoMLX, and ran the same plugin.
@@ -102,7 +101,7 @@ func (p Provenance) sameLibraries(q Provenance) bool {
 // ErrMixed, names both, and says why. GoMLX and the plugin, which round in their own ways, are not asked for: see
 // [Provenance.Continues].
 func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) error {
-	if p.traceable() && p.sameCode(q) {
+	if p.sameCode(q) {
 		return nil
 	}
 	between := fmt.Sprintf("%s, and %s", p, q)
@@ -150,7 +149,8 @@ func (h Header) Code() []Provenance {
 // MadeBy notes in the header what else made its rows.
 func (h *Header) MadeBy(code ...Provenance) {
 	for _, p := range code {
-		if p != h.Provenance && !slices.Contains(h.Also, p) {
+		there := func(q Provenance) bool { return p == q || p.sameCode(q) && p.sameLibraries(q) }
+		if !there(h.Provenance) && !slices.ContainsFunc(h.Also, there) {
 			h.Also = append(h.Also[:len(h.Also):len(h.Also)], p)
 		}
 	}

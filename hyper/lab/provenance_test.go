@@ -53,6 +53,8 @@ func TestMixable(t *testing.T) {
 		"modified, one program":    {built(at(2, commitA), "x"), built(at(2, commitA), "x"), three, ""},
 		"modified, two programs":   {built(at(2, commitA), "x"), built(at(2, commitA), "y"), two, "modified"},
 		"unknown, one program":     {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
+		"sources that moved on":    {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, Unknown), "x"), three, ""},
+		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, Provenance{Epoch: 2, Revision: commitA, Build: "y"}, three, ""},
 		"unknown, no program":      {at(2, Unknown), at(2, Unknown), two, "unknown"},
 		"modified, no program":     {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
 		"of the future":            {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},

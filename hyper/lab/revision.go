@@ -29,22 +29,22 @@ var archived string
 // revision tells which sources of this module the program was built from, and whether they had changes that are in no
 // commit. The first that knows says it: what Go wrote into the program; the version at which another module requires
 // this one; revision.txt; the checkout with the sources, as long as none of them is newer than the program. Else it
-// is [Unknown].
-func revision() (name string, modified bool) {
+// is [Unknown]. It is certain when the program itself says it, whatever becomes of the sources.
+func revision() (name string, modified, certain bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name, modified = stamped(info); name != "" {
-			return name, modified
+			return name, modified, true
 		}
 	}
 	if commit := strings.TrimSpace(archived); isCommit(commit) {
-		return commit, false
+		return commit, false, true
 	}
 	if root := sources(); root != "" {
 		if name, modified = checkedOut(root); name != "" {
-			return name, modified
+			return name, modified, false
 		}
 	}
-	return Unknown, false
+	return Unknown, false, false
 }
 
 // sources is the folder of this module that the program was compiled from, or "" when it is not there, or may have

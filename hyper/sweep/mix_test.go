@@ -12,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/sweep"
@@ -63,10 +64,10 @@ func TestShardsOfOtherCode(t *testing.T) {
 
 // A plan of other code is not gone on with, unless Mix is given.
 func TestPlansOfOtherCode(t *testing.T) {
-	p, dir := created(t, grid(t, 5), sweep.Options{Shards: 2})
-	path := filepath.Join(dir, sweep.PlanFile)
-	good := string(must.M1(os.ReadFile(path)))
-	must.M(os.WriteFile(path, []byte(strings.Replace(good, fmt.Sprintf(`"epoch": %d`, lab.Epoch()), `"epoch": 0`, 1)), 0o600))
+	p := must.M1(sweep.New(grid(t, 5), sweep.Options{Backend: backend.Go, BatchRuns: 5, Shards: 2}))
+	old, dir := p, t.TempDir()
+	old.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)}
+	must.M(old.Create(dir, paper.Known))
 	other := must.M1(sweep.Open(dir, paper.Known))
 	if err := other.RunShard(t.Context(), dir, 0, paper.Known, lab.Options{Workers: 1}); !errors.Is(err, lab.ErrMixed) {
 		t.Errorf("a shard of it: %v", err)
