@@ -2,7 +2,6 @@ package hyper
 
 import (
 	"errors"
-	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -24,13 +23,9 @@ type Linear struct {
 
 var _ Hypermodel = Linear{}
 
-// Validate reports what is wrong with the layout or p_z, or that they do not fit together.
+// Validate reports what is wrong with the layout or p_z.
 func (h Linear) Validate() error {
-	err := errors.Join(h.Layout.Validate(), validateIndex(h.P))
-	if err == nil && h.IndexDim() != h.P.Dim() {
-		err = fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", h.IndexDim(), h.P.Dim())
-	}
-	return faults.Prefix("hyper.Linear: ", err)
+	return faults.Prefix("hyper.Linear: ", errors.Join(h.Layout.Validate(), validateIndex(h.P)))
 }
 
 // Index is the reference distribution p_z.

@@ -236,13 +236,13 @@ func TestValidateReportsAll(t *testing.T) {
 		}
 	}
 	for what, m := range map[string]Model{
-		"needs a base model":         {},
-		"for 2 parameters":           {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), StdDev: []float64{1}}},
-		"choose gaussian":            {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), Rows: "x"}},
-		"sizes must be positive":     {line, Linear{Layout: Layout{[]int{2, 0}, 2}, P: index.Gaussian{N: 4}}, nil},
-		"needs a reference":          {line, Linear{Layout: Dense(2, 3)}, nil},
-		"needs a tabular base model": {line, Linear{Layout: PerParameter(2, 3), P: index.PerArm{Arms: 2, M: 3}}, nil},
-		"here of 2 arms":             {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
+		"Base is missing\nHyper is missing":        {},
+		"for 2 parameters":                         {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), StdDev: []float64{1}}},
+		"choose gaussian":                          {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), Rows: "x"}},
+		"sizes must be positive":                   {line, Linear{Layout: Layout{[]int{2, 0}, 2}, P: index.Gaussian{N: 4}}, nil},
+		"the distribution of the index is missing": {line, Linear{Layout: Dense(2, 3)}, nil},
+		"needs a tabular base model":               {line, Linear{Layout: PerParameter(2, 3), P: index.PerArm{Arms: 2, M: 3}}, nil},
+		"here of 2 arms":                           {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
 		// A prior without a base model is in the parameters of the model's.
 		"prior: the layout has 3 rows, but the base model has 2": {line, Ensemble{Particles: 2, Params: 2}, &Prior{Layout: Dense(3, 2)}},
 	} {

@@ -105,13 +105,13 @@ func TestOneSparseValidate(t *testing.T) {
 	}{
 		{OneSparse{3, 0.01, 10}, nil},
 		{OneSparse{1, 0, 1}, nil},
-		{OneSparse{0, 0.01, 10}, []string{"at least 1 component, got 0"}},
-		{OneSparse{3, -0.5, 10}, []string{"alpha must not be negative, got -0.5"}},
-		{OneSparse{3, inf, 10}, []string{"alpha must"}},
-		{OneSparse{3, nan, 10}, []string{"alpha must"}},
-		{OneSparse{3, 0, 0}, []string{"beta must be positive, got 0"}},
-		{OneSparse{3, 0, inf}, []string{"beta must"}},
-		{OneSparse{-1, nan, nan}, []string{"got -1", "alpha must", "beta must"}},
+		{OneSparse{0, 0.01, 10}, []string{"N must be at least 1, got 0"}},
+		{OneSparse{3, -0.5, 10}, []string{"Alpha must be finite and not negative, got -0.5"}},
+		{OneSparse{3, inf, 10}, []string{"Alpha must"}},
+		{OneSparse{3, nan, 10}, []string{"Alpha must"}},
+		{OneSparse{3, 0, 0}, []string{"Beta must be positive and finite, got 0"}},
+		{OneSparse{3, 0, inf}, []string{"Beta must"}},
+		{OneSparse{-1, nan, nan}, []string{"got -1", "Alpha must", "Beta must"}},
 	} {
 		err := c.h.Validate()
 		if (err == nil) != (c.want == nil) {
@@ -129,7 +129,7 @@ func TestOneSparseValidate(t *testing.T) {
 			t.Errorf("%d features: error %v, want %q", features, err, want)
 		}
 	}
-	if err := (Model{Base: base.Linear{Features: 3}, Hyper: OneSparse{3, 0.01, 0}}).Validate(); err == nil || !strings.Contains(err.Error(), "beta") {
+	if err := (Model{Base: base.Linear{Features: 3}, Hyper: OneSparse{3, 0.01, 0}}).Validate(); err == nil || !strings.Contains(err.Error(), "Beta") {
 		t.Errorf("a model of a hypermodel with beta = 0: error %v", err)
 	}
 }

@@ -39,6 +39,9 @@ func (m Model) validateFit() error {
 	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
 		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
 	}
+	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
+		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
+	}
 	if d, ok := m.Index().(index.PerArm); ok {
 		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
 			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
@@ -90,7 +93,7 @@ func (p Prior) validateStdDev(n int) error {
 	}
 	for i, sd := range p.StdDev {
 		if !(sd >= 0) || math.IsInf(sd, 0) {
-			return fmt.Errorf("StdDev must not be negative, and finite, got %v for parameter %d", sd, i)
+			return fmt.Errorf("StdDev must be finite and not negative, got %v for parameter %d", sd, i)
 		}
 	}
 	return nil

@@ -86,19 +86,19 @@ var wrongModels = []wrong{
 	{"linear: huge block", belief(hyper.Linear{Layout: hyper.Layout{Sizes: []int{math.MaxInt, math.MaxInt}, Width: 2}, P: gauss}), "Model: hyper.Linear: the blocks of the layout have more than 2147483647 rows"},
 	{"linear: huge", belief(hyper.Linear{Layout: hyper.Dense(huge/1000, huge), P: index.Gaussian{N: 4}}), "Model: hyper.Linear: the matrix of the layout, rows x Width, would be [1099511627 1099511627776] numbers; at most 2147483647 are possible\n" +
 		"Model: hyper.Linear: an index of the layout, blocks x Width, would be [1 1099511627776] numbers; at most 2147483647 are possible"},
-	{"linear: index too long", belief(hyper.Linear{Layout: hyper.Dense(2, 3), P: gauss}), "Model: hyper.Linear: the layout needs an index of dimension 3, but p_z has 4"},
+	{"linear: index too long", belief(hyper.Linear{Layout: hyper.Dense(2, 3), P: gauss}), "Model: the layout needs an index of dimension 3, but p_z has 4"},
 	{"linear: parameters", belief(hyper.Linear{Layout: hyper.Dense(3, 4), P: gauss}), "Model: the hypermodel makes 3 parameters, but the base model has 2"},
 	{"linear: negative", belief(hyper.Linear{Layout: hyper.PerParameter(-3, 2), P: gauss}), "Model: hyper.Linear: a layout needs at least one block and a positive index Width, got 0 blocks of width 2"},
 	{"ensemble", belief(hyper.Ensemble{Particles: -1}), "Model: hyper.Ensemble: Particles must be at least 1, got -1\nModel: hyper.Ensemble: Params must be at least 1, got 0"},
 	{"ensemble: huge", belief(hyper.Ensemble{Particles: huge, Params: huge}), "Model: hyper.Ensemble: Particles x Params would be [1099511627776 1099511627776] numbers; at most 2147483647 are possible"},
-	{"mean field", belief(hyper.MeanField{Deviation: -1}), "Model: hyper.MeanField: Params must be at least 1, got 0\nModel: hyper.MeanField: Deviation must not be negative, and finite, got -1"},
-	{"mean field: NaN", belief(hyper.MeanField{Params: 2, Deviation: nan}), "Model: hyper.MeanField: Deviation must not be negative, and finite, got NaN"},
-	{"mean field: infinite", belief(hyper.MeanField{Params: 2, Deviation: inf}), "Model: hyper.MeanField: Deviation must not be negative, and finite, got +Inf"},
+	{"mean field", belief(hyper.MeanField{Deviation: -1}), "Model: hyper.MeanField: Params must be at least 1, got 0\nModel: hyper.MeanField: Deviation must be finite and not negative, got -1"},
+	{"mean field: NaN", belief(hyper.MeanField{Params: 2, Deviation: nan}), "Model: hyper.MeanField: Deviation must be finite and not negative, got NaN"},
+	{"mean field: infinite", belief(hyper.MeanField{Params: 2, Deviation: inf}), "Model: hyper.MeanField: Deviation must be finite and not negative, got +Inf"},
 	{"network", belief(hyper.Network{Hidden: []int{0}, Activation: "tahn"}), "Model: hyper.Network: P: the distribution of the index is missing\n" +
 		`Model: hyper.Network: unknown Activation "tahn" (did you mean "tanh"?); choose relu, tanh or identity` + "\n" +
 		"Model: hyper.Network: Params must be at least 1, got 0\nModel: hyper.Network: Hidden must be positive widths, got [0]"},
 	{"network: huge", belief(hyper.Network{P: gauss, Hidden: []int{huge}, Params: 2}), "Model: hyper.Network: base.MLP: the weights of layer 1 of [4 1099511627776 2] would be [4 1099511627776] numbers; at most 2147483647 are possible"},
-	{"one-sparse", belief(hyper.OneSparse{Alpha: -1, Beta: nan}), "Model: hyper.OneSparse: N must be at least 1, got 0\nModel: hyper.OneSparse: Alpha must not be negative, and finite, got -1\nModel: hyper.OneSparse: Beta must be positive and finite, got NaN"},
+	{"one-sparse", belief(hyper.OneSparse{Alpha: -1, Beta: nan}), "Model: hyper.OneSparse: N must be at least 1, got 0\nModel: hyper.OneSparse: Alpha must be finite and not negative, got -1\nModel: hyper.OneSparse: Beta must be positive and finite, got NaN"},
 	{"dropout: empty", belief(hyper.Dropout{}), "Model: hyper.Dropout: Net: base.MLP: Layers need an input and an output width at least, got []\nModel: hyper.Dropout: Keep must be in (0, 1], got 0"},
 	{"dropout: no hidden layers", belief(hyper.Dropout{Net: base.MLP{Layers: []int{2, 1}}, Keep: nan}), "Model: hyper.Dropout: Net needs hidden layers, got widths [2 1]\nModel: hyper.Dropout: Keep must be in (0, 1], got NaN"},
 	{"dropout: another network", func(c *agent.Config) {
@@ -130,9 +130,9 @@ var wrongModels = []wrong{
 	{"prior: inputs", ofPrior(func(p *hyper.Prior) { p.Base, p.Layout = base.Linear{Features: 3}, hyper.Dense(3, 4) }), "Model: prior: Base takes inputs of 3 features, but the model's base model takes 2"},
 	{"prior: rows, law and index", ofPrior(func(p *hyper.Prior) { p.Layout, p.Rows, p.StdDev = hyper.Dense(12, 3), "gausian", []float64{1} }), "Model: prior: the layout has 12 rows, but the base model has 13 parameters\n" +
 		"Model: prior: the layout needs an index of dimension 3, but the hypermodel's has 4\n" + `Model: prior: unknown law of Rows "gausian" (did you mean "gaussian"?); choose gaussian or sphere` + "\nModel: prior: StdDev has 1 standard deviations for 13 parameters"},
-	{"prior: negative", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), -1) }), "Model: prior: StdDev must not be negative, and finite, got -1 for parameter 12"},
-	{"prior: NaN", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), nan) }), "Model: prior: StdDev must not be negative, and finite, got NaN for parameter 12"},
-	{"prior: infinite", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), inf) }), "Model: prior: StdDev must not be negative, and finite, got +Inf for parameter 12"},
+	{"prior: negative", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), -1) }), "Model: prior: StdDev must be finite and not negative, got -1 for parameter 12"},
+	{"prior: NaN", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), nan) }), "Model: prior: StdDev must be finite and not negative, got NaN for parameter 12"},
+	{"prior: infinite", ofPrior(func(p *hyper.Prior) { p.StdDev = append(make([]float64, 12), inf) }), "Model: prior: StdDev must be finite and not negative, got +Inf for parameter 12"},
 }
 
 var wrongConfigs = []wrong{
@@ -159,7 +159,7 @@ var wrongConfigs = []wrong{
 	{"numbers", func(c *agent.Config) {
 		c.StepSize, c.NoiseVariance, c.PriorVariance, c.Perturbation, c.MapStep, c.Clip, c.KL, c.Anneal, c.Backend = -1, nan, inf, nan, -1, nan, -inf, -30, "tpu"
 	}, "StepSize must be positive and finite, got -1\nNoiseVariance must be positive and finite, got NaN\nPriorVariance must be positive and finite, got +Inf\n" +
-		"Perturbation must be finite, got NaN\nMapStep must be positive and finite, got -1\nClip must not be negative, and finite, got NaN\nKL must be positive and finite, got -Inf\n" +
+		"Perturbation must be finite, got NaN\nMapStep must be positive and finite, got -1\nClip must be finite and not negative, got NaN\nKL must be positive and finite, got -Inf\n" +
 		"Anneal must be positive and finite, got -30\n" + `Backend: unknown backend "tpu"; choose one of go, xla:cpu, xla:cuda`},
 	{"Thompson", ofPolicy(explore.Thompson{N: -1}), "Policy: explore.Thompson: N must be at least 0, got -1"},
 	{"pointer to a policy", ofPolicy(&explore.Thompson{}), "Policy: the policy is a pointer, *explore.Thompson; pass the value, explore.Thompson"},

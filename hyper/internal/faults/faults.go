@@ -55,7 +55,7 @@ func Positive(name string, x float64) error {
 // NotNegative reports a number that is negative or not finite.
 func NotNegative(name string, x float64) error {
 	if !(x >= 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s must not be negative, and finite, got %v", name, x)
+		return fmt.Errorf("%s must be finite and not negative, got %v", name, x)
 	}
 	return nil
 }

@@ -1,0 +1,58 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+type byValue struct{}
+
+func (byValue) String() string { return "" }
+
+type byPointer struct{ _ int }
+
+func (*byPointer) String() string { return "" }
+
+// A pointer is refused where the value would do, and taken where the type needs it.
+func TestValue(t *testing.T) {
+	for _, c := range []struct {
+		part fmt.Stringer
+		want string
+	}{
+		{nil, "X is missing"},
+		{byValue{}, ""},
+		{&byValue{}, "X is a pointer, *faults.byValue; pass the value, faults.byValue"},
+		{(*byValue)(nil), "X is a pointer, *faults.byValue; pass the value, faults.byValue"},
+		{&byPointer{}, ""},
+		{(*byPointer)(nil), "X is a nil *faults.byPointer"},
+	} {
+		if got := fmt.Sprint(Value("X", c.part)); got != c.want && (got != "<nil>" || c.want != "") {
+			t.Errorf("%T: %s, want %s", c.part, got, c.want)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for _, c := range []struct {
+		sizes []int
+		ok    bool
+	}{
+		{nil, true}, {[]int{MostNumbers}, true}, {[]int{MostNumbers, 1}, true}, {[]int{MostNumbers, 2}, false}, {[]int{math.MaxInt, math.MaxInt}, false},
+		{[]int{1 << 32, 1 << 32}, false}, {[]int{0, math.MaxInt}, true}, {[]int{math.MaxInt, 0}, true}, {[]int{46341, 46341}, false}, {[]int{46340, 46340}, true},
+	} {
+		if err := Size("x", c.sizes...); (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.sizes, err)
+		}
+	}
+}
+
+// Joined errors stay apart, however deep, and can still be told by errors.Is.
+func TestPrefix(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	err := Prefix("x.", errors.Join(a, nil, errors.Join(b, Prefix("y.", a))))
+	if err.Error() != "x.a\nx.b\nx.y.a" || !errors.Is(err, b) || Prefix("x", nil) != nil {
+		t.Errorf("got %v", err)
+	}
+}
