@@ -25,7 +25,7 @@ type Config struct {
 	Train train.Config
 	// StepSize is alpha of section 2.1; 0 is 0.1. Steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models
 	// linear in theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a part in it: steps
-	// are then at most half of the limit for the largest input so far. With networks the choice is yours.
+	// are then at most nine tenths of the limit for the largest input so far. With networks the choice is yours.
 	StepSize float64
 	// NoiseVariance is sigma_w^2, and PriorVariance sigma_p^2, of the loss; 0 is 1. D of an additive prior is multiplied
 	// by sigma_p.
