@@ -33,7 +33,7 @@ type Config struct {
 	// when inputs and responses are standardised. A StepSize without an Optimizer is one of sgd, the paper's, for which 0 is
 	// 0.1 or less: steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models linear in
 	// theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a
-	// part in it: steps are then at most half of the limit for the largest input so far. With networks the choice is yours.
+	// part in it: steps are then at most nine tenths of the limit for the largest input so far. With networks the choice is yours.
 	StepSize float64
 	// NoiseVariance is sigma_w^2 of the loss, in units of y^2; 0 is 1.
 	NoiseVariance float64

@@ -13,8 +13,8 @@ import (
 
 // Steps of SGD are stable up to a limit, see [train.Config.StepLimit], that for a base model linear in theta can be computed. For arms it
 // follows from the configuration: a StepSize beyond it is an error. Elsewhere it depends on the largest squared norm of the data's features so
-// far, "norm2" of the state, float64 [1]: the step made is the StepSize, or half the limit where that is less, with which SGD forgets the
-// fastest.
+// far, "norm2" of the state, float64 [1]: the step made is the StepSize, or nine tenths of the limit where that is less. (The limit is
+// that of data which are all alike; others may bear larger steps.)
 
 // stepLimit is the limit for features of a squared norm.
 func (c Config) stepLimit(norm2 float64) float64 {
@@ -64,7 +64,7 @@ func (a *Agent) boundedStep(state train.State, step *Node) *Node {
 	}
 	c := a.config
 	c.NoiseVariance, c.PriorVariance = 1, math.Inf(1)
-	best := c.stepLimit(1) / 2 // for a curvature of 1
+	most := 0.9 * c.stepLimit(1) // for a curvature of 1
 	curvature := AddScalar(MulScalar(state["norm2"], 1/a.config.NoiseVariance), 1/a.config.PriorVariance)
-	return Min(step, ConvertDType(MulScalar(Reciprocal(curvature), best), step.DType()))
+	return Min(step, ConvertDType(MulScalar(Reciprocal(curvature), most), step.DType()))
 }
