@@ -83,7 +83,7 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 
 // Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
 // The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
-// what the study lacks, or asks for more runs or periods than that has.
+// what the study lacks, or asks for more runs or periods than that has. A verdict at another size names the claim's own.
 func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
@@ -97,7 +97,16 @@ func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: "+err.Error())
 			continue
 		}
-		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**", c.Text, f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict)
+		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict,
+			ownSize(c, size))
 	}
 	return t
+}
+
+// ownSize says what a claim asks for that is judged at another size.
+func ownSize(c lab.Claim, size lab.Size) string {
+	if size.Periods == c.Full.Periods && size.Runs == c.Full.Runs {
+		return ""
+	}
+	return fmt.Sprintf("; the claim asks for %d runs of %d periods", c.Full.Runs, c.Full.Periods)
 }
