@@ -26,10 +26,11 @@ type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout
 	Rows   RowLaw // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
-	// StdDev is the diagonal of D, one for each parameter; Model.Init multiplies it by sigma_p. nil makes D B z as wide as sigma_p: each
-	// parameter of a base model that is linear in theta has standard deviation sigma_p, which is the prior of the loss, so that predictions have
-	// sigma_p |phi(x)|; predictions of a network have standard deviation sigma_p over standardised inputs, whatever its depth and width (its
-	// parameters are scaled by fan-in, see [base.MLP.Deviations]).
+	// StdDev is the diagonal of D, one for each parameter; Model.Init multiplies it by sigma_p. nil makes D B z as wide
+	// as sigma_p: each parameter of a base model that is linear in theta has standard deviation sigma_p, which is the
+	// prior of the loss, so that predictions have sigma_p |phi(x)|; predictions of a network have standard deviation
+	// sigma_p over standardised inputs, whatever its depth and width (its parameters are scaled by fan-in, see
+	// [base.MLP.Deviations]).
 	StdDev []float64
 
 	output int // D is multiplied by sigma_p from this parameter on

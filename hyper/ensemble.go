@@ -17,8 +17,8 @@ import (
 type Ensemble struct {
 	Particles int
 	Params    int // N_theta
-	// InitNu draws the particles; nil is as [Model.Init] says. With an additive prior particles start at 0, but for the hidden layers of a
-	// network, which are drawn for each; without one they are draws of a prior.
+	// InitNu draws the particles; nil is as [Model.Init] says. With an additive prior particles start at 0, but for the
+	// hidden layers of a network, which are drawn for each; without one they are draws of a prior.
 	InitNu Initializer
 }
 

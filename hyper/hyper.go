@@ -37,7 +37,8 @@ type BaseModel interface {
 	Apply(theta, x *Node) *Node
 }
 
-// FixedInputs is a base model that knows the length of its inputs, so that others can be refused before anything is compiled.
+// FixedInputs is a base model that knows the length of its inputs, so that others can be refused before anything is
+// compiled.
 type FixedInputs interface {
 	// Inputs is the number of features of an input; 0 is for arms.
 	Inputs() int

@@ -17,7 +17,8 @@ type Linear struct {
 	P index.Distribution // p_z; its dimension is the layout's IndexDim
 	// InitC draws C; nil is as [Model.Init] says: 0 with an additive prior, and else a prior of its own.
 	InitC Initializer
-	// InitM draws mu; nil is as [Model.Init] says: 0, but for the hidden layers of a network that has an additive prior beside it.
+	// InitM draws mu; nil is as [Model.Init] says: 0, but for the hidden layers of a network that has an additive prior
+	// beside it.
 	InitM Initializer
 }
 

@@ -28,12 +28,13 @@ type Params struct {
 // Index is the reference distribution p_z.
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
-// Init draws the initial parameters. priorScale is sigma_p of each run, [runs], or nil for 1: it multiplies a D that is given, and predictions of the
-// default prior.
+// Init draws the initial parameters. priorScale is sigma_p of each run, [runs], or nil for 1: it multiplies a D that is
+// given, and predictions of the default prior.
 //
-// Where the hypermodel's initializers are nil, an additive prior is all that is seen before any data: the hypermodel's own functions are then 0 (hidden
-// layers of a network are drawn, and are the same for all indices of a linear hypermodel or a hypernetwork). Without an additive prior its start nu_0 is the
-// prior (section 2.2): g_{nu_0}(z) is as wide as D B z would be by default. See [Prior] for how wide that is.
+// Where the hypermodel's initializers are nil, an additive prior is all that is seen before any data: the hypermodel's
+// own functions are then 0 (hidden layers of a network are drawn, and are the same for all indices of a linear
+// hypermodel or a hypernetwork). Without an additive prior its start nu_0 is the prior (section 2.2): g_{nu_0}(z) is as
+// wide as D B z would be by default. See [Prior] for how wide that is.
 func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	p := Params{Nu: m.initNu(s.Named("init"), priorScale)}
 	p.Nu0 = p.Nu

@@ -21,9 +21,9 @@ type Network struct {
 	Hidden     []int
 	Params     int             // N_theta
 	Activation base.Activation // "" is ReLU
-	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by fan-in; with an additive prior
-	// the output layer's weights are 0, and its biases draw the base model that all indices start as; without one the
-	// weights give theta the width of a prior, and biases are 0.
+	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by
+	// fan-in; with an additive prior the output layer's weights are 0, and its biases draw the base model that all
+	// indices start as; without one the weights give theta the width of a prior, and biases are 0.
 	InitW Initializer
 
 	start func(s rng.Stream) []*Node // instead of InitW
@@ -94,8 +94,9 @@ func (h Network) startOutput(m Model, s rng.Stream, scale *Node, in int, square 
 	return []*Node{Reshape(w, s.Runs(), h.Params*in), zeros(s, []int{h.Params})}
 }
 
-// shared is the dimension of a Gaussian vector whose square varies about as much as that of the last hidden layer: all parameters share it. The
-// square of a unit has a variance of 5 times its squared mean after ReLU, and of at most 2 otherwise.
+// shared is the dimension of a Gaussian vector whose square varies about as much as that of the last hidden layer: all
+// parameters share it. The square of a unit has a variance of 5 times its squared mean after ReLU, and of at most 2
+// otherwise.
 func (h Network) shared(gaussian bool) int {
 	variance, unit := 0.0, 2.0
 	if gaussian {
@@ -113,7 +114,8 @@ func (h Network) shared(gaussian bool) int {
 	return max(int(math.Round(2/variance)), 1)
 }
 
-// Init draws the weights of each layer, and sets the biases to zero. It knows no model: a nil InitW is InitGlorotUniform here.
+// Init draws the weights of each layer, and sets the biases to zero. It knows no model: a nil InitW is
+// InitGlorotUniform here.
 func (h Network) Init(s rng.Stream) []*Node {
 	if h.start != nil {
 		return h.start(s)

@@ -10,14 +10,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// UnitBase is a base model that knows how wide a law of its parameters makes its predictions: a network, whose layers multiply. A model
-// starts from it where it is not told otherwise. Other base models are taken to be as wide as their parameters.
+// UnitBase is a base model that knows how wide a law of its parameters makes its predictions: a network, whose layers
+// multiply. A model starts from it where it is not told otherwise. Other base models are taken to be as wide as their
+// parameters.
 type UnitBase interface {
 	BaseModel
-	// Deviations returns standard deviations of the parameters, of mean 0, under which predictions have standard deviation 1 over
-	// standardised inputs. shared is the dimension of a Gaussian index that all parameters share, or 0.
+	// Deviations returns standard deviations of the parameters, of mean 0, under which predictions have standard
+	// deviation 1 over standardised inputs. shared is the dimension of a Gaussian index that all parameters share, or
+	// 0.
 	Deviations(shared int) []float64
-	// Output is where the parameters begin that predictions are linear in: to multiply these by sigma_p is to multiply predictions by it.
+	// Output is where the parameters begin that predictions are linear in: to multiply these by sigma_p is to multiply
+	// predictions by it.
 	Output() int
 }
 
@@ -35,8 +38,9 @@ func (m Model) initNu(s rng.Stream, scale *Node) []*Node {
 	return m.Hyper.Init(s)
 }
 
-// UnitVariance is the sigma_p^2 under which predictions of a default prior have variance 1 over standardised inputs: 1/Features for a linear base
-// model, whose parameters all have variance sigma_p^2 as the loss has it, and else 1. It is 1 also where the prior's StdDev is given.
+// UnitVariance is the sigma_p^2 under which predictions of a default prior have variance 1 over standardised inputs:
+// 1/Features for a linear base model, whose parameters all have variance sigma_p^2 as the loss has it, and else 1. It
+// is 1 also where the prior's StdDev is given.
 func (m Model) UnitVariance() float64 {
 	b, ok := m.Base.(interface{ UnitVariance() float64 })
 	if !ok || !m.LinearInTheta() || m.Prior != nil && m.Prior.StdDev != nil {
@@ -64,8 +68,8 @@ func (m Model) prior() Prior {
 	return p
 }
 
-// deviations are those of the parameters of a base model whose predictions are to have standard deviation sigma_p, before they are multiplied by
-// sigma_p from parameter output on; nil is all ones.
+// deviations are those of the parameters of a base model whose predictions are to have standard deviation sigma_p,
+// before they are multiplied by sigma_p from parameter output on; nil is all ones.
 func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 	u, ok := b.(UnitBase)
 	if !ok {
@@ -96,8 +100,9 @@ func (p *Prior) normalise(d index.Distribution) {
 	}
 }
 
-// centre draws theta where it begins without a prior of its own: 0, but for the hidden units of a network, which must not be all
-// alike. The network's output layer is 0, so that it predicts 0, and an additive prior is all that is seen before data.
+// centre draws theta where it begins without a prior of its own: 0, but for the hidden units of a network, which must
+// not be all alike. The network's output layer is 0, so that it predicts 0, and an additive prior is all that is seen
+// before data.
 func (m Model) centre() Initializer {
 	u, ok := m.Base.(UnitBase)
 	if !ok || m.Prior == nil || m.Prior.Base == nil || u.Output() == 0 {
@@ -108,8 +113,8 @@ func (m Model) centre() Initializer {
 	return initDeviations(d, 0, nil)
 }
 
-// initDeviations draws from N(0, d_i^2) along the last axis; from parameter output on, multiplied by scale, [runs]. nil d is all ones, and nil
-// scale is 1.
+// initDeviations draws from N(0, d_i^2) along the last axis; from parameter output on, multiplied by scale, [runs]. nil
+// d is all ones, and nil scale is 1.
 func initDeviations(d []float64, output int, scale *Node) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
 		return widened(s.Normal(dims...), d, output, scale, len(dims))

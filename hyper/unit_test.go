@@ -14,8 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// before returns the standard deviation, over runs, functions and standardised inputs, of what a model predicts before any data, under
-// sigma_p. Calls are small: GoMLX's Go backend can deadlock when matrix products, each large enough to be cut up, run side by side.
+// before returns the standard deviation, over runs, functions and standardised inputs, of what a model predicts before
+// any data, under sigma_p. Calls are small: GoMLX's Go backend can deadlock when matrix products, each large enough to
+// be cut up, run side by side.
 func before(t *testing.T, m Model, features int, sigmaP float32) float64 {
 	const runs, functions, inputs, calls = 8, 8, 3, 25
 	b, err := backend.Open(backend.Go)
@@ -60,9 +61,9 @@ func beliefs(b BaseModel) map[string]Hypermodel {
 	}
 }
 
-// Before any data the predictions of a model with default starts and a default prior have standard deviation sigma_p over standardised inputs,
-// whatever the base model, its depth and width, and the hypermodel; theta of a linear base model has standard deviation sigma_p. Without an
-// additive prior the start alone is as wide.
+// Before any data the predictions of a model with default starts and a default prior have standard deviation sigma_p
+// over standardised inputs, whatever the base model, its depth and width, and the hypermodel; theta of a linear base
+// model has standard deviation sigma_p. Without an additive prior the start alone is as wide.
 func TestDefaultsBeforeData(t *testing.T) {
 	bases := []struct {
 		name     string

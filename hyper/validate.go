@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part must be a value, not a
-// pointer to one: what a model can do is told by the types of its parts.
+// Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part
+// must be a value, not a pointer to one: what a model can do is told by the types of its parts.
 func (m Model) Validate() error {
 	parts := []error{validateBase("Base", m.Base)}
 	if err := faults.Value("Hyper", m.Hyper); err != nil {
@@ -53,7 +53,8 @@ func (m Model) validateFit() error {
 	return errors.Join(errs...)
 }
 
-// Validate reports every fault of the prior's parts, and how they do not fit the hypermodel's index p_z, or the Model's base model b.
+// Validate reports every fault of the prior's parts, and how they do not fit the hypermodel's index p_z, or the Model's
+// base model b.
 func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	errs := []error{p.Layout.Validate()}
 	if p.Base != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 )
 
-// checkBase reports a base model that does not predict one number for each input of so many Features. It builds the graph of a prediction, which
-// infers shapes, and compiles nothing; base models that know their inputs have been checked before.
+// checkBase reports a base model that does not predict one number for each input of so many Features. It builds the
+// graph of a prediction, which infers shapes, and compiles nothing; base models that know their inputs have been
+// checked before.
 func (c Config) checkBase(b compute.Backend) error {
 	bases := []hyper.BaseModel{c.Model.Base}
 	if c.Model.Prior != nil && c.Model.Prior.Base != nil {

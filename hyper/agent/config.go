@@ -20,25 +20,27 @@ type Config struct {
 	Model hyper.Model
 	// Features is the length of an input x. 0 is for a tabular base model: an input is then one number, the arm.
 	Features int
-	// Train is how the hypermodel is trained after each observation. Integrate "" is train.Exact where the model has an exact
-	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then decide what the agent
-	// believes: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is train.Sampled, and zero numbers are
-	// 4 steps, a batch of 64 and 16 indices.
+	// Train is how the hypermodel is trained after each observation. Integrate "" is train.Exact where the model has an
+	// exact minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone
+	// then decide what the agent believes: StepSize, MapStep, Clip and the other fields of Train are not read.
+	// Elsewhere it is train.Sampled, and zero numbers are 4 steps, a batch of 64 and 16 indices.
 	Train train.Config
 	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a
 	// Train.Capacity.
 	Replay Replay
-	// StepSize is alpha of section 2.1. 0 leaves steps to the agent: where the loss is not quadratic in nu and Train names no
-	// Optimizer, that is Adam with steps of 0.01, which learns data sets of ten kinds with every hypermodel, of networks too,
-	// when inputs and responses are standardised. A StepSize without an Optimizer is one of sgd, the paper's, for which 0 is
-	// 0.1 or less: steps of SGD have a limit of stability, which train.Config.StepLimit computes for base models linear in
-	// theta. With arms a larger StepSize is an error, and the default is at most half of it. With Features the data have a
-	// part in it: steps are then at most nine tenths of the limit for the largest input so far. With networks the choice is yours.
+	// StepSize is alpha of section 2.1. 0 leaves steps to the agent: where the loss is not quadratic in nu and Train
+	// names no Optimizer, that is Adam with steps of 0.01, which learns data sets of ten kinds with every hypermodel,
+	// of networks too, when inputs and responses are standardised. A StepSize without an Optimizer is one of sgd, the
+	// paper's, for which 0 is 0.1 or less: steps of SGD have a limit of stability, which train.Config.StepLimit
+	// computes for base models linear in theta. With arms a larger StepSize is an error, and the default is at most
+	// half of it. With Features the data have a part in it: steps are then at most nine tenths of the limit for the
+	// largest input so far. With networks the choice is yours.
 	StepSize float64
 	// NoiseVariance is sigma_w^2 of the loss, in units of y^2; 0 is 1.
 	NoiseVariance float64
-	// PriorVariance is sigma_p^2 of the loss and of the prior. 0 makes predictions before data have variance 1 over standardised inputs, as
-	// hyper.Model.UnitVariance does: it is 1/Features for a linear base model whose prior is linear too, and else 1. See hyper.Prior.
+	// PriorVariance is sigma_p^2 of the loss and of the prior. 0 makes predictions before data have variance 1 over
+	// standardised inputs, as hyper.Model.UnitVariance does: it is 1/Features for a linear base model whose prior is
+	// linear too, and else 1. See hyper.Prior.
 	PriorVariance float64
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, and a negative number none.
 	Perturbation float64
@@ -57,7 +59,8 @@ type Config struct {
 	Backend string // as backend.Open; "" is its default
 }
 
-// linear tells whether the loss is quadratic in nu: a step of SGD is then stable up to a limit that does not depend on nu.
+// linear tells whether the loss is quadratic in nu: a step of SGD is then stable up to a limit that does not depend on
+// nu.
 func (c Config) linear() bool {
 	switch c.Model.Hyper.(type) {
 	case hyper.Linear, hyper.Ensemble:

@@ -145,8 +145,8 @@ func believers(features int) map[string]func(c *agent.Config) {
 	}
 }
 
-// learn shows an agent the data in rounds, with as many rounds of training as data, and returns root mean square errors at the data and elsewhere, and
-// spreads.
+// learn shows an agent the data in rounds, with as many rounds of training as data, and returns root mean square errors
+// at the data and elsewhere, and spreads.
 func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, spreadSeen, spreadUnseen float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -182,8 +182,9 @@ func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, sp
 	return seen, unseen, spreadSeen, spreadUnseen
 }
 
-// Agents of every kind, with all numbers left to defaults, learn standardised data: they stay finite, fit what they have seen better than its mean does, are not
-// much worse than the mean elsewhere, and are neither certain nor wider than the prior.
+// Agents of every kind, with all numbers left to defaults, learn standardised data: they stay finite, fit what they
+// have seen better than its mean does, are not much worse than the mean elsewhere, and are neither certain nor wider
+// than the prior.
 func TestDefaultsLearn(t *testing.T) {
 	for name := range believers(1) {
 		t.Run(name, func(t *testing.T) {

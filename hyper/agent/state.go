@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never keeps such
-// numbers: the method that returns this error leaves the agent as it was.
+// ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never
+// keeps such numbers: the method that returns this error leaves the agent as it was.
 var ErrNotFinite = errors.New("not finite")
 
 // errDiverged is the ErrNotFinite of training.

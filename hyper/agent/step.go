@@ -11,10 +11,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Steps of SGD are stable up to a limit, see [train.Config.StepLimit], that for a base model linear in theta can be computed. For arms it
-// follows from the configuration: a StepSize beyond it is an error. Elsewhere it depends on the largest squared norm of the data's features so
-// far, "norm2" of the state, float64 [1]: the step made is the StepSize, or nine tenths of the limit where that is less. (The limit is
-// that of data which are all alike; others may bear larger steps.)
+// Steps of SGD are stable up to a limit, see [train.Config.StepLimit], that for a base model linear in theta can be
+// computed. For arms it follows from the configuration: a StepSize beyond it is an error. Elsewhere it depends on the
+// largest squared norm of the data's features so far, "norm2" of the state, float64 [1]: the step made is the StepSize,
+// or nine tenths of the limit where that is less. (The limit is that of data which are all alike; others may bear
+// larger steps.)
 
 // stepLimit is the limit for features of a squared norm.
 func (c Config) stepLimit(norm2 float64) float64 {

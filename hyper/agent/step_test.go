@@ -42,8 +42,8 @@ func items() hyper.Model {
 	}
 }
 
-// The README's quickstart learns the exact posterior mean: with prior N(0, 1), noise of variance 1/4 and n likes of an item,
-// 4 n / (4 n + 1).
+// The README's quickstart learns the exact posterior mean: with prior N(0, 1), noise of variance 1/4 and n likes of an
+// item, 4 n / (4 n + 1).
 func TestQuickstartIsExact(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		bandit := must.M1(New(Config{Model: items(), NoiseVariance: 0.25, Seed: 1, Backend: name}))
@@ -57,8 +57,8 @@ func TestQuickstartIsExact(t *testing.T) {
 	})
 }
 
-// A step with which arms diverge on their first datum is refused, and the limit named: 2/(1/0.25 + 1) here with all data, and with
-// sampled indices 16/(16 + 12) of it.
+// A step with which arms diverge on their first datum is refused, and the limit named: 2/(1/0.25 + 1) here with all
+// data, and with sampled indices 16/(16 + 12) of it.
 func TestUnstableStepsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		train.Config
@@ -94,7 +94,8 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 }
 
-// With features the data bound the step: an absurd StepSize, and data a hundred times as large as the first, end at the exact solution.
+// With features the data bound the step: an absurd StepSize, and data a hundred times as large as the first, end at the
+// exact solution.
 func TestDataBoundTheStep(t *testing.T) {
 	line := base.Linear{Features: 2}
 	model := hyper.Model{Base: line, Hyper: hyper.Linear{Layout: hyper.Dense(2, 3), P: index.Gaussian{N: 3}}}

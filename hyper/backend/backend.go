@@ -5,14 +5,16 @@
 // [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is off.
 //
 // XLA takes seconds to compile a program. What it compiled is kept in [CompileCacheDir], so that the next process that
-// needs the program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash of all
-// that decides the machine code: the program, XLA's options and flags, the plugin's content and version, the processors
-// with their instruction sets, the devices and their driver. The folder is the user's own and closed to others, since
-// native code comes out of it. A file that is damaged or foreign is not used: the program is compiled anew and replaces it.
-// Of processes that need a program at once, one compiles it and the others wait for it, for two minutes at most.
+// needs the program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash of
+// all that decides the machine code: the program, XLA's options and flags, the plugin's content and version, the
+// processors with their instruction sets, the devices and their driver. The folder is the user's own and closed to
+// others, since native code comes out of it. A file that is damaged or foreign is not used: the program is compiled
+// anew and replaces it. Of processes that need a program at once, one compiles it and the others wait for it, for two
+// minutes at most.
 //
-// A program built with -race that runs on "go" ends with "checkptr: pointer arithmetic result points to invalid allocation": GoMLX's matrix products
-// step pointers past the end of an array, which they then do not read. Leave that check out, in builds and tests alike:
+// A program built with -race that runs on "go" ends with "checkptr: pointer arithmetic result points to invalid
+// allocation": GoMLX's matrix products step pointers past the end of an array, which they then do not read. Leave that
+// check out, in builds and tests alike:
 //
 //	go test -race -gcflags=all=-d=checkptr=0 ./hyper/agent
 package backend
@@ -145,7 +147,8 @@ func open(name string) (compute.Backend, error) {
 		return nil, err
 	}
 	if name == Go {
-		// One operation after the other, each on all processors: operations side by side can wait for each other's workers for ever, and cost more.
+		// One operation after the other, each on all processors: operations side by side can wait for each other's
+		// workers for ever, and cost more.
 		return compute.NewWithConfig(Go + ":ops_sequential")
 	}
 	path := PluginPath(device(name))

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// CompileCacheLimit is the most bytes that the compile cache keeps. Above it, the programs go that were not used for the longest time.
+	// CompileCacheLimit is the most bytes that the compile cache keeps. Above it, the programs go that were not used
+	// for the longest time.
 	CompileCacheLimit = 1 << 30
 
 	// compileCacheWait is how long a process waits for another one that compiles the same program.
 	compileCacheWait = 2 * time.Minute
 )
 
-// CompileCacheDir is the folder of the compile cache, or "" if it is off: $HYPER_COMPILE_CACHE, which is a folder or "off", or else "compiled"
-// in [Home].
+// CompileCacheDir is the folder of the compile cache, or "" if it is off: $HYPER_COMPILE_CACHE, which is a folder or
+// "off", or else "compiled" in [Home].
 func CompileCacheDir() string {
 	switch dir := os.Getenv("HYPER_COMPILE_CACHE"); dir {
 	case "":
@@ -40,8 +41,8 @@ type CompileCache struct {
 	Bytes    int64
 }
 
-// ReadCompileCache looks into the compile cache, which must not be off. The error says why the folder cannot be used: it belongs to another
-// user, say. Every process then compiles anew.
+// ReadCompileCache looks into the compile cache, which must not be off. The error says why the folder cannot be used:
+// it belongs to another user, say. Every process then compiles anew.
 func ReadCompileCache() (CompileCache, error) {
 	c, err := openCompileCache()
 	if err != nil {

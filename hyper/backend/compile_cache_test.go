@@ -136,7 +136,8 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 	if !reflect.DeepEqual(first.Memory, second.Memory) {
 		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
 	}
-	// XLA splits work by the number of processors, which NPROC overrides: such a program is another one, as on another processor.
+	// XLA splits work by the number of processors, which NPROC overrides: such a program is another one, as on another
+	// processor.
 	if other := mustProcess(t, dir, "NPROC=7"); other.Counts.Compiled != programs {
 		t.Errorf("with other processors %+v", other.Counts)
 	}
@@ -222,7 +223,8 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 	}
 }
 
-// Whatever happens to its files, a process computes what is right, and mends them. HYPER_DAMAGED=1000 is for more of them, in a minute.
+// Whatever happens to its files, a process computes what is right, and mends them. HYPER_DAMAGED=1000 is for more of
+// them, in a minute.
 func TestDamagedPrograms(t *testing.T) {
 	needXLA(t)
 	times := 100

@@ -9,5 +9,6 @@ const HasXLA = false
 
 func serve(name, path string) {}
 
-// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does not serve it.
+// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does
+// not serve it.
 func CompilingOf(string) (Compiling, error) { return Compiling{}, errors.New("it compiles nothing") }

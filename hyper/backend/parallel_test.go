@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Many matrix products side by side, each large enough that GoMLX's Go backend cuts it up, come to an end: its pool of workers could
-// fill up with products that all waited for workers.
+// Many matrix products side by side, each large enough that GoMLX's Go backend cuts it up, come to an end: its pool of
+// workers could fill up with products that all waited for workers.
 func TestProductsSideBySideEnd(t *testing.T) {
 	b, err := Open(Go)
 	if err != nil {

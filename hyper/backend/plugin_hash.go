@@ -31,8 +31,8 @@ type hashedFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the compile cache, which can be
-// written where [Home] cannot, as in an image; in Home when the cache is off.
+// PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the
+// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off.
 func PluginHashDir() string {
 	if dir := CompileCacheDir(); dir != "" {
 		return filepath.Join(dir, "plugins")
@@ -40,9 +40,10 @@ func PluginHashDir() string {
 	return filepath.Join(Home(), "plugins")
 }
 
-// PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that the hash is
-// computed once: it is kept in [PluginHashDir], and holds as long as the file's path, size, time of change and inode are the same. A folder
-// that cannot be written costs time alone. The error is that of reading the plugin. PluginHash is safe for concurrent use, also by processes.
+// PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that
+// the hash is computed once: it is kept in [PluginHashDir], and holds as long as the file's path, size, time of change
+// and inode are the same. A folder that cannot be written costs time alone. The error is that of reading the plugin.
+// PluginHash is safe for concurrent use, also by processes.
 func PluginHash(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -28,7 +28,8 @@ var caches = map[string]cached{} // of each backend that was opened; guarded by 
 
 var errCacheOff = errors.New("HYPER_COMPILE_CACHE is off")
 
-// serve puts the compile cache before a backend's plugin. Where that cannot be done go-xla loads the plugin itself, as without a cache.
+// serve puts the compile cache before a backend's plugin. Where that cannot be done go-xla loads the plugin itself, as
+// without a cache.
 func serve(name, path string) {
 	if _, done := caches[name]; !done {
 		caches[name] = newCached(path)
@@ -51,7 +52,8 @@ func newCached(path string) (c cached) {
 	return c
 }
 
-// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does not serve it.
+// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does
+// not serve it.
 func CompilingOf(name string) (Compiling, error) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -22,7 +22,8 @@ func (b Linear) Validate() error {
 // Inputs is the number of features of an input.
 func (b Linear) Inputs() int { return b.Features }
 
-// UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over standardised inputs.
+// UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over
+// standardised inputs.
 func (b Linear) UnitVariance() float64 { return 1 / float64(b.Features) }
 
 // Groups returns one group of parameters, a weight for each feature.

@@ -6,16 +6,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Deviations returns standard deviations of the network's parameters, in their order, under which its predictions have standard
-// deviation 1 over standardised inputs (mean 0 and variance 1 of each), whatever depth and width: for parameters of mean 0 that
-// are independent given their common length.
+// Deviations returns standard deviations of the network's parameters, in their order, under which its predictions have
+// standard deviation 1 over standardised inputs (mean 0 and variance 1 of each), whatever depth and width: for
+// parameters of mean 0 that are independent given their common length.
 //
-// The parameters of a layer with n inputs of mean square v, weights and biases alike, have variance 1/(n v + 1): fan-in scaling that counts
-// the bias as one more input. v is 1 for the network's inputs, and behind a unit of variance 1 it is 1/2 after ReLU, 0.394 after tanh,
-// and 1 after the identity. So every unit has variance 1 before its activation.
+// The parameters of a layer with n inputs of mean square v, weights and biases alike, have variance 1/(n v + 1): fan-in
+// scaling that counts the bias as one more input. v is 1 for the network's inputs, and behind a unit of variance 1 it
+// is 1/2 after ReLU, 0.394 after tanh, and 1 after the identity. So every unit has variance 1 before its activation.
 //
-// shared is the dimension of a Gaussian index z that all parameters share: they are then longer or shorter together, by |z|, and predictions, as
-// products of layers, would be wider; those of the output layer make up for it. 0 is for parameters that share no Gaussian index.
+// shared is the dimension of a Gaussian index z that all parameters share: they are then longer or shorter together, by
+// |z|, and predictions, as products of layers, would be wider; those of the output layer make up for it. 0 is for
+// parameters that share no Gaussian index.
 func (b MLP) Deviations(shared int) []float64 {
 	var out []float64
 	for i := range len(b.Layers) - 1 {
@@ -78,7 +79,8 @@ func (b MLP) sharedVariance(dim int) float64 {
 
 func standardNormal(z float64) float64 { return math.Exp(-z * z / 2) }
 
-// mean of f under a density around 0, by the trapezoidal rule over ten times its scale on both sides; the density need not be normalised.
+// mean of f under a density around 0, by the trapezoidal rule over ten times its scale on both sides; the density need
+// not be normalised.
 func mean(density func(float64) float64, scale float64, f func(float64) float64) float64 {
 	const points = 100
 	var sum, total float64

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Predictions of a network whose parameters have the deviations have standard deviation 1 over standardised inputs: in plain Go, 20,000 draws of
-// parameters, input, and of the length that a shared Gaussian index gives them.
+// Predictions of a network whose parameters have the deviations have standard deviation 1 over standardised inputs: in
+// plain Go, 20,000 draws of parameters, input, and of the length that a shared Gaussian index gives them.
 func TestDeviations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, b := range []MLP{
@@ -68,7 +68,8 @@ func valueOf(b MLP, theta, x []float64) float64 {
 	return x[0]
 }
 
-// Weights and biases of a layer with n inputs of mean square v have variance 1/(n v + 1): here 1/(3 + 1) and, behind ReLU, 1/(6/2 + 1).
+// Weights and biases of a layer with n inputs of mean square v have variance 1/(n v + 1): here 1/(3 + 1) and, behind
+// ReLU, 1/(6/2 + 1).
 func ExampleMLP_Deviations() {
 	net := MLP{Layers: []int{3, 6, 1}}
 	d := net.Deviations(0)

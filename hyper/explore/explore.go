@@ -26,8 +26,8 @@ type Moment struct {
 	Stream rng.Stream // of random numbers, for this decision alone
 	Period *Node      // decisions taken before, an int32 scalar
 	Anneal *Node      // c of annealed policies, [runs]; nil where a policy does not anneal
-	// Actions is how many actions there are, an int32 scalar: the values after those are padding, which repeats the values of the
-	// first action. nil is all. A [Padder] alone is given it.
+	// Actions is how many actions there are, an int32 scalar: the values after those are padding, which repeats the
+	// values of the first action. nil is all. A [Padder] alone is given it.
 	Actions *Node
 }
 

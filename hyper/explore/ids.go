@@ -107,8 +107,9 @@ func rows(x *Node) *Node {
 	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
 }
 
-// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group (int32 [runs, functions]). A
-// scatter goes row by row, so that a sum does not depend on the runs and actions beside it.
+// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group
+// (int32 [runs, functions]). A scatter goes row by row, so that a sum does not depend on the runs and actions beside
+// it.
 func groupSums(values, group *Node, groups int) *Node {
 	if backend.OnGPU(values.Graph().Backend()) { // a scatter adds in no fixed order
 		return groupProducts(values, group, groups)

@@ -345,9 +345,9 @@ func ExampleIDS() {
 	// 0 <nil>
 }
 
-// What IDS needs of a run does not depend on the runs beside it, to the bit: 8 runs at once are the 8 alone. The shapes are looked at whole and
-// in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368 numbers of the first differed, when sums were
-// products or scatters by the size of the batch.
+// What IDS needs of a run does not depend on the runs beside it, to the bit: 8 runs at once are the 8 alone. The shapes
+// are looked at whole and in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368 numbers of
+// the first differed, when sums were products or scatters by the size of the batch.
 func TestInformationOfRunsAlone(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)

@@ -7,7 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Validate reports why a policy cannot decide: it is nil, a pointer where a value is matched by its type, or has a wrong number.
+// Validate reports why a policy cannot decide: it is nil, a pointer where a value is matched by its type, or has a
+// wrong number.
 func Validate(p Policy) error {
 	if err := faults.Value("the policy", p); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Validate reports why a distribution cannot be used: it is nil, a pointer where a value is matched by its type, or has a wrong number.
+// Validate reports why a distribution cannot be used: it is nil, a pointer where a value is matched by its type, or has
+// a wrong number.
 func Validate(d Distribution) error {
 	if err := faults.Value("the distribution of the index", d); err != nil {
 		return err

@@ -31,7 +31,8 @@ func (c checkpoint) save(dir string, state []*tensors.Tensor) error {
 	return nil
 }
 
-// loadCheckpoint returns the checkpoint of a batch of a plan, or an empty one when there is none, and reads its State into state unless that is nil.
+// loadCheckpoint returns the checkpoint of a batch of a plan, or an empty one when there is none, and reads its State
+// into state unless that is nil.
 func loadCheckpoint(dir string, p plan, b batch, state *[]*tensors.Tensor) (checkpoint, error) {
 	var c checkpoint
 	path := checkpointPath(dir, b.number)

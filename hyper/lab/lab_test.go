@@ -118,8 +118,8 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	})
 }
 
-// The same for every policy. With 148 actions XLA took the sums of exact IDS in another order in a batch of 8 than alone. (Those of sampled IDS
-// are tested to the bit in package explore.)
+// The same for every policy. With 148 actions XLA took the sums of exact IDS in another order in a batch of 8 than
+// alone. (Those of sampled IDS are tested to the bit in package explore.)
 func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range exploring {

@@ -24,9 +24,9 @@ type Options struct {
 	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after the
 	// other. Without it, or on other backends, they are goroutines.
 	Process []string
-	// Mix is asked when Dir holds results that other code began, so that the rest would not be of one kind with them (see
-	// [Provenance.Continues]). Unless it is given, that is an error, which wraps ErrMixed; else it hears that error, and the results' header
-	// names both.
+	// Mix is asked when Dir holds results that other code began, so that the rest would not be of one kind with them
+	// (see [Provenance.Continues]). Unless it is given, that is an error, which wraps ErrMixed; else it hears that
+	// error, and the results' header names both.
 	Mix func(why error)
 	// Programs, if given, keeps the compiled program of one Spec for the next, where workers are goroutines.
 	Programs *Programs

@@ -113,7 +113,8 @@ func (e *engine) open() error {
 	return err
 }
 
-// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds the place to go on.
+// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds the place to
+// go on.
 func (e *engine) takeUp(path string, want Header) error {
 	found, err := parseFile(path, e.known)
 	if err != nil {
@@ -168,7 +169,8 @@ func (e *engine) mayContinue(path string, there, here Header) error {
 	return nil
 }
 
-// goOn prepares a result file for more rows: it cuts off a half-written line, and notes in the header what code goes on.
+// goOn prepares a result file for more rows: it cuts off a half-written line, and notes in the header what code goes
+// on.
 func goOn(path string, found parsed, code Provenance) error {
 	h := found.header
 	h.MadeBy(code)

@@ -13,7 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any begins.
+// The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any
+// begins.
 const (
 	MaxPeriods = math.MaxInt32
 	MaxRuns    = 10_000_000

@@ -83,7 +83,8 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 
 // Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
 // The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
-// what the study lacks, or asks for more runs or periods than that has. A verdict at another size names the claim's own.
+// what the study lacks, or asks for more runs or periods than that has. A verdict at another size names the claim's
+// own.
 func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")

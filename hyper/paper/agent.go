@@ -56,8 +56,9 @@ func (a hypermodelAgent) Learn(state lab.State, in lab.Inputs, s rng.Stream, per
 	return lab.State(a.trainer.Train(next, s, AddScalar(period, int32(1)), actions, r))
 }
 
-// Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data statistics
-// one datum for each parameter row. The exact minimiser is moved once, by one datum, with what is kept of the data's inputs.
+// Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data
+// statistics one datum for each parameter row. The exact minimiser is moved once, by one datum, with what is kept of
+// the data's inputs.
 func (a hypermodelAgent) Computation() float64 {
 	c, indices, data := a.trainer.Config, float64(a.trainer.Indices), float64(a.trainer.Batch)
 	if c.Integrate != train.Sampled {

@@ -30,8 +30,8 @@ func TestStepOfAParticle(t *testing.T) {
 	}
 }
 
-// An exact minimiser is moved once a period, whatever the steps: mu and C of each arm, or each particle's arms, and the arms' counts; with
-// features also the root of a matrix.
+// An exact minimiser is moved once a period, whatever the steps: mu and C of each arm, or each particle's arms, and the
+// arms' counts; with features also the root of a matrix.
 func TestComputationOfExact(t *testing.T) {
 	linear, ensemble, sparse := newGaussianLinear(), newGaussianEnsemble(), newSparseEnsemble()
 	linear.Arms, linear.IndexDim, linear.Steps, linear.Integrate = 7, 4, 3, string(train.Exact)

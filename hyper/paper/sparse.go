@@ -237,10 +237,10 @@ func (a finiteAgent) Act(state lab.State, in lab.Inputs, s rng.Stream, period, a
 	return action, values
 }
 
-// finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the one-hot vectors, for
-// actions [runs, actions, N] no component of which is above 1. The best action of a one-hot theta* is theta* itself: it is worth 1, and to
-// know it is to know theta*, so that v is the variance of x^T theta*. A product of vectors would be summed in another order by XLA for one run than
-// for many.
+// finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the
+// one-hot vectors, for actions [runs, actions, N] no component of which is above 1. The best action of a one-hot theta*
+// is theta* itself: it is worth 1, and to know it is to know theta*, so that v is the variance of x^T theta*. A product
+// of vectors would be summed in another order by XLA for one run than for many.
 func finiteInformation(weights, actions *Node) (regret, variance *Node) {
 	average := func(x *Node) *Node { return ReduceSum(Mul(x, InsertAxes(weights, 1)), 2) }
 	mean := average(actions)

@@ -46,8 +46,8 @@ type Plan struct {
 	BatchRuns  int            `json:"batch_runs"` // runs advanced together
 	Spec       lab.Spec       `json:"spec"`
 	Shards     []Shard        `json:"shards"`
-	// Mix, if given, hears why shards are not of one kind, and they are run and merged nevertheless; without it that is an error, which wraps
-	// lab.ErrMixed. See lab.Options.
+	// Mix, if given, hears why shards are not of one kind, and they are run and merged nevertheless; without it that is
+	// an error, which wraps lab.ErrMixed. See lab.Options.
 	Mix func(why error) `json:"-"`
 }
 
@@ -170,8 +170,9 @@ func (p Plan) check(dir string) error {
 	return nil
 }
 
-// mayRun tells whether this code may do shards of the plan: whether they will be what the code that planned them would make. The plugin is not asked
-// for, since a sweep may be planned on one machine and run by the image of another; shards are compared with each other when they are merged.
+// mayRun tells whether this code may do shards of the plan: whether they will be what the code that planned them would
+// make. The plugin is not asked for, since a sweep may be planned on one machine and run by the image of another;
+// shards are compared with each other when they are merged.
 func (p Plan) mayRun() error {
 	planned := lab.Header{Version: p.Version, Provenance: p.Provenance}.Code()[0]
 	why := planned.Mixable(lab.ThisProvenance(p.Backend), p.Spec.Experiment, p.Spec.Entries)

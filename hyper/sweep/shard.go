@@ -19,8 +19,9 @@ var ErrDamaged = errors.New("damaged shard")
 // ErrBusy says that another process is at work on a shard.
 var ErrBusy = errors.New("another process is at work on it")
 
-// RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns lab.ErrInterrupted;
-// called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend, BatchRuns and Mix are the plan's.
+// RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns
+// lab.ErrInterrupted; called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend, BatchRuns
+// and Mix are the plan's.
 func (p Plan) RunShard(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	if n < 0 || n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)

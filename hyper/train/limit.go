@@ -7,17 +7,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// StepLimit is the step size alpha above which SGD can diverge in mean square, for data whose features have squared norms of at most
-// norm2 (1 for arms), and the rates sigma_w^2, sigma_p^2 and Rates.MapStep. It is +Inf where it is not known: for base models that are not
-// linear in theta, hypermodels other than linear ones and ensembles, and optimizers other than sgd; and for Exact, which makes no steps.
+// StepLimit is the step size alpha above which SGD can diverge in mean square, for data whose features have squared
+// norms of at most norm2 (1 for arms), and the rates sigma_w^2, sigma_p^2 and Rates.MapStep. It is +Inf where it is not
+// known: for base models that are not linear in theta, hypermodels other than linear ones and ensembles, and optimizers
+// other than sgd; and for Exact, which makes no steps.
 //
-// The loss over |D| is quadratic in theta. Its curvature is largest for a single datum, Lambda = norm2/sigma_w^2 + 1/sigma_p^2, and for one
-// theta SGD is stable up to 2/Lambda. In nu a set of indices sees the curvature Lambda M, with M the mean of psi psi^T for psi = (1, z),
-// or psi = z for an ensemble; MapStep multiplies z by its root. An error e becomes (I - alpha Lambda M) e, and E |e|^2 falls if
+// The loss over |D| is quadratic in theta. Its curvature is largest for a single datum, Lambda = norm2/sigma_w^2 +
+// 1/sigma_p^2, and for one theta SGD is stable up to 2/Lambda. In nu a set of indices sees the curvature Lambda M, with
+// M the mean of psi psi^T for psi = (1, z), or psi = z for an ensemble; MapStep multiplies z by its root. An error e
+// becomes (I - alpha Lambda M) e, and E |e|^2 falls if
 //
 //	alpha Lambda E[M^2] < 2 E[M]
 //
-// With the moments of the indices this is alpha < 2 / (Lambda h), with the h of steepness. The step 1 / (Lambda h) forgets the fastest.
+// With the moments of the indices this is alpha < 2 / (Lambda h), with the h of steepness. The step 1 / (Lambda h)
+// forgets the fastest.
 func (c Config) StepLimit(m hyper.Model, noiseVar, priorVar, mapStep, norm2 float64) float64 {
 	if c.Integrate == Exact || (c.Optimizer != "" && c.Optimizer != "sgd") || !m.LinearInTheta() {
 		return math.Inf(1)
@@ -63,9 +66,9 @@ func (c Config) steepness(m hyper.Model, mapStep float64) float64 {
 	return max(sampled(1+mapStep*w*second, 1, indices), sampled(1+mapStep*fourth, mapStep*second, indices))
 }
 
-// framed is E[M^2]/E[M] of w entries of n vectors in orthogonal groups of dim, the last of which may be part of one, and E[M] = I. M is then
-// dim/n times whole I + P, where P projects on the last group: for a random subspace of dimension r and a fixed one of dimension w, with
-// projections P and W, E[W P W P W] = (c + w d) W.
+// framed is E[M^2]/E[M] of w entries of n vectors in orthogonal groups of dim, the last of which may be part of one,
+// and E[M] = I. M is then dim/n times whole I + P, where P projects on the last group: for a random subspace of
+// dimension r and a fixed one of dimension w, with projections P and W, E[W P W P W] = (c + w d) W.
 func framed(n, dim, w float64) float64 {
 	whole := math.Floor(n / dim)
 	r := n - whole*dim

@@ -31,7 +31,8 @@ func limitModels() []namedModel {
 	}
 }
 
-// The steepness is what the moments of many sets of indices say, drawn as training draws them: their standard error is about a hundredth.
+// The steepness is what the moments of many sets of indices say, drawn as training draws them: their standard error is
+// about a hundredth.
 func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	const sets = 20_000
 	for _, m := range limitModels() {
@@ -60,7 +61,8 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	}
 }
 
-// steepnessOf is the largest eigenvalue of E[M^2] against E[M] over many sets of indices; with FullData the sets are large.
+// steepnessOf is the largest eigenvalue of E[M^2] against E[M] over many sets of indices; with FullData the sets are
+// large.
 func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets int) float64 {
 	t.Helper()
 	if c.Integrate == FullData {
@@ -91,7 +93,8 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		product.Mul(one, one)
 		square.Add(square, &product)
 	}
-	// E[M^2] v = h E[M] v; both sums have the factor 1/sets. E[M] of one-hot indices with a mean is singular: a direction without slope.
+	// E[M^2] v = h E[M] v; both sums have the factor 1/sets. E[M] of one-hot indices with a mean is singular: a
+	// direction without slope.
 	var e mat.EigenSym
 	if !e.Factorize(mean, true) {
 		t.Fatal("no eigenvalues")
@@ -114,7 +117,8 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	return e.Values(nil)[dim-1]
 }
 
-// With one datum and closed forms, SGD comes to rest at the minimiser with steps just below the limit, and leaves it with steps above.
+// With one datum and closed forms, SGD comes to rest at the minimiser with steps just below the limit, and leaves it
+// with steps above.
 func TestStepLimitParts(t *testing.T) {
 	for _, m := range append(limitModels(), trainable()...) {
 		for _, c := range []struct {

@@ -70,7 +70,8 @@ func (p problem) minimise(t testing.TB, o Oracle, r int) []array {
 	return []array{{[]int{mu.Len()}, mu.RawVector().Data}, c}
 }
 
-// lessPrior is A for responses from which the prior's predictions are subtracted, for theta [N, parameters] of its base model.
+// lessPrior is A for responses from which the prior's predictions are subtracted, for theta [N, parameters] of its base
+// model.
 func (p problem) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 	out := mat.DenseCopyOf(a)
 	out.Apply(func(t, i int, v float64) float64 {
@@ -79,8 +80,9 @@ func (p problem) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 	return out
 }
 
-// nearestParticles is minimise for a dense linear hypermodel with one-hot indices. The loss is that of an ensemble of particles mu + c_i,
-// so that nu has a minimiser for each mu; the nearest to nu0 moves mu by sum_i d_i / (N + 1) where particles move by d_i.
+// nearestParticles is minimise for a dense linear hypermodel with one-hot indices. The loss is that of an ensemble of
+// particles mu + c_i, so that nu has a minimiser for each mu; the nearest to nu0 moves mu by sum_i d_i / (N + 1) where
+// particles move by d_i.
 func (p problem) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []array {
 	t.Helper()
 	mu0, c0 := p.nu0[0].sub(r), p.nu0[1].sub(r)

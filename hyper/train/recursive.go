@@ -13,20 +13,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// Exact training is recursive least squares. For a base model linear in theta the minimiser of the loss of section 2.1 has
-// the closed form of [Oracle]: with rho = sigma_p^2 / sigma_w^2 and Q = (I + rho Phi^T Phi)^-1
+// Exact training is recursive least squares. For a base model linear in theta the minimiser of the loss of section 2.1
+// has the closed form of [Oracle]: with rho = sigma_p^2 / sigma_w^2 and Q = (I + rho Phi^T Phi)^-1
 //
 //	mu = Q (mu0 + rho Phi^T y),   C = Q (C0 + rho Phi^T (s A - Phi DB)),   s = Rates.Perturbation
 //
-// with a Q of its own for each block of C's layout, and likewise for each particle of an ensemble. A datum phi changes Q by a
-// matrix of rank one, and moves nu along the gain k by what the prediction of the datum misses its target:
+// with a Q of its own for each block of C's layout, and likewise for each particle of an ensemble. A datum phi changes
+// Q by a matrix of rank one, and moves nu along the gain k by what the prediction of the datum misses its target:
 //
 //	k = rho Q phi / (1 + rho phi^T Q phi),   mu <- mu + k (y - phi^T mu)
 //
-// All is in float64. Where Phi^T Phi is diagonal, so is Q, and the counts of data are kept. Otherwise a root S of Q = S S^T is
-// kept, by Potter's update (Battin 1964, "Astronautical Guidance"; Bierman 1977, "Factorization Methods for Discrete
-// Sequential Estimation", section V.2): Q then stays symmetric and positive whatever the rounding and the scale of the
-// features, and its numbers have twice the digits. The entries of a [State] are
+// All is in float64. Where Phi^T Phi is diagonal, so is Q, and the counts of data are kept. Otherwise a root S of Q = S
+// S^T is kept, by Potter's update (Battin 1964, "Astronautical Guidance"; Bierman 1977, "Factorization Methods for
+// Discrete Sequential Estimation", section V.2): Q then stays symmetric and positive whatever the rounding and the
+// scale of the features, and its numbers have twice the digits. The entries of a [State] are
 //
 //	nu.i           float64
 //	exact.gram     Phi^T Phi where it is diagonal, float64 [runs, N_theta]
@@ -34,9 +34,9 @@ import (
 //	exact.blocks   the roots of C's blocks on the diagonal, likewise, where a linear hypermodel's layout has more than one
 
 // ExactFor reports why a model has no [Exact] minimiser. It has one if the base model is linear in its parameters
-// (base.Tabular, base.Linear) and the hypermodel is an ensemble, with any prior; a linear hypermodel whose indices have mean 0
-// (Gaussian, on a sphere, per arm), with a prior of the same base model or none; or a dense linear hypermodel with
-// one-hot indices.
+// (base.Tabular, base.Linear) and the hypermodel is an ensemble, with any prior; a linear hypermodel whose indices have
+// mean 0 (Gaussian, on a sphere, per arm), with a prior of the same base model or none; or a dense linear hypermodel
+// with one-hot indices.
 func ExactFor(m hyper.Model) error {
 	if _, ok := m.Base.(hyper.LinearBase); !ok {
 		return fmt.Errorf("integrate exact needs a base model that is linear in its parameters, not %T; use sampled", m.Base)
@@ -60,8 +60,8 @@ func ExactFor(m hyper.Model) error {
 	return nil
 }
 
-// GainSize is how many numbers [Exact] training keeps of the inputs of the data: N_theta for a tabular base model, N_theta^2 for
-// others, and as many again where the layout of a linear hypermodel has blocks.
+// GainSize is how many numbers [Exact] training keeps of the inputs of the data: N_theta for a tabular base model,
+// N_theta^2 for others, and as many again where the layout of a linear hypermodel has blocks.
 func GainSize(m hyper.Model) int {
 	n := m.Hyper.NumTheta()
 	if _, diagonal := m.Base.(base.Tabular); diagonal {
@@ -95,8 +95,8 @@ func (t Trainer) nothingSeen(g *Graph, runs int) State {
 	return state
 }
 
-// fold adds a datum of each run to the state, with its input x [runs, 1, features], response y [runs] and perturbation a
-// [runs, 1, width].
+// fold adds a datum of each run to the state, with its input x [runs, 1, features], response y [runs] and perturbation
+// a [runs, 1, width].
 func (t Trainer) fold(state State, x, y, a *Node, r Rates) {
 	b := t.Model.Base.(hyper.LinearBase)
 	phi := double(Squeeze(b.Project(x, OnesLike(InsertAxes(y, -1, -1))), 2)) // [runs, N_theta]
@@ -117,8 +117,8 @@ func (t Trainer) fold(state State, x, y, a *Node, r Rates) {
 	missed := Sub(y, ReduceAndKeep(Mul(phi, nu[0]), ReduceSum, 1))
 	missedC := Sub(target, l.MulT(nu[1], phi))
 	if oneHot(t.Model) {
-		// The loss sees mu + c_i alone, which moves along the gain by what particle i misses. Of all ways to share the moves between mu and
-		// the columns of C we take the shortest, which is SGD's.
+		// The loss sees mu + c_i alone, which moves along the gain by what particle i misses. Of all ways to share the
+		// moves between mu and the columns of C we take the shortest, which is SGD's.
 		missedC = Add(missedC, missed)
 		missed = MulScalar(ReduceAndKeep(missedC, ReduceSum, 1), 1/float64(l.Width+1))
 		missedC = Sub(missedC, missed)
@@ -149,7 +149,8 @@ func (t Trainer) priorAt(state State, phi, x *Node) *Node {
 	return m.Prior.Layout.MulT(double(p.Prior), phi)
 }
 
-// gains are k for mu, or for particles, and for C, each [runs, N_theta]; it adds the datum to what the state knows of Q.
+// gains are k for mu, or for particles, and for C, each [runs, N_theta]; it adds the datum to what the state knows of
+// Q.
 func (t Trainer) gains(state State, phi, rho *Node) (mu, c *Node) {
 	if gram := state["exact.gram"]; gram != nil {
 		gram = Add(gram, Square(phi))
@@ -165,8 +166,8 @@ func (t Trainer) gains(state State, phi, rho *Node) (mu, c *Node) {
 	return mu, c
 }
 
-// potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, which is block diagonal with the blocks of a layout, and
-// returns the gain. For each block, with f = S^T phi and a = 1 / (1 + rho f^T f),
+// potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, which is block diagonal with the blocks of a
+// layout, and returns the gain. For each block, with f = S^T phi and a = 1 / (1 + rho f^T f),
 //
 //	k = rho a S f,   S <- S - rho a / (1 + sqrt(a)) (S f) f^T
 //

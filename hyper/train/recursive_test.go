@@ -32,8 +32,9 @@ func exactModels(t *testing.T) []namedModel {
 	return append(out, namedModel{"line, ensemble, MLP prior", withPrior(ensembleOf(line, 4, none), net, hyper.Dense(11, 4))})
 }
 
-// The state is the oracle's minimiser of the data so far, to double precision: for every model that is linear in theta, two runs of different
-// rates, and on both backends (XLA has one model of each kind of state: it takes seconds to compile one). Training changes nothing.
+// The state is the oracle's minimiser of the data so far, to double precision: for every model that is linear in theta,
+// two runs of different rates, and on both backends (XLA has one model of each kind of state: it takes seconds to
+// compile one). Training changes nothing.
 func TestExactIsTheOracle(t *testing.T) {
 	onXLA := []string{"arms, per arm", "arms, ensemble", "line, dense", "line, uneven blocks, dense prior", "line, one-hot index, linear"}
 	for _, m := range exactModels(t) {
@@ -58,8 +59,9 @@ func TestExactIsTheOracle(t *testing.T) {
 	}
 }
 
-// Thousands of updates by badly scaled data, two features of which are nearly the same, do not part the state from the oracle: each row of nu
-// is right to single precision, in which predictions are made. (After 100,000 updates it was off by 3e-8.)
+// Thousands of updates by badly scaled data, two features of which are nearly the same, do not part the state from the
+// oracle: each row of nu is right to single precision, in which predictions are made. (After 100,000 updates it was off
+// by 3e-8.)
 func TestExactDoesNotDrift(t *testing.T) {
 	const data, n = 5000, 5
 	scales := []float64{3e4, 1, 1, 2e-4, 50}

@@ -1,6 +1,6 @@
 // Package train fits hypermodels by perturbed SGD (section 2.1): the loss, its gradients by several exact routes, the
-// replay buffer, and the largest step with which it is stable. For base models linear in theta it has the minimiser itself, kept up to date
-// datum by datum ([Exact]), and an oracle to test against.
+// replay buffer, and the largest step with which it is stable. For base models linear in theta it has the minimiser
+// itself, kept up to date datum by datum ([Exact]), and an oracle to test against.
 //
 // All graph functions work on a batch of runs at once, see package hyper for the axes. What a trainer keeps between
 // periods is a [State]: nodes in, nodes out, nothing anywhere else.
@@ -36,8 +36,8 @@ const (
 	// FullData is Analytic with the whole data set in each step, from sufficient statistics: its cost does not depend on
 	// |D|. For base models that are linear in theta.
 	FullData Integration = "full-data"
-	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept by rank-one updates, and no step size is needed. See
-	// [ExactFor] for the models that have it.
+	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept by rank-one updates, and no step
+	// size is needed. See [ExactFor] for the models that have it.
 	Exact Integration = "exact"
 )
 
@@ -87,10 +87,12 @@ type Config struct {
 	Capacity   int         // the most data points a run can hold, where it Replays
 }
 
-// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed size.
+// Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed
+// size.
 func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate != Exact }
 
-// Validate reports everything that is wrong with the configuration for the model. Each error begins with the name of a field.
+// Validate reports everything that is wrong with the configuration for the model. Each error begins with the name of a
+// field.
 func (c Config) Validate(m hyper.Model) error {
 	if c.Integrate == Exact {
 		return ExactFor(m)
@@ -225,8 +227,8 @@ type Rates struct {
 	Clip *Node
 	// KL is the strength of the regularizer KL. nil is 1.
 	KL *Node
-	// Data is |D|, an int32 scalar, where the replay buffer holds a uniform sample of the data: minibatches come from the sample and stand
-	// for all data. nil is the number of data in the buffer.
+	// Data is |D|, an int32 scalar, where the replay buffer holds a uniform sample of the data: minibatches come from
+	// the sample and stand for all data. nil is the number of data in the buffer.
 	Data *Node
 }
 

@@ -62,8 +62,8 @@ func (t Trainer) Params(state State) hyper.Params {
 }
 
 // Observe adds a datum to each run: the action x (int32 [runs]) and the response y ([runs]), the size-th of the data
-// (int32 scalar, from 0). It draws A_t from the stream. actions are as in Train. Exact alone reads the rates, which must be
-// those of all the data before.
+// (int32 scalar, from 0). It draws A_t from the stream. actions are as in Train. Exact alone reads the rates, which
+// must be those of all the data before.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
 	a := t.Model.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -60,10 +61,13 @@ func benchStartCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "start [WORKLOAD...]",
 		Short: "Measure how long a command takes before its first period, with an empty and with a filled compile cache",
-		Long: `start runs short commands as processes of their own: cold, with an empty compile cache, and then warm, with what the first process left in the cache.
-The results of both must be the same bytes. The times are medians over the rounds. "compile" is the time of building and compiling the programs, until the first period is done.
+		Long: `start runs short commands as processes of their own: cold, with an empty compile cache, and then warm,
+with what the first process left in the cache. The results of both must be the same bytes. The times are
+medians over the rounds. "compile" is the time of building and compiling the programs, until the first
+period is done.
 
-A peer is another program that does the same work. It runs in the same rounds. Its last line of output must be a JSON object with the seconds that it took to compile in "compile_s".
+A peer is another program that does the same work. It runs in the same rounds. Its last line of output must
+be a JSON object with the seconds that it took to compile in "compile_s".
 
 Workloads: ` + strings.Join(names, ", ") + ` (default: all)`,
 		Example: `  hyper bench start
@@ -93,7 +97,9 @@ func (f startFlags) run(ctx context.Context, names []string) error {
 	}
 	for _, name := range slices.Concat(names, slices.Collect(maps.Keys(peers))) {
 		if startWorkloads[name] == nil {
-			return fmt.Errorf("unknown workload %q; the workloads are %s", name, strings.Join(slices.Sorted(maps.Keys(startWorkloads)), ", "))
+			known := slices.Sorted(maps.Keys(startWorkloads))
+			return fmt.Errorf("unknown workload %q%s; the workloads are %s", name, nearest.Hint(name, known),
+				strings.Join(known, ", "))
 		}
 	}
 	if f.rounds < 1 {
@@ -162,7 +168,7 @@ func (f startFlags) round(ctx context.Context, args []string) (cold, warm startT
 		_, rows[i], _ = bytes.Cut(text, []byte("\n")) // the header has no place for times, but may tell more of the process
 	}
 	if !bytes.Equal(rows[0], rows[1]) {
-		return cold, warm, errors.New("the results of a program from the compile cache differ from those of the one that was compiled")
+		return cold, warm, errors.New("a program from the compile cache has other results than the one that was compiled")
 	}
 	return cold, warm, nil
 }
@@ -173,7 +179,8 @@ func (f startFlags) once(ctx context.Context, args []string, out, cache string) 
 	if err != nil {
 		return t, err
 	}
-	c := exec.CommandContext(ctx, self, append(append([]string{"run"}, args...), "--workers", "1", "--json", "--backend", f.backend, "--out", out)...)
+	more := []string{"--workers", "1", "--json", "--backend", f.backend, "--out", out}
+	c := exec.CommandContext(ctx, self, slices.Concat([]string{"run"}, args, more)...)
 	c.Env = append(os.Environ(), "HYPER_COMPILE_CACHE="+cache)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -236,14 +243,16 @@ func printStarts(all []startLine, asJSON bool) error {
 		return printLines(all...)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "workload\tcold s\twarm s\tcold/warm\tprocessor s, cold\twarm\tcompile s, cold\twarm\tpeer's compile s\tcold/peer\t")
+	fmt.Fprintln(w, "workload\tcold s\twarm s\tcold/warm\tprocessor s, cold\twarm\tcompile s, cold\twarm\t"+
+		"peer's compile s\tcold/peer\t")
 	for _, s := range all {
 		peer := "\t"
 		if s.Peer > 0 {
 			peer = fmt.Sprintf("%.2f\t%.2f", s.Peer, s.Cold.Compile/s.Peer)
 		}
-		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t\n", s.Workload, s.Cold.Wall, s.Warm.Wall, s.Cold.Wall/s.Warm.Wall, s.Cold.Processor,
-			s.Warm.Processor, s.Cold.Compile, s.Warm.Compile, peer)
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t\n", s.Workload,
+			s.Cold.Wall, s.Warm.Wall, s.Cold.Wall/s.Warm.Wall,
+			s.Cold.Processor, s.Warm.Processor, s.Cold.Compile, s.Warm.Compile, peer)
 	}
 	return w.Flush()
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Cache is a folder of compiled programs, which many processes may use at once. Its methods are safe for concurrent use.
+// Cache is a folder of compiled programs, which many processes may use at once. Its methods are safe for concurrent
+// use.
 type Cache struct {
 	Dir   string
 	Limit int64         // bytes; above it, the programs that were not used for the longest time are removed
@@ -113,8 +114,8 @@ func (c *Cache) Lock(key Key) (unlock func(), waited bool) {
 		defer cancel()
 		locked, _ = l.TryLockContext(ctx, 10*time.Millisecond)
 	}
-	// Without the lock the program is compiled twice, and nothing worse. So the file need not stay, though a process that opens it just
-	// before it goes will hold the lock beside one that comes later.
+	// Without the lock the program is compiled twice, and nothing worse. So the file need not stay, though a process
+	// that opens it just before it goes will hold the lock beside one that comes later.
 	return func() {
 		if locked {
 			_ = os.Remove(l.Path())

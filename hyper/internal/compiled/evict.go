@@ -53,8 +53,8 @@ func (c *Cache) Clear() error {
 	return errors.Join(errs...)
 }
 
-// evict removes the programs that were not used for the longest time while there are more bytes than the limit; then a tenth more, so that
-// it need not be done again at once.
+// evict removes the programs that were not used for the longest time while there are more bytes than the limit; then a
+// tenth more, so that it need not be done again at once.
 func (c *Cache) evict() {
 	programs, bytes := c.files()
 	if bytes <= c.Limit {

@@ -13,8 +13,8 @@ import (
 var deciding = []string{"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
 	"CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features"}
 
-// Processor describes all kinds of processors of this machine with their instruction sets, and how many the calling thread may use: XLA splits
-// work by them. The error says that the system does not tell.
+// Processor describes all kinds of processors of this machine with their instruction sets, and how many the calling
+// thread may use: XLA splits work by them. The error says that the system does not tell.
 func Processor() (string, error) {
 	text, err := cpuinfo()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // MostNumbers is the most numbers that an array may hold: programs count rows in 32 bits.
 const MostNumbers = math.MaxInt32
 
-// Value reports a part of interface type I that is nil, or a pointer to a type whose values have I's methods already. Capabilities are matched
-// by type, and *T is another type than T.
+// Value reports a part of interface type I that is nil, or a pointer to a type whose values have I's methods already.
+// Capabilities are matched by type, and *T is another type than T.
 func Value[I any](name string, part I) error {
 	t := reflect.TypeOf(part)
 	switch {

@@ -63,7 +63,8 @@ func (p *Plugin) load(args *C.compile_args, key compiled.Key) bool {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	pin.Pin(unsafe.SliceData(program))
-	in := C.load_args{client: args.client, bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(program))), bytes_size: C.size_t(len(program))}
+	bytes := (*C.char)(unsafe.Pointer(unsafe.SliceData(program)))
+	in := C.load_args{client: args.client, bytes: bytes, bytes_size: C.size_t(len(program))}
 	in.struct_size = C.size_t(unsafe.Sizeof(in))
 	if !p.done(p.call(C.EXECUTABLE_DESERIALIZE_AND_LOAD, unsafe.Pointer(&in))) {
 		p.cache.Remove(key)
@@ -103,8 +104,8 @@ func (p *Plugin) key(args *C.compile_args) (compiled.Key, error) {
 	}
 	bytes := func(text *C.char, n C.size_t) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(text)), int(n)) }
 	usable := fmt.Append(nil, compiled.Usable())
-	return compiled.KeyOf(p.about, usable, client, bytes(args.program.format, args.program.format_size), bytes(args.options, args.options_size),
-		bytes(args.program.code, args.program.code_size)), nil
+	return compiled.KeyOf(p.about, usable, client, bytes(args.program.format, args.program.format_size),
+		bytes(args.options, args.options_size), bytes(args.program.code, args.program.code_size)), nil
 }
 
 // client describes a client: platform, version, and devices.
@@ -131,7 +132,8 @@ func (p *Plugin) client(client unsafe.Pointer) ([]byte, error) {
 		if !p.done(p.call(C.DEVICE_GET_DESCRIPTION, unsafe.Pointer(&description))) {
 			return nil, errors.New("the devices are not known")
 		}
-		err = errors.Join(err, about(C.DEVICE_DESCRIPTION_KIND, description.result), about(C.DEVICE_DESCRIPTION_DEBUG_STRING, description.result))
+		err = errors.Join(err, about(C.DEVICE_DESCRIPTION_KIND, description.result),
+			about(C.DEVICE_DESCRIPTION_DEBUG_STRING, description.result))
 	}
 	return out, err
 }

@@ -10,12 +10,14 @@ import (
 	gopjrt "github.com/gomlx/go-xla/pjrt"
 )
 
-// cudaFolder tells XLA where the NVIDIA libraries beside a CUDA plugin are, as go-xla does for the plugins that it loads itself.
+// cudaFolder tells XLA where the NVIDIA libraries beside a CUDA plugin are, as go-xla does for the plugins that it
+// loads itself.
 func cudaFolder(plugin string) {
 	const flag = "--xla_gpu_cuda_data_dir="
 	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia")
 	flags := os.Getenv("XLA_FLAGS")
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() || !gopjrt.IsCUDAName(plugin) || strings.Contains(flags, flag) {
+	info, err := os.Stat(folder)
+	if err != nil || !info.IsDir() || !gopjrt.IsCUDAName(plugin) || strings.Contains(flags, flag) {
 		return
 	}
 	_ = os.Setenv("XLA_FLAGS", strings.TrimSpace(flags+" "+flag+folder))

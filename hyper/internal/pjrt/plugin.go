@@ -1,7 +1,7 @@
 //go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
 
-// Package pjrt puts a compile cache between go-xla and a PJRT plugin: it loads the plugin, copies its table of functions, and hands go-xla
-// the copy with a PJRT_Client_Compile that looks into the cache first.
+// Package pjrt puts a compile cache between go-xla and a PJRT plugin: it loads the plugin, copies its table of
+// functions, and hands go-xla the copy with a PJRT_Client_Compile that looks into the cache first.
 package pjrt
 
 // #cgo linux LDFLAGS: -ldl
@@ -44,8 +44,8 @@ var (
 	plugins []*Plugin
 )
 
-// Register loads a plugin's library and registers it with go-xla under its path, which must be absolute. hash is that of the library's content.
-// It must not run beside anything else that registers or opens plugins.
+// Register loads a plugin's library and registers it with go-xla under its path, which must be absolute. hash is that
+// of the library's content. It must not run beside anything else that registers or opens plugins.
 func Register(path, hash string, cache *compiled.Cache) (*Plugin, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -74,10 +74,13 @@ func Register(path, hash string, cache *compiled.Cache) (*Plugin, error) {
 
 // check looks whether the plugin has what the cache needs.
 func (p *Plugin) check(hash string) error {
-	if p.api.version.major_version != 0 {
-		return fmt.Errorf("its PJRT version is %d.%d, and the compile cache knows 0", p.api.version.major_version, p.api.version.minor_version)
+	version := p.api.version
+	if version.major_version != 0 {
+		return fmt.Errorf("its PJRT version is %d.%d, and the compile cache knows 0", version.major_version,
+			version.minor_version)
 	}
-	for _, f := range []C.int{C.EXECUTABLE_SERIALIZE, C.EXECUTABLE_DESERIALIZE_AND_LOAD, C.LOADED_EXECUTABLE_GET_EXECUTABLE, C.EXECUTABLE_DESTROY} {
+	for _, f := range []C.int{C.EXECUTABLE_SERIALIZE, C.EXECUTABLE_DESERIALIZE_AND_LOAD,
+		C.LOADED_EXECUTABLE_GET_EXECUTABLE, C.EXECUTABLE_DESTROY} {
 		if C.has(p.api, f) == 0 {
 			return errors.New("it cannot serialise what it compiles")
 		}
@@ -86,7 +89,7 @@ func (p *Plugin) check(hash string) error {
 	if err != nil {
 		return err
 	}
-	p.about = fmt.Appendf(nil, "plugin %s\nPJRT %d.%d\n%s\n%s\n%s", hash, p.api.version.major_version, p.api.version.minor_version,
+	p.about = fmt.Appendf(nil, "plugin %s\nPJRT %d.%d\n%s\n%s\n%s", hash, version.major_version, version.minor_version,
 		processor, driver(), compiled.Environment())
 	return nil
 }
