@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
 // IDS is sample-based variance-IDS (section 3.2): from the sampled functions it estimates the regret r_x of each action and the
@@ -183,13 +184,13 @@ func MinimumRatio(regret, variance *Node) Mixture {
 	safe := func(x *Node) *Node { return MaxScalar(x, 1e-30) }
 	low, high := rx, Div(Square(ry), safe(rx)) // t is R/V: V is at most 1, R at least rx, and R^2/V at most ry^2
 
-	for i := range rounds {
+	state := []*Node{rx, vx, ry, vy, low, high}
+	state = loop.Repeat(rounds, state, []**Node{&r, &v, &huge}, func(i loop.Index, state []*Node) []*Node {
+		rx, vx, ry, vy, low, high := state[0], state[1], state[2], state[3], state[4], state[5]
 		dr, dv := Sub(ry, rx), Sub(vy, vx)
 		cross := Where(GreaterThan(dv, ZerosLike(dv)), Div(MulScalar(dr, 2), safe(dv)), BroadcastToShape(huge, dv.Shape()))
-		t := Max(Min(cross, Div(rx, safe(vx))), Div(ry, safe(vy)))
-		if i%3 == 2 {
-			t = Mul(Sqrt(low), Sqrt(high))
-		}
+		t := i.Nth(3, func() *Node { return Mul(Sqrt(low), Sqrt(high)) },
+			func() *Node { return Max(Min(cross, Div(rx, safe(vx))), Div(ry, safe(vy))) })
 		score := Sub(MulScalar(r, 2), Mul(t, v))
 		least := ReduceAndKeep(score, ReduceMin, 1)
 		atLeast := Equal(score, least)
@@ -201,7 +202,9 @@ func MinimumRatio(regret, variance *Node) Mixture {
 		rx, vx = Where(left, rw, rx), Where(left, vw, vx)
 		ry, vy = Where(right, rw, ry), Where(right, vw, vy)
 		low, high = Where(rising, Max(low, t), low), Where(rising, high, Min(high, t))
-	}
+		return []*Node{rx, vx, ry, vy, low, high}
+	})
+	rx, vx, ry, vy = state[0], state[1], state[2], state[3]
 
 	rx, vx = Where(pure, rx0, rx), Where(pure, vx0, vx)
 	dr, dv := Sub(ry, rx), Sub(vy, vx)

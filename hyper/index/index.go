@@ -60,13 +60,21 @@ func (s Set) Dense() *graph.Node {
 
 // Slice returns the indices from..to-1 of each run.
 func (s Set) Slice(from, to int) Set {
-	cut := func(x *graph.Node) *graph.Node {
-		if x == nil {
-			return nil
-		}
+	return s.Part(func(x *graph.Node) *graph.Node {
 		return graph.Slice(x, graph.AxisRange(), graph.AxisRange(from, to))
+	})
+}
+
+// Part returns the indices that cut leaves of x, whose second axis is theirs.
+func (s Set) Part(cut func(x *graph.Node) *graph.Node) Set {
+	out := Set{dim: s.dim}
+	if s.Vector != nil {
+		out.Vector = cut(s.Vector)
 	}
-	return Set{Vector: cut(s.Vector), ID: cut(s.ID), dim: s.dim}
+	if s.ID != nil {
+		out.ID = cut(s.ID)
+	}
+	return out
 }
 
 // Split makes a set of steps * n indices for each run one of n indices for each of runs * steps; a set of every index is repeated.

@@ -19,19 +19,17 @@ import (
 // Stream is a named source of random numbers for a batch of runs. The zero value is not usable; make one with [New].
 // Streams are values: Named, At and Step return a new one and leave the receiver as it is.
 type Stream struct {
-	key0, key1 *Node // [runs, 1] uint32
-	name       uint32
-	period     *Node // scalar uint32, or nil for 0
-	step       *Node // scalar uint32, or nil for 0
+	keys   [2]*Node // Philox's keys of all its rounds, uint32 [runs, 1, rounds]
+	name   uint32
+	period *Node // scalar uint32, or nil for 0
+	step   *Node // scalar uint32, or nil for 0
 }
 
 // New returns the root stream of the runs with the given seeds, uint64 [runs].
 func New(seeds *Node) Stream {
-	seeds = InsertAxes(seeds, -1)
-	return Stream{
-		key0: ConvertDType(seeds, dtypes.Uint32),
-		key1: ConvertDType(BitwiseShiftRightLogicalScalar(seeds, uint64(32)), dtypes.Uint32),
-	}
+	seeds = InsertAxes(seeds, -1, -1)
+	high := BitwiseShiftRightLogicalScalar(seeds, uint64(32))
+	return Stream{keys: schedule(ConvertDType(seeds, dtypes.Uint32), ConvertDType(high, dtypes.Uint32))}
 }
 
 // Named returns the sub-stream of that name. Names nest: s.Named("a").Named("b") differs from s.Named("b").Named("a").
@@ -51,12 +49,12 @@ func (s Stream) At(period *Node) Stream {
 
 // Step returns the stream at the given step within a period.
 func (s Stream) Step(step int) Stream {
-	s.step = Const(s.key0.Graph(), uint32(step))
+	s.step = Const(s.Graph(), uint32(step))
 	return s
 }
 
 // Runs is the number of runs the stream draws for.
-func (s Stream) Runs() int { return s.key0.Shape().Dim(0) }
+func (s Stream) Runs() int { return s.keys[0].Shape().Dim(0) }
 
 // draw returns f of independent random words, [runs, dims...]. Word w of Philox block b is number w*blocks + b. f is applied
 // before the words are laid side by side: compilers do not fuse that step, and so draw the numbers once and not in each of their
@@ -64,9 +62,9 @@ func (s Stream) Runs() int { return s.key0.Shape().Dim(0) }
 func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	n := size(dims)
 	blocks := (n + 3) / 4
-	parts := make([]*Node, 4)
-	for i, w := range s.words(Iota(s.Graph(), shapes.Make(dtypes.Uint32, 1, blocks), 1)) {
-		parts[i] = f(w)
+	parts := s.pairs(blocks)
+	for i, words := range parts {
+		parts[i] = Reshape(f(words), s.Runs(), words.Shape().Size()/s.Runs())
 	}
 	all := Concatenate(parts, 1)
 	if 4*blocks != n {
@@ -75,11 +73,24 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	return Reshape(all, append([]int{s.Runs()}, dims...)...)
 }
 
-// words returns the four Philox outputs of the counters given, uint32 [1, n]: each [runs, n].
-func (s Stream) words(counters *Node) [4]*Node {
-	g, n := s.Graph(), counters.Shape().Dim(1)
+// pairs returns the words of so many blocks, in order. XLA makes a kernel with all rounds for each part, and compiling
+// them is most of the time that a simulation takes to start: two parts of two words start sooner than four parts, and
+// run as fast. The Go backend makes each round once for all words.
+func (s Stream) pairs(blocks int) []*Node {
+	if s.Graph().Backend().Name() == "go" {
+		words := s.words(1, blocks)
+		return words[:]
+	}
+	words, first := s.words(2, blocks), Equal(s.iota(1, 2, blocks), ScalarZero(s.Graph(), dtypes.Uint32))
+	first = BroadcastToDims(first, s.Runs(), 2, blocks)
+	return []*Node{Where(first, words[0], words[1]), Where(first, words[2], words[3])}
+}
+
+// words returns the four Philox outputs of the first blocks, copied so many times: uint32 [runs, copies, blocks] each.
+func (s Stream) words(copies, blocks int) [4]*Node {
+	g := s.Graph()
 	zero := Const(g, uint32(0))
-	c := [4]*Node{counters, zero, zero, Const(g, s.name)}
+	c := [4]*Node{s.iota(2, copies, blocks), zero, zero, Const(g, s.name)}
 	if s.step != nil {
 		c[1] = s.step
 	}
@@ -88,22 +99,42 @@ func (s Stream) words(counters *Node) [4]*Node {
 	}
 	for i := range c {
 		if c[i].IsScalar() {
-			c[i] = BroadcastToDims(c[i], 1, 1)
+			c[i] = BroadcastToDims(c[i], 1, 1, 1)
 		}
-		c[i] = BroadcastToDims(c[i], s.Runs(), n)
+		c[i] = BroadcastToDims(c[i], s.Runs(), copies, blocks)
 	}
-	return philox(c, s.key0, s.key1)
+	return philox(c, s.keys)
 }
 
-// philox is Philox-4x32-10: counters c of one shape, keys that broadcast to it.
-func philox(c [4]*Node, k0, k1 *Node) [4]*Node {
+// iota counts along an axis of [1, copies, blocks]. XLA takes what is the same in each period out of a simulation's
+// loop, and would make kernels and buffers of the first rounds. So iota adds a zero of which XLA does not see that it
+// is one: the last bit of an even number.
+func (s Stream) iota(axis, copies, blocks int) *Node {
+	count := Iota(s.Graph(), shapes.Make(dtypes.Uint32, 1, copies, blocks), axis)
+	if s.period == nil {
+		return count
+	}
+	return Add(count, BitwiseAnd(MulScalar(s.period, uint32(2)), Const(s.Graph(), uint32(1))))
+}
+
+const philoxRounds = 10
+
+// schedule returns the keys of all rounds, uint32 [runs, 1, rounds], for those of the first, [runs, 1, 1]. XLA makes
+// them by one kernel, where keys that are added up round by round take a kernel each.
+func schedule(key0, key1 *Node) [2]*Node {
+	round := Iota(key0.Graph(), shapes.Make(dtypes.Uint32, 1, 1, philoxRounds), 2)
+	return [2]*Node{Add(key0, MulScalar(round, uint32(0x9E3779B9))), Add(key1, MulScalar(round, uint32(0xBB67AE85)))}
+}
+
+// philox is Philox-4x32-10: counters c of one shape [runs, copies, blocks].
+func philox(c [4]*Node, keys [2]*Node) [4]*Node {
 	const m0, m1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
-	const w0, w1 = uint32(0x9E3779B9), uint32(0xBB67AE85)
-	for range 10 {
+	for i := range philoxRounds {
+		key := func(keys *Node) *Node { return Slice(keys, AxisRange(), AxisRange(), AxisElem(i)) }
 		hi0, lo0 := mulHiLo(c[0], m0)
 		hi1, lo1 := mulHiLo(c[2], m1)
-		c = [4]*Node{BitwiseXor(BitwiseXor(hi1, c[1]), k0), lo1, BitwiseXor(BitwiseXor(hi0, c[3]), k1), lo0}
-		k0, k1 = AddScalar(k0, w0), AddScalar(k1, w1)
+		c[1], c[3] = BitwiseXor(BitwiseXor(hi1, c[1]), key(keys[0])), BitwiseXor(BitwiseXor(hi0, c[3]), key(keys[1]))
+		c = [4]*Node{c[1], lo1, c[3], lo0}
 	}
 	return c
 }
@@ -168,4 +199,4 @@ func size(dims []int) int {
 }
 
 // Graph is the graph that the stream's nodes belong to.
-func (s Stream) Graph() *Graph { return s.key0.Graph() }
+func (s Stream) Graph() *Graph { return s.keys[0].Graph() }

@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
 // A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA, whose
@@ -103,9 +104,9 @@ func TestCollapseInBlocks(t *testing.T) {
 	for _, name := range backends() {
 		out := eval(t, name, func(in []*Node) []*Node {
 			d := draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
-			got := tr.collapse(State{"replay.a": in[0]}, d, 1)
+			got := tr.collapse(State{"replay.a": in[0]}, d, loop.At(1))
 			d.data.A = gatherRows(in[0], in[3])
-			want := Collapse(tr.Model.Base.(hyper.LinearBase), d.data.step(1, steps))
+			want := Collapse(tr.Model.Base.(hyper.LinearBase), d.data.step(loop.At(1), batch))
 			return []*Node{want.Gram, want.Y, want.A, got.Gram, got.Y, got.A}
 		}, a.float32s(), x.int32s(), y.float32s(), at.int32s())
 		for i, what := range []string{"Gram", "Y", "A"} {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -17,6 +18,11 @@ type draws struct {
 	count   int       // indices of a step
 	picked  bool      // data.A has a^T z for the indices of its step, [runs, steps * Batch, indices]: of one-hot z it is an entry of a
 	targets *Node     // of base models that know their gradient: see targets; [runs, steps, indices, Batch]
+}
+
+// nodes are the places of what was drawn.
+func (d *draws) nodes() []**Node {
+	return []**Node{&d.data.X, &d.data.Y, &d.data.A, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets}
 }
 
 // draw draws the minibatches and indices of all steps.
@@ -61,11 +67,11 @@ func (t Trainer) indexSets(s rng.Stream) (index.Set, int) {
 }
 
 // indices are those of step i.
-func (d draws) indices(i int) index.Set {
+func (d draws) indices(i loop.Index) index.Set {
 	if d.count == 0 || d.sets.Every {
 		return d.sets
 	}
-	return d.sets.Slice(i*d.count, (i+1)*d.count)
+	return d.sets.Part(func(x *Node) *Node { return i.Rows(x, d.count) })
 }
 
 // targets are what the differential model of each index is fitted to: y + sigma_w a^T z less the prediction of the prior's
@@ -87,19 +93,9 @@ func (t Trainer) targets(d draws, params hyper.Params, r Rates) *Node {
 	return Reshape(y, runs, t.Steps, d.count, t.Batch)
 }
 
-// step is the minibatch of step i.
-func (b Batch) step(i, steps int) Batch {
-	n := b.Y.Shape().Dim(1) / steps
-	from, to := i*n, (i+1)*n
-	return Batch{X: rows(b.X, from, to), Y: rows(b.Y, from, to), A: rows(b.A, from, to)}
-}
-
-// rows slices the second axis of x, which may be nil.
-func rows(x *Node, from, to int) *Node {
-	if x == nil {
-		return nil
-	}
-	return Slice(x, AxisRange(), AxisRange(from, to))
+// step is the minibatch of n data of step i.
+func (b Batch) step(i loop.Index, n int) Batch {
+	return Batch{X: i.Rows(b.X, n), Y: i.Rows(b.Y, n), A: i.Rows(b.A, n)}
 }
 
 // collapses says that the gradient is that of statistics which collapse computes.
@@ -107,9 +103,9 @@ func (t Trainer) collapses() bool { return t.Integrate == Analytic && t.Model.Li
 
 // collapse computes the statistics of the minibatch of step i, of which perturbations are still in the buffer. Those of an ensemble of many
 // particles are taken block by block of particles: then what is gathered stays in the processor's cache until it is added up.
-func (t Trainer) collapse(state State, d draws, i int) Statistics {
+func (t Trainer) collapse(state State, d draws, i loop.Index) Statistics {
 	b, a := t.Model.Base.(hyper.LinearBase), state["replay.a"]
-	data, at := d.data.step(i, t.Steps), rows(d.at, i*t.Batch, (i+1)*t.Batch)
+	data, at := d.data.step(i, t.Batch), i.Rows(d.at, t.Batch)
 	runs, capacity, width := a.Shape().Dim(0), a.Shape().Dim(1), a.Shape().Dim(2)
 	blocks := blocksOf(width, t.Batch)
 	if blocks == 1 {
@@ -133,11 +129,6 @@ func blocksOf(columns, rows int) int {
 		}
 	}
 	return 1
-}
-
-// part is element i of the second axis.
-func part(x *Node, i int) *Node {
-	return Squeeze(Slice(x, AxisRange(), AxisElem(i)), 1)
 }
 
 // split makes x [runs, steps * n, ...] into [runs * steps, n, ...].

@@ -13,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -51,7 +52,8 @@ func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Pa
 	params := p.Params
 	sum := make([]*Node, len(p.Nu))
 	for i := range tr.Steps {
-		grads := Gradient(ReduceAllSum(loss(params, drawn.data.step(i, tr.Steps), drawn.indices(i), size, r)), params.Nu...)
+		data, z := drawn.data.step(loop.At(i), tr.Batch), drawn.indices(loop.At(i))
+		grads := Gradient(ReduceAllSum(loss(params, data, z, size, r)), params.Nu...)
 		next := make([]*Node, len(grads))
 		for j, g := range grads {
 			next[j] = Sub(params.Nu[j], Mul(MulScalar(g, 1/float64(n)), perRun(r.Step, g)))
@@ -159,7 +161,7 @@ func TestStepsAreIndependent(t *testing.T) {
 		d := tr.draw(state, rng.New(in[0]), Const(g, int32(size)), actions, Rates{Perturbation: zero})
 		var out []*Node
 		for i := range 3 {
-			out = append(out, d.data.step(i, 3).X, d.indices(i).Dense())
+			out = append(out, d.data.step(loop.At(i), tr.Batch).X, d.indices(loop.At(i)).Dense())
 		}
 		return out
 	}, []uint64{1, 2})

@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
@@ -122,7 +123,7 @@ func folded(t *testing.T, p problem, some int) []array {
 			state[name] = in[len(in)-len(names)+i]
 		}
 		for i := range some {
-			d := g.data.step(i, some)
+			d := g.data.step(loop.At(i), 1)
 			tr.fold(state, d.X, Squeeze(d.Y, 1), d.A, g.Rates)
 		}
 		return flat(state)

@@ -1,0 +1,57 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// ProgramSizes returns the operations of the two programs of a Spec's first setting for so many runs. It builds them,
+// and compiles nothing.
+func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error) {
+	b, err := backend.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	plan := newPlan(s, runs)
+	inputs := slices.Sorted(maps.Keys(plan.inputs(plan.batches[0])))
+	env, agent := plan.shapes[0].Setting.Build(s.Periods)
+	made, err := newProgram(name, env, agent, inputs)
+	if err != nil {
+		return 0, 0, err
+	}
+	args := []shapes.Shape{shapes.Make(dtypes.Uint64, runs)}
+	for range inputs {
+		args = append(args, shapes.Make(dtypes.Float32, runs))
+	}
+	start, state := programSize(b, made.buildInit, args)
+	build := made.buildStep
+	if made.loop {
+		build, state = made.buildLoop, append(state, shapes.Make(dtypes.Int32))
+	}
+	advance, _ = programSize(b, build, state)
+	return start, advance, nil
+}
+
+// programSize builds a program, and returns the number of its operations and the shapes that it returns.
+func programSize(
+	b compute.Backend, build func([]*Node) []*Node, args []shapes.Shape,
+) (operations int, out []shapes.Shape) {
+	g := NewGraph(b, "size of a program")
+	defer g.Finalize()
+	nodes := make([]*Node, len(args))
+	for i, s := range args {
+		nodes[i] = Parameter(g, fmt.Sprint("argument", i), s)
+	}
+	for _, n := range build(nodes) {
+		out = append(out, n.Shape())
+	}
+	return len(g.Nodes()), out
+}

@@ -1,0 +1,68 @@
+package lab_test
+
+import (
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// programSizes are the operations of the programs of an experiment's agent.
+func programSizes(t *testing.T, experiment, agent string, sets ...string) (start, advance int) {
+	t.Helper()
+	s, err := paper.Known[experiment].Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start, advance, err = lab.ProgramSizes(s, backend.XLACPU, 4); err != nil {
+		t.Fatal(err)
+	}
+	return start, advance
+}
+
+// What a simulation takes to start is the time to compile its programs, which grows with their size. The bounds are a
+// tenth above what the programs have.
+func TestProgramsAreSmall(t *testing.T) {
+	if backend.Check(backend.XLACPU) != nil {
+		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+	}
+	for _, c := range []struct {
+		experiment, agent, set string
+		start, advance         int
+	}{
+		{"gaussian", "linear", "arms=10", 1360, 1880},
+		{"gaussian", "ensemble", "arms=10", 1030, 1400},
+		{"neural", "linear", "actions=200", 1320, 2640},
+		{"neural", "ensemble", "particles=10", 1370, 2120},
+		{"ids", "ids", "policy=ids", 260, 2460},
+	} {
+		start, advance := programSizes(t, c.experiment, c.agent, c.set)
+		if start > c.start || advance > c.advance {
+			t.Errorf("%s of %s: %d operations to start, at most %d; %d to advance, at most %d",
+				c.agent, c.experiment, start, c.start, advance, c.advance)
+		}
+	}
+}
+
+// A program does not grow with the SGD steps of a period: 16 are at most 1.3 times 4.
+func TestProgramsDoNotGrowWithSteps(t *testing.T) {
+	if backend.Check(backend.XLACPU) != nil {
+		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
+	}
+	for _, c := range [][]string{
+		{"gaussian", "linear"},
+		{"gaussian", "linear", "integrate=full-data"},
+		{"gaussian", "ensemble"},
+		{"neural", "linear"}, // adam: up to 8 steps are built one after the other
+		{"neural", "linear", "optimizer=sgd", "clip=5"},
+		{"neural", "ensemble", "particles=10", "optimizer=sgd", "last-layer=implicit"},
+		{"ids", "ids"},
+	} {
+		_, few := programSizes(t, c[0], c[1], append([]string{"sgd-steps=4"}, c[2:]...)...)
+		_, many := programSizes(t, c[0], c[1], append([]string{"sgd-steps=16"}, c[2:]...)...)
+		if 10*many > 13*few {
+			t.Errorf("%v: %d operations with 4 SGD steps, %d with 16", c, few, many)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package train
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// entries are some of a State, in the order of their names: a loop's state is a list.
+type entries struct {
+	names []string
+	nodes []*Node
+}
+
+// split returns the entries that an SGD step moves, and the others.
+func (s State) split() (moved, still entries) {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		part := &still
+		if strings.HasPrefix(name, "nu.") || strings.HasPrefix(name, "optimizer.") {
+			part = &moved
+		}
+		part.names, part.nodes = append(part.names, name), append(part.nodes, s[name])
+	}
+	return moved, still
+}
+
+// put sets the entries of a State to nodes.
+func (e entries) put(state State, nodes []*Node) {
+	for i, name := range e.names {
+		state[name] = nodes[i]
+	}
+}
+
+// get returns the entries of a State.
+func (e entries) get(state State) []*Node {
+	nodes := make([]*Node, len(e.names))
+	for i, name := range e.names {
+		nodes[i] = state[name]
+	}
+	return nodes
+}
+
+// places are those of nodes in a list.
+func places(nodes []*Node) []**Node {
+	out := make([]**Node, len(nodes))
+	for i := range nodes {
+		out[i] = &nodes[i]
+	}
+	return out
+}
+
+// nodes are the places of the rates.
+func (r *Rates) nodes() []**Node {
+	return []**Node{&r.Step, &r.NoiseVar, &r.PriorVar, &r.Perturbation, &r.MapStep, &r.Clip, &r.KL}
+}
