@@ -196,11 +196,11 @@ func TestNeuralStep(t *testing.T) {
 
 func TestNeuralValidate(t *testing.T) {
 	for want, b := range map[string]Neural{
-		"at least 1 action, got 0":            {Layers: []int{3, 1}},
-		"generator: an MLP needs at least":    {Actions: 2, Layers: []int{3}},
-		"generator: an MLP's widths":          {Actions: 2, Layers: []int{3, 0, 1}},
-		"must have one output, got 2":         {Actions: 2, Layers: []int{3, 2}},
-		"generator: an MLP needs at least an": {}, // beside the missing actions
+		"at least 1 action, got 0":                                   {Layers: []int{3, 1}},
+		"Layers need an input and an output width at least, got [3]": {Actions: 2, Layers: []int{3}},
+		"Layers must be positive widths, got [3 0 1]":                {Actions: 2, Layers: []int{3, 0, 1}},
+		"must have one output, got 2":                                {Actions: 2, Layers: []int{3, 2}},
+		"generator: base.MLP: Layers need an input":                  {}, // beside the missing actions
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", b, err, want)

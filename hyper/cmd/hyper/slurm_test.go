@@ -49,7 +49,7 @@ func slurmCluster(t *testing.T) {
 
 // slurmSweep is eight shards of a few seconds each.
 var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4", "--set", "batch=32", "--set", "step-size=0.1,0.2,0.3,0.4",
-	"--periods", "600", "--runs", "4", "--shards", "8", "--batch-runs", "2", "--checkpoint-every", "100ms"}
+	"--periods", "2500", "--runs", "4", "--shards", "8", "--batch-runs", "2", "--checkpoint-every", "100ms"}
 
 // A job array does every shard although three tasks are killed and all that run are preempted once: each goes on by requeue, no row is lost or there twice, and the
 // merged results are those of two workers without Slurm, byte for byte.
