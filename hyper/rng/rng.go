@@ -19,7 +19,7 @@ import (
 // Stream is a named source of random numbers for a batch of runs. The zero value is not usable; make one with [New].
 // Streams are values: Named, At and Step return a new one and leave the receiver as it is.
 type Stream struct {
-	keys   [2]*Node // Philox's keys of all its rounds, uint32 [runs, 1, rounds]
+	keys   [2]*Node // Philox's keys of all its rounds, uint32 [runs, rounds]
 	name   uint32
 	period *Node // scalar uint32, or nil for 0
 	step   *Node // scalar uint32, or nil for 0
@@ -27,7 +27,7 @@ type Stream struct {
 
 // New returns the root stream of the runs with the given seeds, uint64 [runs].
 func New(seeds *Node) Stream {
-	seeds = InsertAxes(seeds, -1, -1)
+	seeds = InsertAxes(seeds, -1)
 	high := BitwiseShiftRightLogicalScalar(seeds, uint64(32))
 	return Stream{keys: schedule(ConvertDType(seeds, dtypes.Uint32), ConvertDType(high, dtypes.Uint32))}
 }
@@ -64,7 +64,10 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	blocks := (n + 3) / 4
 	parts := s.pairs(blocks)
 	for i, words := range parts {
-		parts[i] = Reshape(f(words), s.Runs(), words.Shape().Size()/s.Runs())
+		parts[i] = f(words)
+		if words.Rank() > 2 {
+			parts[i] = Reshape(parts[i], s.Runs(), 2*blocks)
+		}
 	}
 	all := Concatenate(parts, 1)
 	if 4*blocks != n {
@@ -77,8 +80,8 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 // them is most of the time that a simulation takes to start: two parts of two words start sooner than four parts, and
 // run as fast. The Go backend makes each round once for all words.
 func (s Stream) pairs(blocks int) []*Node {
-	if s.Graph().Backend().Name() == "go" {
-		words := s.words(1, blocks)
+	if !s.onXLA() {
+		words := s.words(blocks)
 		return words[:]
 	}
 	words, first := s.words(2, blocks), Equal(s.iota(1, 2, blocks), ScalarZero(s.Graph(), dtypes.Uint32))
@@ -86,11 +89,13 @@ func (s Stream) pairs(blocks int) []*Node {
 	return []*Node{Where(first, words[0], words[1]), Where(first, words[2], words[3])}
 }
 
-// words returns the four Philox outputs of the first blocks, copied so many times: uint32 [runs, copies, blocks] each.
-func (s Stream) words(copies, blocks int) [4]*Node {
+func (s Stream) onXLA() bool { return s.Graph().Backend().Name() == "xla" }
+
+// words returns the four Philox outputs of the first blocks, which are the last of dims: uint32 [runs, dims...] each.
+func (s Stream) words(dims ...int) [4]*Node {
 	g := s.Graph()
 	zero := Const(g, uint32(0))
-	c := [4]*Node{s.iota(2, copies, blocks), zero, zero, Const(g, s.name)}
+	c := [4]*Node{s.iota(len(dims), dims...), zero, zero, Const(g, s.name)}
 	if s.step != nil {
 		c[1] = s.step
 	}
@@ -98,20 +103,18 @@ func (s Stream) words(copies, blocks int) [4]*Node {
 		c[2] = s.period
 	}
 	for i := range c {
-		if c[i].IsScalar() {
-			c[i] = BroadcastToDims(c[i], 1, 1, 1)
-		}
-		c[i] = BroadcastToDims(c[i], s.Runs(), copies, blocks)
+		c[i] = ExpandLeftToRank(c[i], 1+len(dims))
+		c[i] = BroadcastToDims(c[i], append([]int{s.Runs()}, dims...)...)
 	}
 	return philox(c, s.keys)
 }
 
-// iota counts along an axis of [1, copies, blocks]. XLA takes what is the same in each period out of a simulation's
-// loop, and would make kernels and buffers of the first rounds. So iota adds a zero of which XLA does not see that it
-// is one: the last bit of an even number.
-func (s Stream) iota(axis, copies, blocks int) *Node {
-	count := Iota(s.Graph(), shapes.Make(dtypes.Uint32, 1, copies, blocks), axis)
-	if s.period == nil {
+// iota counts along an axis of [1, dims...]. XLA takes what is the same in each period out of a simulation's loop, and
+// would make kernels and buffers of the first rounds. So iota adds a zero of which XLA does not see that it is one: the
+// last bit of an even number.
+func (s Stream) iota(axis int, dims ...int) *Node {
+	count := Iota(s.Graph(), shapes.Make(dtypes.Uint32, append([]int{1}, dims...)...), axis)
+	if s.period == nil || !s.onXLA() {
 		return count
 	}
 	return Add(count, BitwiseAnd(MulScalar(s.period, uint32(2)), Const(s.Graph(), uint32(1))))
@@ -119,18 +122,24 @@ func (s Stream) iota(axis, copies, blocks int) *Node {
 
 const philoxRounds = 10
 
-// schedule returns the keys of all rounds, uint32 [runs, 1, rounds], for those of the first, [runs, 1, 1]. XLA makes
-// them by one kernel, where keys that are added up round by round take a kernel each.
+// schedule returns the keys of all rounds, uint32 [runs, rounds], for those of the first, [runs, 1]. XLA makes them by
+// one kernel, where keys that are added up round by round take a kernel each.
 func schedule(key0, key1 *Node) [2]*Node {
-	round := Iota(key0.Graph(), shapes.Make(dtypes.Uint32, 1, 1, philoxRounds), 2)
+	round := Iota(key0.Graph(), shapes.Make(dtypes.Uint32, 1, philoxRounds), 1)
 	return [2]*Node{Add(key0, MulScalar(round, uint32(0x9E3779B9))), Add(key1, MulScalar(round, uint32(0xBB67AE85)))}
 }
 
-// philox is Philox-4x32-10: counters c of one shape [runs, copies, blocks].
+// philox is Philox-4x32-10: counters c of one shape, whose first axis is the runs.
 func philox(c [4]*Node, keys [2]*Node) [4]*Node {
 	const m0, m1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 	for i := range philoxRounds {
-		key := func(keys *Node) *Node { return Slice(keys, AxisRange(), AxisRange(), AxisElem(i)) }
+		key := func(keys *Node) *Node { // [runs, 1, ...]
+			k := Slice(keys, AxisRange(), AxisElem(i))
+			for k.Rank() < c[0].Rank() {
+				k = InsertAxes(k, -1)
+			}
+			return k
+		}
 		hi0, lo0 := mulHiLo(c[0], m0)
 		hi1, lo1 := mulHiLo(c[2], m1)
 		c[1], c[3] = BitwiseXor(BitwiseXor(hi1, c[1]), key(keys[0])), BitwiseXor(BitwiseXor(hi0, c[3]), key(keys[1]))

@@ -42,9 +42,9 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 				g := in.Graph()
 				var c [4]*Node
 				for i := range c {
-					c[i] = Const(g, [][][]uint32{{{kat.ctr[i]}}})
+					c[i] = Const(g, [][]uint32{{kat.ctr[i]}})
 				}
-				key := func(i int) *Node { return Const(g, [][][]uint32{{{kat.key[i]}}}) }
+				key := func(i int) *Node { return Const(g, [][]uint32{{kat.key[i]}}) }
 				out := philox(c, schedule(key(0), key(1)))
 				return Reshape(Concatenate(out[:], 0), 4)
 			}, 1).Value().([]uint32)
