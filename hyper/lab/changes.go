@@ -28,6 +28,19 @@ var Changes = []Change{
 		Experiments: []string{"ids"}, Agents: []string{"ensemble"}},
 	{Epoch: 3, Revision: "ceb4744", What: "the step of a particle by Adam does not grow with the number of particles",
 		Agents: []string{"ensemble"}, Sets: []string{"optimizer=adam"}},
+	{Epoch: 4, Revision: "60b7b8f", What: "IDS adds up functions in an order that does not depend on the batch: other rounding",
+		Sets: []string{"policy=ids"}},
+	{Epoch: 5, Revision: "c853d51", What: "more than eight SGD steps are a loop on XLA for CPUs: other rounding",
+		Sets: []string{"optimizer=adam,adamax,rmsprop", "sgd-steps=" + numbers(9, 256)}},
+}
+
+// numbers lists whole numbers, as the values of a set.
+func numbers(from, to int) string {
+	var out []string
+	for n := from; n <= to; n++ {
+		out = append(out, fmt.Sprint(n))
+	}
+	return strings.Join(out, ",")
 }
 
 // unrecorded is the epoch of results that name a version and no revision. The files of version 0.1.0 in
@@ -63,7 +76,14 @@ func (c Change) String() string {
 		text += " (" + c.Revision + ")"
 	}
 	text += ": " + c.What
-	if only := slices.Concat(c.Experiments, c.Agents, c.Sets); len(only) > 0 {
+	only := slices.Concat(c.Experiments, c.Agents)
+	for _, set := range c.Sets {
+		if first, rest, long := strings.Cut(set, ",10,"); long { // a row of numbers
+			set = first + " to " + rest[strings.LastIndex(rest, ",")+1:]
+		}
+		only = append(only, set)
+	}
+	if len(only) > 0 {
 		text += "; of " + strings.Join(only, ", ")
 	}
 	return text
