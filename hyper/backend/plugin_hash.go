@@ -125,19 +125,5 @@ func keepHash(kept string, h hashedFile) error {
 	if err := compiled.MakeFolder(filepath.Dir(kept)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(kept), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), kept)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return compiled.WriteFile(kept, append(text, '\n'))
 }

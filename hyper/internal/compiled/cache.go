@@ -87,20 +87,27 @@ func (c *Cache) Replaced() int64 { return c.replaced.Load() }
 
 // Put stores a program, atomically, and makes room for it.
 func (c *Cache) Put(key Key, program []byte) error {
-	f, err := os.CreateTemp(c.Dir, unfinished) // mode 0600
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f, key, program), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), c.path(key))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := WriteFile(c.path(key), encoded(key, program)); err != nil {
 		return err
 	}
 	c.evict()
 	return nil
+}
+
+// WriteFile writes a file for this user alone, whole or not at all.
+func WriteFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished) // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // Lock waits until no other process, and no other goroutine, holds the lock of the key, or until the cache's time for

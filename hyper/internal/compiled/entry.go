@@ -43,15 +43,13 @@ var (
 
 var errForeign = errors.New("not a program of this cache")
 
-func write(w io.Writer, key Key, program []byte) error {
+// encoded is the content of a program's file.
+func encoded(key Key, program []byte) []byte {
 	h := head{Magic: magic, Key: key, Length: uint64(len(program)), Checksum: sha256.Sum256(program)}
 	var out bytes.Buffer
-	if err := binary.Write(&out, binary.LittleEndian, h); err != nil {
-		return err
-	}
+	_ = binary.Write(&out, binary.LittleEndian, h) // a buffer takes all that is of fixed size
 	out.Write(program)
-	_, err := w.Write(out.Bytes())
-	return err
+	return out.Bytes()
 }
 
 // read returns the program of a file if all is well with the file.
