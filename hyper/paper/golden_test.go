@@ -1,6 +1,7 @@
 package paper_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -8,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,24 @@ var update = flag.Bool("update", false, "record golden digests that the epoch do
 // golden is what one Spec gave in an epoch: of each entry the digests of its runs' actions at the last period. The
 // settings in it are whole, so that a new default changes nothing here.
 type golden struct {
+	Backend string     `json:"backend,omitempty"` // "" is Go
 	Spec    lab.Spec   `json:"spec"`
 	Digests [][]uint32 `json:"digests"` // [entry][run]
+}
+
+// UnmarshalJSON reads a line of a golden file.
+func (g *golden) UnmarshalJSON(text []byte) error {
+	var raw struct {
+		Backend string
+		Spec    json.RawMessage
+		Digests [][]uint32
+	}
+	err := json.Unmarshal(text, &raw)
+	if err == nil {
+		g.Backend, g.Digests = raw.Backend, raw.Digests
+		g.Spec, _, err = lab.ParseSpec(raw.Spec, paper.Known)
+	}
+	return err
 }
 
 // goldenSpecs have every agent of every experiment, and every policy, with small networks.
@@ -40,84 +57,107 @@ func goldenSpecs(t *testing.T) (all []lab.Spec) {
 		"arms=4", "batch=8", "index-samples=2", "particles=3", "integrate=analytic,sampled"))
 }
 
-func digests(t *testing.T, s lab.Spec) golden {
-	_, rows, err := lab.Simulate(t.Context(), s, paper.Known, lab.Options{Backend: backend.Go, BatchRuns: 64})
+// readGolden reads a file of digests of the present epoch; with -update there need not be one yet.
+func readGolden(t *testing.T, name string) (path string, lines []golden) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("other processors round in other ways; the digests are those of amd64")
+	}
+	path = filepath.Join("testdata", fmt.Sprintf("%s-epoch-%d.jsonl", name, lab.Epoch()))
+	text, err := os.ReadFile(path)
+	if err != nil && !(errors.Is(err, fs.ErrNotExist) && *update) {
+		t.Fatalf("results are of epoch %d, which has no digests: %v; -update records them", lab.Epoch(), err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var g golden
+		if err := json.Unmarshal([]byte(line), &g); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		lines = append(lines, g)
+	}
+	return path, lines
+}
+
+// simulated returns the digests that the Spec of a line gives now. The batches do not depend on the machine.
+func (g golden) simulated(t *testing.T) [][]uint32 {
+	opts := lab.Options{Backend: cmp.Or(g.Backend, backend.Go), BatchRuns: 64, Workers: 1}
+	_, rows, err := lab.Simulate(t.Context(), g.Spec, paper.Known, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := golden{Spec: s, Digests: make([][]uint32, len(s.Entries))}
+	digests := make([][]uint32, len(g.Spec.Entries))
 	for _, r := range rows {
-		if r.Period == s.Periods {
-			g.Digests[r.Entry] = append(g.Digests[r.Entry], r.Digest)
+		if r.Period == g.Spec.Periods {
+			digests[r.Entry] = append(digests[r.Entry], r.Digest)
 		}
 	}
-	return g
+	return digests
+}
+
+// check compares a line with what its Spec gives now.
+func (g golden) check(t *testing.T) {
+	x := paper.Known[g.Spec.Experiment]
+	for i, now := range g.simulated(t) {
+		if e := g.Spec.Entries[i]; !slices.Equal(now, g.Digests[i]) {
+			t.Errorf("%s: %s with %v on %s acts in another way than before: digests %x, were %x. Is that a new epoch of "+
+				"results? See TestGolden", x.Name, e.Agent, x.Unusual(e), cmp.Or(g.Backend, backend.Go), now, g.Digests[i])
+		}
+	}
+}
+
+// record writes lines behind those of a file, with the digests that their Specs give now.
+func record(t *testing.T, path string, lines []golden) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, g := range lines {
+		g.Digests = g.simulated(t)
+		line, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if err := lab.WriteFile(path, text); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d Specs recorded in %s", len(lines), path)
 }
 
 // The actions of every agent are those that were recorded in the present epoch. When this test fails, either results
 // changed that should not have, or a new epoch begins: add a line to lab.Changes that says what changed, and record
-// the digests by `go test ./hyper/paper -run TestGolden -update`. What an epoch has recorded is never written anew.
+// the digests by `go test ./hyper/paper -run 'TestGolden|TestActions' -update`. What an epoch has recorded is never
+// written anew.
 func TestGolden(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("other processors round in other ways; the digests are those of amd64")
-	}
-	path := filepath.Join("testdata", fmt.Sprintf("golden-epoch-%d.jsonl", lab.Epoch()))
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && *update {
-		record(t, path, "", goldenSpecs(t))
-		return
-	} else if err != nil {
-		t.Fatalf("results are of epoch %d, which has no golden digests: %v; -update records them", lab.Epoch(), err)
-	}
+	path, lines := readGolden(t, "golden")
 	covered := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		var g struct {
-			Spec    json.RawMessage
-			Digests [][]uint32
+	for _, g := range lines {
+		g.check(t)
+		for _, e := range g.Spec.Entries {
+			covered[g.Spec.Experiment+" "+e.Agent] = true
 		}
-		if err := json.Unmarshal([]byte(line), &g); err != nil {
-			t.Fatal(err)
-		}
-		spec, x, err := lab.ParseSpec(g.Spec, paper.Known)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := digests(t, spec)
-		for i, e := range spec.Entries {
-			covered[x.Name+" "+e.Agent] = true
-			if !reflect.DeepEqual(got.Digests[i], g.Digests[i]) {
-				t.Errorf("%s: %s with %v acts in another way than before: digests %x, were %x. Is that a new epoch of results? See above this test", x.Name, e.Agent,
-					x.Unusual(e), got.Digests[i], g.Digests[i])
+	}
+	missing := []golden{}
+	if len(lines) == 0 {
+		for _, s := range goldenSpecs(t) {
+			missing = append(missing, golden{Spec: s})
+			for _, e := range s.Entries {
+				covered[s.Experiment+" "+e.Agent] = true
 			}
 		}
 	}
-	var missing []lab.Spec
 	for _, name := range paper.Order {
 		for _, agent := range paper.Known[name].Order {
 			if covered[name+" "+agent] || name == "frontier" { // whose agents are gaussian's
 				continue
 			}
-			if missing = append(missing, tiny(t, paper.Known[name], []string{agent}, lab.Size{Periods: 40, Runs: 2})); !*update {
+			spec := tiny(t, paper.Known[name], []string{agent}, lab.Size{Periods: 40, Runs: 2})
+			if missing = append(missing, golden{Spec: spec}); !*update {
 				t.Errorf("%s: no digests of %s; -update adds those of a new agent to the epoch's", name, agent)
 			}
 		}
 	}
 	if *update && !t.Failed() {
-		record(t, path, string(text), missing)
+		record(t, path, missing)
 	}
-}
-
-// record writes the digests of Specs behind those that there are.
-func record(t *testing.T, path, text string, specs []lab.Spec) {
-	for _, s := range specs {
-		line, err := json.Marshal(digests(t, s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += string(line) + "\n"
-	}
-	if err := lab.WriteFile(path, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d Specs recorded in %s", len(specs), path)
 }

@@ -18,24 +18,27 @@ import (
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
-	for _, set := range []string{"actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5", "policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2"} {
-		key, _, _ := strings.Cut(set, "=")
-		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
-		given := func(set string) bool { return strings.HasPrefix(set, key+"=") }
-		if among := agents; x.Name != "gaussian" && !slices.ContainsFunc(more, given) {
-			if among == nil {
-				among = x.Order
-			}
-			if slices.ContainsFunc(among, used) {
-				sets = append(sets, set)
-			}
-		}
+	if x.Name != "gaussian" {
+		sets = append(sets, usable(x, agents, more, "actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5",
+			"policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2")...)
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
 	if err != nil {
 		t.Fatalf("%s: %v", x.Name, err)
 	}
 	return spec
+}
+
+// usable returns the sets whose key some agent (none named: of all) has, and is not given.
+func usable(x lab.Experiment, agents, given []string, sets ...string) []string {
+	if agents == nil {
+		agents = x.Order
+	}
+	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
+		key, _, _ := strings.Cut(set, "=")
+		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
+		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) || !slices.ContainsFunc(agents, used)
+	})
 }
 
 // Every agent of every experiment runs, with small networks and else its defaults, and no run diverges.

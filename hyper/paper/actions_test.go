@@ -1,0 +1,127 @@
+package paper_test
+
+import (
+	"encoding/json"
+	"flag"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+var allActions = flag.Bool("actions.all", false, "check the actions of all recorded settings, not of a part")
+
+// little makes little work of a computation, and keeps its parts.
+var little = []string{"arms=5", "actions=20", "features=6", "hidden=5x4", "hyper-hidden=4", "size=8", "particles=4",
+	"index-dim=2", "batch=16", "index-samples=4", "sgd-steps=2"}
+
+// variations are settings of one agent of each kind, one at a time, where it accepts them.
+var variations = []string{
+	"integrate=sampled", "integrate=analytic", "integrate=full-data", "integrate=exact",
+	"policy=thompson", "policy=ids", "policy=greedy", "policy=egreedy", "policy=ucb", "policy=top-two",
+	"optimizer=sgd", "optimizer=adam", "optimizer=adamax", "optimizer=rmsprop",
+	"index-set=iid", "index-set=antithetic", "index-set=frame",
+	"clip=0.1", "sgd-steps=9", "additive-prior=no", "map-step=0.5", "perturbation=0.5", "noise-variance=0.5",
+	"prior-multiplier=3", "noise=0", "kl-strength=1", "prior-factor=0.01",
+}
+
+// actionSpecs are a Spec for each experiment: all its agents with their defaults, and then the variations of agents
+// whose type of setting no agent before has. Some entries are there twice.
+func actionSpecs(t *testing.T) (specs []lab.Spec) {
+	size, varied := lab.Size{Periods: 200, Runs: 3}, map[reflect.Type]bool{}
+	for _, name := range paper.Order {
+		x := paper.Known[name]
+		spec, err := x.Spec(nil, usable(x, nil, nil, little...), size, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range slices.Clone(spec.Entries) {
+			kind, agent := reflect.TypeOf(e.Setting), []string{e.Agent}
+			for _, set := range variations {
+				sets := append(usable(x, agent, []string{set}, little...), set)
+				if one, err := x.Spec(agent, sets, size, 1); err == nil && !varied[kind] {
+					spec.Entries = append(spec.Entries, one.Entries...)
+				}
+			}
+			varied[kind] = true
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// part has the first entry of each agent, and of those on Go also every fourth. On XLA it lacks the one-sparse
+// hypermodel, whose softmax makes much of roundings: vectors of another width than AVX-512's give other actions.
+func (g golden) part() golden {
+	some, agents := g, map[string]bool{}
+	some.Spec.Entries, some.Digests = nil, nil
+	for i, e := range g.Spec.Entries {
+		_, sparse := e.Setting.(*paper.Sparse)
+		if g.Backend == backend.Go && i%4 == 0 || !agents[e.Agent] && (g.Backend == backend.Go || !sparse) {
+			some.Spec.Entries, some.Digests = append(some.Spec.Entries, e), append(some.Digests, g.Digests[i])
+		}
+		agents[e.Agent] = true
+	}
+	return some
+}
+
+// name is the line's backend and experiment.
+func (g golden) name() string { return g.Backend + " " + g.Spec.Experiment }
+
+// whole is the text of an entry.
+func whole(t *testing.T, e lab.Entry) string {
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Each agent acts as was recorded, with every integration, policy, optimizer and set of indices, on both backends. See
+// TestGolden for what to do when it does not. -actions.all checks everything, for processors with AVX-512; -update adds
+// the settings that are not there.
+func TestActions(t *testing.T) {
+	path, lines := readGolden(t, "actions")
+	seen := map[string]bool{}
+	t.Run("recorded", func(t *testing.T) {
+		for _, g := range lines {
+			for _, e := range g.Spec.Entries {
+				seen[g.name()+e.Agent], seen[g.name()+whole(t, e)] = true, true
+			}
+			t.Run(g.name(), func(t *testing.T) {
+				if err := backend.Check(g.Backend); err != nil {
+					t.Skip(err)
+				}
+				t.Parallel()
+				if !*allActions {
+					g = g.part()
+				}
+				g.check(t)
+			})
+		}
+	})
+	var missing []golden
+	for _, on := range []string{backend.Go, backend.XLACPU} {
+		for _, spec := range actionSpecs(t) {
+			g := golden{Backend: on, Spec: spec}
+			g.Spec.Entries = slices.DeleteFunc(spec.Entries, func(e lab.Entry) bool {
+				if !seen[g.name()+e.Agent] && !*update {
+					t.Errorf("%s: no digests of %s; -update adds them", g.name(), e.Agent)
+				}
+				key := g.name() + whole(t, e)
+				before := seen[key]
+				seen[key] = true
+				return before
+			})
+			if len(g.Spec.Entries) > 0 && backend.Check(on) == nil {
+				missing = append(missing, g)
+			}
+		}
+	}
+	if *update && !t.Failed() {
+		record(t, path, missing)
+	}
+}
