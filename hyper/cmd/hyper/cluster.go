@@ -14,7 +14,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
 // clusterFlags say what a scheduler gives to each shard.

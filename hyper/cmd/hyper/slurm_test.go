@@ -15,7 +15,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
 // slurmCluster starts Slurm on this machine alone, until the test ends.
@@ -30,7 +30,7 @@ func slurmCluster(t *testing.T) {
 		t.Skip("Slurm's daemons are started as root, which this is not")
 	}
 	dir := must.M1(os.MkdirTemp("", "slurm")) // a short path: a socket's name has at most 107 letters
-	script := must.M1(filepath.Abs("../../sweep/testdata/slurm-node.sh"))
+	script := must.M1(filepath.Abs("../../lab/sweep/testdata/slurm-node.sh"))
 	c := exec.Command(script, dir)
 	var failed bytes.Buffer
 	c.Stderr = &failed

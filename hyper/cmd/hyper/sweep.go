@@ -13,8 +13,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/sweep"
 )
 
 // sweepFlags are the flags of hyper sweep.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/sweep"
 )
 
 const sweepLong = `sweep runs many settings, in shards: each is some settings and seeds, with a folder of results of its own, which is resumed to the byte after

@@ -1,7 +1,7 @@
 // The validator of the Kubernetes manifest, for a test, pinned apart from the root module:
 //
-//	go build -modfile=hyper/sweep/testdata/tools.mod -o DIR/kubectl-validate sigs.k8s.io/kubectl-validate
-module github.com/hypermodels/hypermodels/hyper/sweep/testdata
+//	go build -modfile=hyper/lab/sweep/testdata/tools.mod -o DIR/kubectl-validate sigs.k8s.io/kubectl-validate
+module github.com/hypermodels/hypermodels/hyper/lab/sweep/testdata
 
 go 1.26.5
 

@@ -10,7 +10,7 @@ import (
 	"github.com/janpfeifer/must"
 	"sigs.k8s.io/yaml"
 
-	"github.com/hypermodels/hypermodels/hyper/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
 var task = sweep.Task{Command: []string{"/opt/it's/hyper", "shard"}, CPUs: 2, Memory: "2G", Parallel: 3, Retries: 5}
@@ -84,7 +84,7 @@ func TestKubernetesManifest(t *testing.T) {
 func TestKubernetesManifestBySchema(t *testing.T) {
 	tool, err := exec.LookPath("kubectl-validate")
 	if err != nil {
-		t.Skip("no kubectl-validate; `go build -modfile=hyper/sweep/testdata/tools.mod -o DIR/ sigs.k8s.io/kubectl-validate` builds it in minutes; add DIR to PATH")
+		t.Skip("no kubectl-validate; `go build -modfile=hyper/lab/sweep/testdata/tools.mod -o DIR/ sigs.k8s.io/kubectl-validate` builds it in minutes; add DIR to PATH")
 	}
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	text := manifest(t)
