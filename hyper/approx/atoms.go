@@ -60,9 +60,9 @@ func (l Atoms) Sample(rnd *rand.Rand, _ float64, f []float64) {
 // Transport returns the map asked for.
 func (l Atoms) Transport(ctx context.Context, r Reference, _ int, _ float64, seed uint64) (Map, error) {
 	if l.Optimal {
-		return NewBrenier(ctx, l, r, seed)
+		return newBrenier(ctx, l, r, seed)
 	}
-	return Intervals{Atoms: l, Reference: r, ends: l.ends()}, nil
+	return intervals{atoms: l, reference: r, ends: l.ends()}, nil
 }
 
 // probabilities are the weights, with sum 1.
@@ -101,18 +101,18 @@ func (l Atoms) interval(u float64) int {
 	return len(l.Values) - 1
 }
 
-// Intervals is the map of [Atoms] by z_1 alone: functions are laid side by side on [0, 1], and the level of z_1 chooses one.
-type Intervals struct {
-	Atoms     Atoms
-	Reference Reference
+// intervals is the map of [Atoms] by z_1 alone: functions are laid side by side on [0, 1], and the level of z_1 chooses one.
+type intervals struct {
+	atoms     Atoms
+	reference Reference
 	ends      []float64
 }
 
 // At writes H(z) to f.
-func (h Intervals) At(z, f []float64) {
-	u, j := h.Reference.level(z[0]), 0
+func (h intervals) At(z, f []float64) {
+	u, j := h.reference.level(z[0]), 0
 	for j < len(h.ends) && u >= h.ends[j] {
 		j++
 	}
-	copy(f, h.Atoms.Values[j])
+	copy(f, h.atoms.Values[j])
 }

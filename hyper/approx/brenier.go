@@ -7,76 +7,73 @@ import (
 	"slices"
 )
 
-// Brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the gradient of the
+// brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the gradient of the
 // convex function max_j (z^T y_j + b_j). The offsets b are such that the cell of each function has its probability: it is semi-discrete
 // optimal transport, with the dual maximised on a fixed sample of z.
-type Brenier struct {
-	Reference Reference
-	Values    [][]float64 // y_j, all different
-	Weights   []float64   // their probabilities
-	Offsets   []float64   // b_j
-	// MassError is the total variation between the masses of the cells, on z that were not used to find them, and the weights.
-	MassError float64
-	// Draws is the number of fresh z that MassError was measured on.
-	Draws int
+type brenier struct {
+	values  [][]float64 // y_j, all different
+	weights []float64   // their probabilities
+	offsets []float64   // b_j
+	// missed is the total variation between the masses of the cells, on z that were not used to find them, and the weights.
+	missed float64
 }
 
-// What NewBrenier aims at: the total variation on fresh z, and the draws to begin and to end with.
+// What newBrenier aims at: the total variation on fresh z, and the draws to begin and to end with.
 const (
 	massTolerance = 0.01
 	firstDraws    = 1 << 16
 	mostDraws     = 1 << 18
 )
 
-// NewBrenier finds the map. It takes more draws until the masses of the cells on fresh z are within a total variation of 0.01 of the
+// newBrenier finds the map. It takes more draws until the masses of the cells on fresh z are within a total variation of 0.01 of the
 // weights; the error says how far they were when it has taken 2^18.
-func NewBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*Brenier, error) {
-	h := &Brenier{Reference: r}
+func newBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*brenier, error) {
+	h := &brenier{}
 	h.merge(l)
-	h.Offsets = make([]float64, len(h.Values))
-	if len(h.Values) == 1 {
+	h.offsets = make([]float64, len(h.values))
+	if len(h.values) == 1 {
 		return h, nil
 	}
-	k := len(h.Values[0])
+	k := len(h.values[0])
 	for n := firstDraws; n <= mostDraws; n *= 2 {
 		d := newDual(h, draws(r, source(seed, fmt.Sprintf("brenier %d", n)), n, k))
 		if err := d.solve(ctx); err != nil {
 			return nil, err
 		}
-		h.MassError, h.Draws = h.massError(draws(r, source(seed, fmt.Sprintf("cells %d", n)), mostDraws, k)), mostDraws
-		if h.MassError <= massTolerance {
+		h.missed = h.massError(draws(r, source(seed, fmt.Sprintf("cells %d", n)), mostDraws, k))
+		if h.missed <= massTolerance {
 			return h, nil
 		}
 	}
 	return nil, fmt.Errorf("the masses of the cells of %d functions are still a total variation of %.3g from their weights; give fewer functions, or more equal weights",
-		len(h.Values), h.MassError)
+		len(h.values), h.missed)
 }
 
 // merge takes the functions and weights of l, functions that are equal once.
-func (h *Brenier) merge(l Atoms) {
+func (h *brenier) merge(l Atoms) {
 	for j, p := range l.probabilities() {
-		at := slices.IndexFunc(h.Values, func(f []float64) bool { return slices.Equal(f, l.Values[j]) })
+		at := slices.IndexFunc(h.values, func(f []float64) bool { return slices.Equal(f, l.Values[j]) })
 		if at < 0 {
-			h.Values, h.Weights = append(h.Values, l.Values[j]), append(h.Weights, p)
+			h.values, h.weights = append(h.values, l.Values[j]), append(h.weights, p)
 		} else {
-			h.Weights[at] += p
+			h.weights[at] += p
 		}
 	}
 }
 
 // score is z^T y_j + b_j.
-func (h *Brenier) score(z []float64, j int) float64 {
-	s := h.Offsets[j]
-	for i, v := range h.Values[j] {
+func (h *brenier) score(z []float64, j int) float64 {
+	s := h.offsets[j]
+	for i, v := range h.values[j] {
 		s += z[i] * v
 	}
 	return s
 }
 
-// Cell is the function whose cell has z, and the distance of its score from the second largest one.
-func (h *Brenier) Cell(z []float64) (cell int, gap float64) {
+// cell is the function whose cell has z, and the distance of its score from the second largest one.
+func (h *brenier) cell(z []float64) (cell int, gap float64) {
 	best, second := math.Inf(-1), math.Inf(-1)
-	for j := range h.Values {
+	for j := range h.values {
 		if s := h.score(z, j); s > best {
 			cell, best, second = j, s, best
 		} else {
@@ -87,21 +84,21 @@ func (h *Brenier) Cell(z []float64) (cell int, gap float64) {
 }
 
 // At writes H(z) to f.
-func (h *Brenier) At(z, f []float64) {
-	cell, _ := h.Cell(z)
-	copy(f, h.Values[cell])
+func (h *brenier) At(z, f []float64) {
+	cell, _ := h.cell(z)
+	copy(f, h.values[cell])
 }
 
 // massError is the total variation between the masses of the cells and the weights.
-func (h *Brenier) massError(z [][]float64) float64 {
+func (h *brenier) massError(z [][]float64) float64 {
 	cells := make([]int, len(z))
-	each(len(z), func(i int) { cells[i], _ = h.Cell(z[i]) })
-	mass := make([]float64, len(h.Values))
+	each(len(z), func(i int) { cells[i], _ = h.cell(z[i]) })
+	mass := make([]float64, len(h.values))
 	for _, c := range cells {
 		mass[c] += 1 / float64(len(z))
 	}
 	sum := 0.0
-	for j, w := range h.Weights {
+	for j, w := range h.weights {
 		sum += math.Abs(mass[j] - w)
 	}
 	return sum / 2

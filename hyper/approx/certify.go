@@ -11,34 +11,33 @@ import (
 // Certify builds the theorem's network for a measure, and measures on fresh z how likely its error is at most Epsilon. It refines the
 // network until the lower bound is at least 1 - Delta, or the budget of time or attempts ends: the certificate then says how close it came.
 //
-// The i-th attempt has the error probability (1 - Confidence)/2^i, and z of its own that nothing was built from, so that the bounds of all
-// attempts hold together with the Confidence. An attempt is not judged on its fresh z before a look at others promises success.
+// The i-th attempt has the error probability (1 - 0.99)/2^i, and z of its own that nothing was built from, so that the bounds of all
+// attempts hold together with confidence 0.99. An attempt is not judged on its fresh z before a look at others promises success.
 //
 // The error lists every fault of measure and options, or is ctx's.
 func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
-	c, _, err := CertifiedTheorem(ctx, m, o)
-	return c, err
-}
-
-// CertifiedTheorem is Certify; it returns also the network that the certificate is about.
-func CertifiedTheorem(ctx context.Context, m Measure, o Options) (Certificate, *Theorem, error) {
 	start, o := time.Now(), o.withDefaults()
 	if err := errors.Join(m.Validate(), o.Validate()); err != nil {
-		return Certificate{}, nil, err
+		return Certificate{}, err
 	}
 	h, err := m.Transport(ctx, o.Reference, o.Seed)
 	if err != nil {
-		return Certificate{}, nil, err
+		return Certificate{}, err
 	}
 	if o.Construction == nil {
 		o.Construction = natural(h, m.K())
 	}
 	if err := o.Construction.Suits(h, m.K()); err != nil {
-		return Certificate{}, nil, err
+		return Certificate{}, err
 	}
 	a := attempts{Measure: m, Options: o, h: h, start: start}
 	return a.run(ctx)
 }
+
+const (
+	confidence   float64 = 0.99 // of the lower bound, over all attempts together
+	mostAttempts         = 6    // levels of refinement
+)
 
 // attempts is the state of a Certify.
 type attempts struct {
@@ -50,23 +49,23 @@ type attempts struct {
 }
 
 // run refines level by level.
-func (a *attempts) run(ctx context.Context) (Certificate, *Theorem, error) {
+func (a *attempts) run(ctx context.Context) (Certificate, error) {
 	for level := 0; ; level++ {
 		t, err := a.build(ctx, level)
 		if err != nil {
-			return Certificate{}, nil, err
+			return Certificate{}, err
 		}
-		last := level+1 == a.Attempts || time.Since(a.start) > a.Budget
+		last := level+1 == mostAttempts || time.Since(a.start) > a.Budget
 		if !last && !a.promising(t) {
 			continue
 		}
 		c, err := a.certificate(ctx, t)
 		if err != nil {
-			return Certificate{}, nil, err
+			return Certificate{}, err
 		}
 		c.Attempts, c.Seconds = level+1, time.Since(a.start).Seconds()
 		if last || c.Certified || time.Since(a.start) > a.Budget {
-			return c, t, nil
+			return c, nil
 		}
 	}
 }
@@ -116,15 +115,15 @@ func (a *attempts) certificate(ctx context.Context, t *Theorem) (Certificate, er
 	c := Certificate{
 		Measure: a.Name, Points: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta,
 		Reference: a.Reference, Construction: a.Construction.Name(),
-		Draws: a.Draws, Within: within, Probability: float64(within) / float64(a.Draws), Confidence: a.Confidence,
-		LowerBound: LowerBound(within, a.Draws, 1-(1-a.Confidence)*math.Exp2(float64(-a.tests))),
+		Draws: a.Draws, Within: within, Probability: float64(within) / float64(a.Draws), Confidence: confidence,
+		LowerBound: LowerBound(within, a.Draws, 1-(1-confidence)*math.Exp2(float64(-a.tests))),
 		Reached:    errs[min(int(math.Ceil((1-a.Delta)*float64(a.Draws))), a.Draws)-1],
 		Widths:     t.Net.Widths(), Parameters: t.Net.Size(), FromIndex: a.K(), Constants: t.Net.Size() - a.K(),
 		Seed: a.Seed, Backend: a.Backend,
 	}
 	c.Certified = c.LowerBound >= 1-a.Delta
-	if b, ok := a.h.(*Brenier); ok {
-		c.MassError = b.MassError
+	if b, ok := a.h.(*brenier); ok {
+		c.MassError = b.missed
 	}
 	return c, nil
 }

@@ -14,7 +14,7 @@ func (Coordinatewise) Name() string { return "coordinatewise" }
 
 // Suits wants a Knothe-Rosenblatt map to one component.
 func (c Coordinatewise) Suits(h Map, _ int) error {
-	if k, ok := h.(*Knothe); ok && len(k.pieces) == 1 {
+	if k, ok := h.(*knothe); ok && len(k.pieces) == 1 {
 		return nil
 	}
 	return unsuited(c, "one Gaussian", h)
@@ -23,7 +23,7 @@ func (c Coordinatewise) Suits(h Map, _ int) error {
 // Build returns the network: its error is below Epsilon/2 at level 0, and half of that at each next, unless a component of z is in
 // a tail.
 func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
-	p, finer := t.Map.(*Knothe).pieces[0], math.Exp2(float64(-level))
+	p, finer := t.Map.(*knothe).pieces[0], math.Exp2(float64(-level))
 	affine := Layer{W: p.l, B: p.mean}
 	if t.Reference == Gaussian {
 		return Network{Layers: []Layer{affine}}, nil
@@ -37,7 +37,7 @@ func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, erro
 		gain = max(gain, sum)
 	}
 	tail := t.Delta / (8 * float64(t.K)) * finer
-	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).Then(Network{Layers: []Layer{affine}}), nil
+	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).then(Network{Layers: []Layer{affine}}), nil
 }
 
 // quantileKnots are levels from 1/2 up to 1 - tail between which straight lines are within the tolerance of the normal quantile.

@@ -7,28 +7,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Cube is the uniform distribution over [0, 1]^N as an index distribution. Its components have mean 1/2: unlike for the other
+// cube is the uniform distribution over [0, 1]^N as an index distribution. Its components have mean 1/2: unlike for the other
 // distributions, E z_i z_j = 1/4 for i != j.
-type Cube struct{ N int }
+type cube struct{ N int }
 
-var _ index.Distribution = Cube{}
+var _ index.Distribution = cube{}
 
 // Dim is N.
-func (d Cube) Dim() int { return d.N }
+func (d cube) Dim() int { return d.N }
 
 // Width is N.
-func (d Cube) Width() int { return d.N }
+func (d cube) Width() int { return d.N }
 
 // Moments returns 1/2 and 1/3.
-func (d Cube) Moments() (mean, second float64) { return 0.5, 1.0 / 3 }
+func (d cube) Moments() (mean, second float64) { return 0.5, 1.0 / 3 }
 
 // Sample draws n indices for each run.
-func (d Cube) Sample(s rng.Stream, n int) index.Set { return index.Vectors(s.Uniform(n, d.N)) }
+func (d cube) Sample(s rng.Stream, n int) index.Set { return index.Vectors(s.Uniform(n, d.N)) }
 
 // Perturbation draws A_t uniform on the sphere of radius sqrt(12), so that A_t^T z has variance 1 given A_t.
-func (d Cube) Perturbation(s rng.Stream, n int) *Node {
+func (d cube) Perturbation(s rng.Stream, n int) *Node {
 	return MulScalar(s.Sphere(n, d.N), 3.4641016151377544)
 }
 
 // Dot returns a^T z.
-func (d Cube) Dot(a *Node, z index.Set, _ *Node) *Node { return Einsum("rnz,rbz->rnb", z.Dense(), a) }
+func (d cube) Dot(a *Node, z index.Set, _ *Node) *Node { return Einsum("rnz,rbz->rnb", z.Dense(), a) }

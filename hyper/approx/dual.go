@@ -14,7 +14,7 @@ import (
 // maximum is smoothed by entropy, t log sum_j exp(./t), at temperatures t that fall: each solution is where the next begins. The gradient
 // is then the weights less the masses of the softened cells.
 type dual struct {
-	h       *Brenier
+	h       *brenier
 	scores  [][]float64 // z^T y_j
 	used    [][]float64 // those in use
 	t       float64
@@ -36,16 +36,16 @@ var temperatures = []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003}
 
 const coarse = 0.005
 
-func newDual(h *Brenier, z [][]float64) *dual {
-	d := &dual{h: h, scores: rows(len(z), len(h.Values)), grad: make([]float64, len(h.Values))}
+func newDual(h *brenier, z [][]float64) *dual {
+	d := &dual{h: h, scores: rows(len(z), len(h.values)), grad: make([]float64, len(h.values))}
 	each(len(z), func(i int) {
-		for j, y := range h.Values {
+		for j, y := range h.values {
 			d.scores[i][j] = floats.Dot(z[i], y)
 		}
 	})
 	d.partial = make([]sums, cores(len(z)))
 	for i := range d.partial {
-		d.partial[i] = sums{grad: make([]float64, len(h.Values)), soft: make([]float64, len(h.Values))}
+		d.partial[i] = sums{grad: make([]float64, len(h.values)), soft: make([]float64, len(h.values))}
 	}
 	return d
 }
@@ -66,20 +66,20 @@ func (d *dual) solve(ctx context.Context) error {
 			Grad: func(grad, b []float64) { d.compute(b); copy(grad, d.grad) },
 		}
 		settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 200, Converger: optimize.NeverTerminate{}}
-		result, err := optimize.Minimize(p, d.h.Offsets, settings, &optimize.LBFGS{})
+		result, err := optimize.Minimize(p, d.h.offsets, settings, &optimize.LBFGS{})
 		if result == nil {
 			return errors.Join(errors.New("the dual of the transport problem has no solution"), err)
 		}
-		copy(d.h.Offsets, result.X) // a line search that finds nothing better is at the optimum, to rounding
+		copy(d.h.offsets, result.X) // a line search that finds nothing better is at the optimum, to rounding
 	}
-	floats.AddConst(-floats.Sum(d.h.Offsets)/float64(len(d.h.Offsets)), d.h.Offsets)
+	floats.AddConst(-floats.Sum(d.h.offsets)/float64(len(d.h.offsets)), d.h.offsets)
 	return nil
 }
 
 // spread is the largest standard deviation of a score over the sample.
 func (d *dual) spread() float64 {
 	largest, n := 0.0, float64(len(d.scores))
-	for j := range d.h.Values {
+	for j := range d.h.values {
 		var sum, sum2 float64
 		for _, s := range d.scores {
 			sum += s[j]
@@ -104,8 +104,8 @@ func (d *dual) compute(b []float64) {
 			s.add(row, b, d.t)
 		}
 	})
-	d.value = -floats.Dot(d.h.Weights, b)
-	for j, w := range d.h.Weights {
+	d.value = -floats.Dot(d.h.weights, b)
+	for j, w := range d.h.weights {
 		d.grad[j] = -w
 	}
 	n := float64(len(d.used))

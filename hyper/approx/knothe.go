@@ -2,12 +2,12 @@ package approx
 
 import "math"
 
-// Knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-Bound, Bound]: f_i is the quantile of its law given
+// knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-Bound, Bound]: f_i is the quantile of its law given
 // f_1, ..., f_{i-1} at the level of z_i. The law given is a mixture again: of the components' conditional laws, with their posterior
 // weights. For one component N(m, L L^T) it is m + L q(z), q the normal quantile (the identity for Gaussian z).
-type Knothe struct {
-	Reference Reference
-	Bound     float64
+type knothe struct {
+	reference Reference
+	bound     float64
 	pieces    []piece
 }
 
@@ -19,7 +19,7 @@ type piece struct {
 }
 
 // At writes H(z) to f.
-func (h *Knothe) At(z, f []float64) {
+func (h *knothe) At(z, f []float64) {
 	e := rows(len(h.pieces), len(z)) // L^-1 (f - mean) of each component, so far
 	weights := make([]float64, len(h.pieces))
 	for c, p := range h.pieces {
@@ -33,13 +33,13 @@ func (h *Knothe) At(z, f []float64) {
 				at[c].mean += p.l[i][j] * e[c][j]
 			}
 		}
-		f[i] = mixtureQuantile(at, weights, h.Reference, zi)
+		f[i] = mixtureQuantile(at, weights, h.reference, zi)
 		for c, n := range at {
 			e[c][i] = (f[i] - n.mean) / n.sd
 			weights[c] -= e[c][i]*e[c][i]/2 + math.Log(n.sd)
 		}
 	}
-	clip(f, h.Bound)
+	clip(f, h.bound)
 }
 
 // normal is a normal distribution on the line.

@@ -137,7 +137,7 @@ func TestBrenierMapsAreCyclicallyMonotone(t *testing.T) {
 		}
 		l.Optimal = true
 		m.Law = l
-		h := transport(t, m, r).(*Brenier)
+		h := transport(t, m, r).(*brenier)
 		if bad := cyclesThatFall(h, r, 3); bad > 0 {
 			t.Errorf("%s z: %d cycles of 2000 fall", r, bad)
 		}
@@ -158,31 +158,14 @@ func TestBrenierOnTheLineSorts(t *testing.T) {
 	}
 }
 
-func TestMeasuresOfOnesOwn(t *testing.T) {
+func TestMeasureFromASampler(t *testing.T) {
 	sampler := FromSampler(2, 10, 1, func(rnd *rand.Rand, f []float64) {
 		f[0] = rnd.Float64()
 		f[1] = f[0] * f[0]
 	})
-	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*Brenier); len(h.Values) != 10 {
-		t.Errorf("%d functions, want 10", len(h.Values))
+	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*brenier); len(h.values) != 10 {
+		t.Errorf("%d functions, want 10", len(h.values))
 	}
-	square := Custom{Map: func(Reference) (Map, error) { return MapFunc(func(z, f []float64) { f[0] = z[0] * z[0] }), nil }}
-	m := Measure{Name: "square", Points: Grid(1), Bound: 1, Law: square}
-	if f := m.Sample(source(1, "own"), 100); floats.Max(column(f, 0)) > 1 {
-		t.Error("draws of a custom law are not those of its map")
-	}
-	transport(t, m, Uniform)
-	if _, err := m.Transport(context.Background(), Gaussian, 0); err == nil {
-		t.Error("z^2 of a Gaussian is outside [-1, 1], and accepted")
-	}
-}
-
-func column(f [][]float64, j int) []float64 {
-	out := make([]float64, len(f))
-	for i := range f {
-		out[i] = f[i][j]
-	}
-	return out
 }
 
 // The p-value is exact where there are few permutations: two pairs that are far apart.

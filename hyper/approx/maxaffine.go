@@ -15,7 +15,7 @@ func (MaxAffine) Name() string { return "max-affine" }
 
 // Suits wants a Brenier map.
 func (c MaxAffine) Suits(h Map, _ int) error {
-	if _, ok := h.(*Brenier); ok {
+	if _, ok := h.(*brenier); ok {
 		return nil
 	}
 	return unsuited(c, "Brenier maps to finitely many functions", h)
@@ -24,15 +24,15 @@ func (c MaxAffine) Suits(h Map, _ int) error {
 // Build returns the network. S is such that a second score is within 1/S of the largest with probability Delta/4 at level 0, and half
 // of that at each next.
 func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
-	h := t.Map.(*Brenier)
+	h := t.Map.(*brenier)
 	b := newBuilder(t.K)
 	z := b.inputs()
-	if len(h.Values) == 1 {
-		return b.network(constants(h.Values[0])), nil
+	if len(h.values) == 1 {
+		return b.network(constants(h.values[0])), nil
 	}
 	low, high := t.domain()
 	least := math.Inf(1)
-	for j := range h.Values {
+	for j := range h.values {
 		least = min(least, h.leastScore(j, low, high))
 	}
 	top := h.scores(z)
@@ -44,7 +44,7 @@ func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
 	out := make([]form, t.K)
 	for j, s := range h.scores(z) {
 		chosen := b.unit(top[0].minus(s).times(-steep).plus(1))
-		for i, v := range h.Values[j] {
+		for i, v := range h.values[j] {
 			out[i] = out[i].and(chosen.times(v))
 		}
 	}
@@ -66,24 +66,24 @@ func (b *builder) maxima(in []form, low float64) []form {
 }
 
 // scores are z^T y_j + b_j.
-func (h *Brenier) scores(z []form) []form {
-	return forms(Layer{W: h.Values, B: h.Offsets}, z)
+func (h *brenier) scores(z []form) []form {
+	return forms(Layer{W: h.values, B: h.offsets}, z)
 }
 
 // leastScore is the least value of score j for z in [low, high]^K.
-func (h *Brenier) leastScore(j int, low, high float64) float64 {
-	s := h.Offsets[j]
-	for _, v := range h.Values[j] {
+func (h *brenier) leastScore(j int, low, high float64) float64 {
+	s := h.offsets[j]
+	for _, v := range h.values[j] {
 		s += min(v*low, v*high)
 	}
 	return s
 }
 
 // steepness is 1 over the gap between the largest scores that is undercut with the given probability.
-func steepness(h *Brenier, t Task, probability float64) float64 {
+func steepness(h *brenier, t Task, probability float64) float64 {
 	const n = 20_000
 	z, gaps := draws(t.Reference, source(t.Seed, "gaps"), n, t.K), make([]float64, n)
-	each(n, func(i int) { _, gaps[i] = h.Cell(z[i]) })
+	each(n, func(i int) { _, gaps[i] = h.cell(z[i]) })
 	slices.Sort(gaps)
 	return 1 / gaps[max(int(probability*n), 1)]
 }

@@ -16,7 +16,7 @@ type Measure struct {
 	Law    Law
 }
 
-// Law is what a Measure is made of. [Mixture], [Atoms] and [Custom] are the known ones.
+// Law is what a Measure is made of. [Mixture] and [Atoms] are the known ones.
 type Law interface {
 	// Check returns every fault of the law as one over k points within [-b, b].
 	Check(k int, b float64) []error

@@ -88,7 +88,7 @@ func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
 
 // Transport returns the Knothe-Rosenblatt map of the mixture, clipped.
 func (l Mixture) Transport(_ context.Context, r Reference, k int, b float64, _ uint64) (Map, error) {
-	h := &Knothe{Reference: r, Bound: b}
+	h := &knothe{reference: r, bound: b}
 	for _, c := range l.Components {
 		factor, err := c.factor()
 		if err != nil {

@@ -67,8 +67,8 @@ func relu(h []float64) {
 	}
 }
 
-// Then returns next after n: the last affine map of n and the first of next become one.
-func (n Network) Then(next Network) Network {
+// then returns next after n: the last affine map of n and the first of next become one.
+func (n Network) then(next Network) Network {
 	b := newBuilder(len(n.Layers[0].W[0]))
 	out := b.follow(n, b.inputs())
 	return b.network(b.follow(next, out))

@@ -35,7 +35,7 @@ func share(n Network, at Task, epsilon float64) float64 {
 func TestNetworksComposeAndCap(t *testing.T) {
 	halve := Network{Layers: []Layer{{W: [][]float64{{0.5, 0}, {0, -0.5}}, B: []float64{1, 0}}}}
 	relu := Network{Layers: []Layer{identity(2), {W: [][]float64{{1, 1}}, B: []float64{-2}}}}
-	both, f := halve.Then(relu), make([]float64, 1)
+	both, f := halve.then(relu), make([]float64, 1)
 	if both.Hidden() != 1 || both.Size() != 2*3+3 || !slices.Equal(both.Widths(), []int{2, 2, 1}) {
 		t.Errorf("widths %v, size %d", both.Widths(), both.Size())
 	}

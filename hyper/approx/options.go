@@ -16,10 +16,8 @@ type Options struct {
 	Reference    Reference     // "" is Uniform
 	Construction Construction  // nil: the one that is natural for the transport map
 	Draws        int           // fresh z for a certificate; 0 is 20,000
-	Confidence   float64       // of the lower bound; 0 is 0.99
 	Seed         uint64        // of all that is drawn
 	Budget       time.Duration // no refinement begins after it; 0 is 2 minutes
-	Attempts     int           // the most levels of refinement; 0 is 6
 	Backend      string        // as for backend.Open
 
 	spoil func(*recipe) // for tests: breaks the theorem's network
@@ -32,14 +30,8 @@ func (o Options) withDefaults() Options {
 	if o.Draws == 0 {
 		o.Draws = 20_000
 	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.99
-	}
 	if o.Budget == 0 {
 		o.Budget = 2 * time.Minute
-	}
-	if o.Attempts == 0 {
-		o.Attempts = 6
 	}
 	if o.Backend == "" {
 		o.Backend = backend.Default()
@@ -57,14 +49,11 @@ func (o Options) Validate() error {
 	if !(o.Delta > 0 && o.Delta < 1) {
 		errs = append(errs, fmt.Errorf("delta must be between 0 and 1, got %v", o.Delta))
 	}
-	if !(o.Confidence > 0 && o.Confidence < 1) {
-		errs = append(errs, fmt.Errorf("the confidence must be between 0 and 1, got %v", o.Confidence))
-	}
 	if o.Draws < 1 || o.Draws > 10_000_000 {
 		errs = append(errs, fmt.Errorf("draws must be from 1 to 10,000,000, got %d", o.Draws))
 	}
-	if o.Attempts < 1 || o.Budget < 0 {
-		errs = append(errs, fmt.Errorf("attempts must be at least 1 and the budget positive, got %d and %v", o.Attempts, o.Budget))
+	if o.Budget < 0 {
+		errs = append(errs, fmt.Errorf("the budget must be positive, got %v", o.Budget))
 	}
 	return errors.Join(append(errs, o.Reference.Validate(), backend.Check(o.Backend))...)
 }

@@ -36,7 +36,7 @@ func (r Reference) Index(k int) index.Distribution {
 	if r == Gaussian {
 		return index.Gaussian{N: k}
 	}
-	return Cube{N: k}
+	return cube{N: k}
 }
 
 // Draw fills z with independent draws.

@@ -10,7 +10,7 @@ func (Steps) Name() string { return "steps" }
 
 // Suits wants a map by intervals.
 func (c Steps) Suits(h Map, _ int) error {
-	if _, ok := h.(Intervals); ok {
+	if _, ok := h.(intervals); ok {
 		return nil
 	}
 	return unsuited(c, "maps by intervals of the first component of z", h)
@@ -19,19 +19,19 @@ func (c Steps) Suits(h Map, _ int) error {
 // Build returns the network. All ramps together have probability Delta/4 at level 0, half of that at each next; a ramp takes at most half
 // of the probability of the functions beside it.
 func (Steps) Build(_ context.Context, t Task, level int) (Network, error) {
-	h := t.Map.(Intervals)
+	h := t.Map.(intervals)
 	half := t.Delta / float64(int(8)<<level) / float64(max(len(h.ends), 1))
-	for _, p := range h.Atoms.probabilities() {
+	for _, p := range h.atoms.probabilities() {
 		half = min(half, p/4)
 	}
 	b := newBuilder(t.K)
-	z, out := b.inputs()[0], constants(h.Atoms.Values[0])
+	z, out := b.inputs()[0], constants(h.atoms.Values[0])
 	for j, end := range h.ends {
 		from, to := t.Reference.at(end-half), t.Reference.at(end+half)
 		s := z.plus(-(from + to) / 2).times(1 / (to - from))
 		ramp := b.unit(s.plus(0.5)).minus(b.unit(s.plus(-0.5)))
 		for i := range out {
-			out[i] = out[i].and(ramp.times(h.Atoms.Values[j+1][i] - h.Atoms.Values[j][i]))
+			out[i] = out[i].and(ramp.times(h.atoms.Values[j+1][i] - h.atoms.Values[j][i]))
 		}
 	}
 	if len(h.ends) == 0 {

@@ -52,7 +52,7 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	if err != nil {
 		return Network{}, err
 	}
-	return see.Then(net), nil
+	return see.then(net), nil
 }
 
 // twice is the network with interpolated normal quantiles of k numbers in [0, 1], and the numbers scaled to mean 0 and variance 1.

@@ -8,16 +8,13 @@ import (
 // Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
 // Level, and NaN with a single pair. Runs that diverged count by [Row.Counted].
 type Difference struct {
-	Period     int   `json:"period"`   // the last one that all pairs have reached in both entries
-	Pairs      int   `json:"pairs"`    // of runs with the same seed
-	Diverged   int   `json:"diverged"` // pairs of which either run diverged
-	Unpaired   int   `json:"unpaired"` // runs whose seed the other entry lacks
-	Mean       Float `json:"mean"`     // of A minus B
-	Lower      Float `json:"lower"`    // Student's t
-	Upper      Float `json:"upper"`
-	Ratio      Float `json:"ratio"`       // mean of A over mean of B
-	RatioLower Float `json:"ratio_lower"` // bootstrap over pairs, percentiles
-	RatioUpper Float `json:"ratio_upper"`
+	Period             int   // the last one that all pairs have reached in both entries
+	Pairs              int   // of runs with the same seed
+	Diverged           int   // pairs of which either run diverged
+	Mean, Lower, Upper Float // of A minus B: Student's t
+	Ratio              Float // mean of A over mean of B
+	RatioLower         Float // bootstrap over pairs, percentiles
+	RatioUpper         Float
 }
 
 // PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when there is no pair, or no period
@@ -25,7 +22,7 @@ type Difference struct {
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
 	seeds, periods := common(a, b)
-	d := Difference{Pairs: len(seeds), Unpaired: len(a) + len(b) - 2*len(seeds)}
+	d := Difference{Pairs: len(seeds)}
 	if err := enough(seeds, periods); err != nil {
 		return d, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
 	}

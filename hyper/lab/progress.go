@@ -10,7 +10,6 @@ import (
 type Progress struct {
 	Done, Total int64           // run-periods; those of an earlier attempt count as done
 	Computed    int64           // run-periods computed by this call
-	Compile     time.Duration   // spent on compiling, by all workers
 	Run         time.Duration   // since the first program was ready
 	Workers     int             // at work side by side
 	Busy        []time.Duration // of each worker, computing: neither compiling nor waiting
@@ -55,7 +54,6 @@ type workerSink struct {
 func (w workerSink) compiled(shape int, d time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.now.Compile += d
 	for i, s := range w.plan.shapeOf {
 		if s == shape {
 			w.now.Entries[i].Compile = max(w.now.Entries[i].Compile, d)

@@ -155,7 +155,7 @@ func inside(line []vg.Point, box vg.Rectangle) (length vg.Length) {
 // makeRoom extends the vertical axis upwards, at most to nearly twice its length, until the legend hides nothing in a
 // figure of the default size.
 func (k *key) makeRoom(p *gonum.Plot) {
-	c := draw.NewCanvas(new(recorder.Canvas), Width*vg.Centimeter*0.83, Height*vg.Centimeter*0.74)
+	c := draw.NewCanvas(new(recorder.Canvas), saveWidth*vg.Centimeter*0.83, saveHeight*vg.Centimeter*0.74)
 	low, high := p.Y.Min, p.Y.Max
 	for room := 0.0; room < 0.46; room += 0.05 {
 		p.Y.Max = low + (high-low)/(1-room)

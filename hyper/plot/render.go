@@ -15,11 +15,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// The size of a figure that Save writes, in centimetres, and the resolution of its PNG in dots per inch.
+// The size of a figure that [Save] writes, in centimetres, and the resolution of its PNG in dots per inch.
 const (
-	Width  = 16.0
-	Height = 10.0
-	DPI    = 200
+	saveWidth  = 16.0
+	saveHeight = 10.0
+	saveDPI    = 200
 )
 
 // PNG draws a plot of a size in centimetres at a resolution in dots per inch.
@@ -58,11 +58,11 @@ func SVG(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
 
 // Save writes path.png and path.svg in the default size, each atomically.
 func Save(p *gonum.Plot, path string) error {
-	pixels, err := PNG(p, Width, Height, DPI)
+	pixels, err := PNG(p, saveWidth, saveHeight, saveDPI)
 	if err != nil {
 		return err
 	}
-	vectors, err := SVG(p, Width, Height)
+	vectors, err := SVG(p, saveWidth, saveHeight)
 	if err != nil {
 		return err
 	}

@@ -71,9 +71,9 @@ func styleAxis(a *gonum.Axis, label string, log bool) {
 	a.Color, a.Width = ink, vg.Points(0.8)
 	a.Tick.Color, a.Tick.Width, a.Tick.Length = ink, vg.Points(0.8), vg.Points(5)
 	a.Padding = 0
-	a.Tick.Marker = LinearTicks{}
+	a.Tick.Marker = linearTicks{}
 	if log {
-		a.Tick.Marker, a.Scale = LogTicks{}, gonum.LogScale{}
+		a.Tick.Marker, a.Scale = logTicks{}, gonum.LogScale{}
 		a.Label.TextStyle.Handler = narrow{a.Label.TextStyle.Handler}
 	}
 }

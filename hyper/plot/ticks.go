@@ -9,11 +9,11 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// LinearTicks puts four to eight labelled ticks at multiples of 1, 2 or 5 times a power of ten.
-type LinearTicks struct{}
+// linearTicks puts four to eight labelled ticks at multiples of 1, 2 or 5 times a power of ten.
+type linearTicks struct{}
 
 // Ticks implements gonum's Ticker.
-func (LinearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
+func (linearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	if !(high > low) || math.IsInf(high-low, 0) {
 		return nil
 	}
@@ -58,13 +58,13 @@ func number(x, step float64) string {
 	return whole
 }
 
-// LogTicks labels powers of ten and marks their multiples. Over less than two powers of ten it labels 2 and 5 times
+// logTicks labels powers of ten and marks their multiples. Over less than two powers of ten it labels 2 and 5 times
 // these too, over less than one all multiples; over more than eight it marks only some powers. A range too narrow for
 // two labels has linear ticks.
-type LogTicks struct{}
+type logTicks struct{}
 
 // Ticks implements gonum's Ticker. Bounds that are not positive have no ticks.
-func (LogTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
+func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	if !(low > 0) || !(high > low) || math.IsInf(high, 0) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (LogTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 		}
 	}
 	if labels < 2 {
-		return LinearTicks{}.Ticks(low, high)
+		return linearTicks{}.Ticks(low, high)
 	}
 	return ticks
 }

@@ -22,20 +22,20 @@ func TestTicks(t *testing.T) {
 		low, high float64
 		want      []string
 	}{
-		"thousands":        {LinearTicks{}, 0, 10_000, []string{"0", "2,000", "4,000", "6,000", "8,000", "10,000"}},
-		"millions":         {LinearTicks{}, 0, 2e6, []string{"0", "500,000", "1,000,000", "1,500,000", "2,000,000"}},
-		"signs":            {LinearTicks{}, -3, 3, []string{"−3", "−2", "−1", "0", "1", "2", "3"}},
-		"decimals":         {LinearTicks{}, 0.04, 0.31, []string{"0.05", "0.10", "0.15", "0.20", "0.25", "0.30"}},
-		"large":            {LinearTicks{}, 0, 2e9, []string{"0", "5e+08", "1e+09", "1.5e+09", "2e+09"}},
-		"small":            {LinearTicks{}, -1e-6, 1e-6, []string{"−1e−06", "−5e−07", "0", "5e−07", "1e−06"}},
-		"empty":            {LinearTicks{}, 1, 1, nil},
-		"decades":          {LogTicks{}, 0.004, 20_000, []string{"0.01", "0.1", "1", "10", "100", "1,000", "10,000"}},
-		"two and five":     {LogTicks{}, 1, 50, []string{"1", "2", "5", "10", "20", "50"}},
-		"within a decade":  {LogTicks{}, 0.25, 0.95, []string{"0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"}},
-		"narrow":           {LogTicks{}, 1.02, 1.09, []string{"1.02", "1.03", "1.04", "1.05", "1.06", "1.07", "1.08", "1.09"}},
-		"many decades":     {LogTicks{}, 1e-6, 1e6, []string{"1e−06", "0.0001", "0.01", "1", "100", "10,000", "1,000,000"}},
-		"not for a log":    {LogTicks{}, 0, 10, nil},
-		"exactly a decade": {LogTicks{}, 1, 10, []string{"1", "2", "5", "10"}},
+		"thousands":        {linearTicks{}, 0, 10_000, []string{"0", "2,000", "4,000", "6,000", "8,000", "10,000"}},
+		"millions":         {linearTicks{}, 0, 2e6, []string{"0", "500,000", "1,000,000", "1,500,000", "2,000,000"}},
+		"signs":            {linearTicks{}, -3, 3, []string{"−3", "−2", "−1", "0", "1", "2", "3"}},
+		"decimals":         {linearTicks{}, 0.04, 0.31, []string{"0.05", "0.10", "0.15", "0.20", "0.25", "0.30"}},
+		"large":            {linearTicks{}, 0, 2e9, []string{"0", "5e+08", "1e+09", "1.5e+09", "2e+09"}},
+		"small":            {linearTicks{}, -1e-6, 1e-6, []string{"−1e−06", "−5e−07", "0", "5e−07", "1e−06"}},
+		"empty":            {linearTicks{}, 1, 1, nil},
+		"decades":          {logTicks{}, 0.004, 20_000, []string{"0.01", "0.1", "1", "10", "100", "1,000", "10,000"}},
+		"two and five":     {logTicks{}, 1, 50, []string{"1", "2", "5", "10", "20", "50"}},
+		"within a decade":  {logTicks{}, 0.25, 0.95, []string{"0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"}},
+		"narrow":           {logTicks{}, 1.02, 1.09, []string{"1.02", "1.03", "1.04", "1.05", "1.06", "1.07", "1.08", "1.09"}},
+		"many decades":     {logTicks{}, 1e-6, 1e6, []string{"1e−06", "0.0001", "0.01", "1", "100", "10,000", "1,000,000"}},
+		"not for a log":    {logTicks{}, 0, 10, nil},
+		"exactly a decade": {logTicks{}, 1, 10, []string{"1", "2", "5", "10"}},
 	} {
 		if got := tickLabels(c.ticker, c.low, c.high); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -45,7 +45,7 @@ func TestTicks(t *testing.T) {
 
 func TestLogTicksMarkMultiples(t *testing.T) {
 	var minor []float64
-	for _, tick := range (LogTicks{}).Ticks(1, 1000) {
+	for _, tick := range (logTicks{}).Ticks(1, 1000) {
 		if tick.IsMinor() && tick.Value < 10 {
 			minor = append(minor, tick.Value)
 		}
