@@ -52,14 +52,8 @@ func evaluate[T number](ctx context.Context, t *Theorem, backendName string, z [
 		if err != nil {
 			return nil, err
 		}
-		flat, err := tensors.CopyFlatData[T](f)
-		if err != nil {
+		if err := readRows[T](f, out[from:min(from+batch, len(z))]); err != nil {
 			return nil, err
-		}
-		for i := from; i < min(from+batch, len(z)); i++ {
-			for j := range out[i] {
-				out[i][j] = float64(flat[(i-from)*k+j])
-			}
 		}
 	}
 	return out, nil
@@ -72,6 +66,20 @@ func tensor[T number](v []float64, dims ...int) *tensors.Tensor {
 		flat[i] = T(v[i])
 	}
 	return tensors.FromFlatDataAndDimensions(flat, dims...)
+}
+
+// readRows copies the first numbers of a tensor to rows of equal lengths.
+func readRows[T number](t *tensors.Tensor, out [][]float64) error {
+	flat, err := tensors.CopyFlatData[T](t)
+	if err != nil {
+		return err
+	}
+	for i, row := range out {
+		for j := range row {
+			row[j] = float64(flat[i*len(row)+j])
+		}
+	}
+	return nil
 }
 
 // batchOf is rows from, from+1, ... of z as indices [1, n, k]; zeros after the last, so that all batches have one shape.
@@ -96,15 +104,6 @@ func Indices(backendName string, r Reference, k int, seed uint64, stream string,
 	if err != nil {
 		return nil, err
 	}
-	flat, err := tensors.CopyFlatData[float32](z)
-	if err != nil {
-		return nil, err
-	}
 	out := rows(n, k)
-	for i := range out {
-		for j := range out[i] {
-			out[i][j] = float64(flat[i*k+j])
-		}
-	}
-	return out, nil
+	return out, readRows[float32](z, out)
 }

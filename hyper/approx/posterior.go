@@ -145,15 +145,8 @@ func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []fl
 	if err != nil {
 		return nil, err
 	}
-	flat, err := tensors.CopyFlatData[float32](f)
-	if err != nil {
-		return nil, err
-	}
 	out := rows(particles, len(x))
-	for i, v := range flat {
-		out[i/len(x)][i%len(x)] = float64(v)
-	}
-	return out, nil
+	return out, readRows[float32](f, out)
 }
 
 // inputs are the inputs of the data, [1, data, 1].

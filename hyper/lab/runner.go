@@ -57,41 +57,100 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	if err != nil {
 		return err
 	}
-	rows, lastSave := c.Rows, time.Now()
-	done := p.periodOf(state)
-	for done < r.plan.spec.Periods {
-		if ctx.Err() != nil {
-			return errors.Join(r.save(p, b, state, rows, out), ErrInterrupted)
-		}
-		stop := nextStop(r.plan.spec.Periods, done)
-		next := min(stop, done+r.opts.Chunk)
-		begin := time.Now()
-		if state, err = p.until(state, next); err != nil {
-			return err
-		}
-		if err := out.computed(b.number, len(b.lanes)*(next-done), time.Since(begin)); err != nil {
-			return err
-		}
-		if done = next; done == stop {
-			if rows, err = r.record(p, b, state, rows, done); err != nil {
-				return err
-			}
-			out.recorded(b.number, rows)
-		}
-		if time.Since(lastSave) > r.opts.Every && done < r.plan.spec.Periods {
-			if err := r.save(p, b, state, rows, out); err != nil {
-				return err
-			}
-			lastSave = time.Now()
-		}
-	}
-	for _, t := range state {
-		t.MustFinalizeAll()
-	}
-	if err := (checkpoint{Batch: b.number, Rows: rows}).save(r.opts.Dir, nil); err != nil {
+	a := &advancing{runner: r, program: p, batch: b, out: out, state: state, rows: c.Rows, done: p.periodOf(state), saved: time.Now()}
+	if err := a.run(ctx); err != nil {
 		return err
 	}
-	return out.saved(b.number, rows, true)
+	return a.finish()
+}
+
+// advancing is a batch on its way from its begin, or its checkpoint, to the end.
+type advancing struct {
+	runner  *runner
+	program *program
+	batch   batch
+	out     sink
+	state   []*tensors.Tensor
+	rows    []Row
+	done    int       // periods
+	saved   time.Time // the last time
+}
+
+// run advances to the last period, with checkpoints now and then.
+func (a *advancing) run(ctx context.Context) error {
+	for periods := a.runner.plan.spec.Periods; a.done < periods; {
+		if ctx.Err() != nil {
+			return errors.Join(a.save(), ErrInterrupted)
+		}
+		if err := a.call(); err != nil {
+			return err
+		}
+		if time.Since(a.saved) > a.runner.opts.Every && a.done < periods {
+			if err := a.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// call advances by one call of the program, and adds the rows of the period if it is one of the schedule.
+func (a *advancing) call() (err error) {
+	stop := nextStop(a.runner.plan.spec.Periods, a.done)
+	next := min(stop, a.done+a.runner.opts.Chunk)
+	begin, count := time.Now(), len(a.batch.lanes)*(next-a.done)
+	if a.state, err = a.program.until(a.state, next); err != nil {
+		return err
+	}
+	a.done = next
+	if err := a.out.computed(a.batch.number, count, time.Since(begin)); err != nil {
+		return err
+	}
+	if next < stop {
+		return nil
+	}
+	if err := a.record(); err != nil {
+		return err
+	}
+	a.out.recorded(a.batch.number, a.rows)
+	return nil
+}
+
+// record adds the rows of the period.
+func (a *advancing) record() error {
+	regret, err1 := read[float64](a.program, a.state, stateRegret)
+	digest, err2 := read[uint32](a.program, a.state, stateDigest)
+	diverged, err3 := read[int32](a.program, a.state, stateDiverged)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	seeds := a.runner.plan.seeds(a.batch)
+	for i, l := range a.batch.lanes {
+		a.rows = append(a.rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: a.done,
+			Regret: Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
+	}
+	return nil
+}
+
+// save writes the batch's checkpoint.
+func (a *advancing) save() error {
+	c := checkpoint{Batch: a.batch.number, Names: a.program.names, Rows: a.rows}
+	if err := c.save(a.runner.opts.Dir, a.state); err != nil {
+		return err
+	}
+	a.saved = time.Now()
+	return a.out.saved(a.batch.number, slices.Clone(a.rows), false)
+}
+
+// finish writes the checkpoint of a batch that has come to its end, which has no state.
+func (a *advancing) finish() error {
+	for _, t := range a.state {
+		t.MustFinalizeAll()
+	}
+	if err := (checkpoint{Batch: a.batch.number, Rows: a.rows}).save(a.runner.opts.Dir, nil); err != nil {
+		return err
+	}
+	return a.out.saved(a.batch.number, a.rows, true)
 }
 
 // nextStop is the first period of the schedule after done.
@@ -118,29 +177,6 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil
-}
-
-// save writes the batch's checkpoint.
-func (r *runner) save(p *program, b batch, state []*tensors.Tensor, rows []Row, out sink) error {
-	if err := (checkpoint{Batch: b.number, Names: p.names, Rows: rows}).save(r.opts.Dir, state); err != nil {
-		return err
-	}
-	return out.saved(b.number, slices.Clone(rows), false)
-}
-
-// record adds the rows of a period.
-func (r *runner) record(p *program, b batch, state []*tensors.Tensor, rows []Row, period int) ([]Row, error) {
-	regret, err1 := read[float64](p, state, stateRegret)
-	digest, err2 := read[uint32](p, state, stateDigest)
-	diverged, err3 := read[int32](p, state, stateDiverged)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return nil, err
-	}
-	seeds := r.plan.seeds(b)
-	for i, l := range b.lanes {
-		rows = append(rows, Row{Entry: l.entry, Run: l.run, Seed: seeds[i], Period: period, Regret: Float(regret[i]), Diverged: int(diverged[i]), Digest: digest[i]})
-	}
-	return rows, nil
 }
 
 // program returns the compiled program of a batch's shape; the first to ask compiles it.

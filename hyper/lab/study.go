@@ -22,75 +22,116 @@ func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, err
 
 // Read is [ReadStudy], in the way that s says.
 func (s Study) Read(known map[string]Experiment, paths ...string) (Header, []Row, error) {
-	var joined Header
-	var made makers
-	var rows []Row
-	at := map[string]int{}
-	type place struct {
-		entry  int
-		seed   uint64
-		period int
-	}
-	seen := map[place]Row{}
-	runs := map[int]map[uint64]bool{}
-	for i, path := range paths {
-		h, piece, err := readPiece(path, known)
+	j := joiner{mix: s.Mix, numbers: map[string]int{}, seen: map[place]Row{}, seeds: map[int]map[uint64]bool{}}
+	for _, path := range paths {
+		h, rows, err := readPiece(path, known)
+		if err == nil {
+			err = j.add(path, h, rows)
+		}
 		if err != nil {
-			return joined, nil, err
-		}
-		if i == 0 {
-			joined = h
-			joined.Spec.Entries, joined.Spec.Seed, joined.Provenance = nil, h.Spec.Seed, h.Code()[0]
-		} else if h.Spec.Experiment != joined.Spec.Experiment {
-			return joined, nil, fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path, h.Spec.Experiment, joined.Spec.Experiment)
-		}
-		if why := made.add(path, h); why != nil && s.Mix == nil {
-			return joined, nil, why
-		} else if why != nil {
-			s.Mix(why)
-		}
-		joined.MadeBy(h.Code()...)
-		joined.Spec.Periods = max(joined.Spec.Periods, h.Spec.Periods)
-		joined.Spec.Seed = min(joined.Spec.Seed, h.Spec.Seed)
-		entries := make([]int, len(h.Spec.Entries))
-		for j, e := range h.Spec.Entries {
-			text, err := json.Marshal(e)
-			if err != nil {
-				return joined, nil, err
-			}
-			n, ok := at[string(text)]
-			if !ok {
-				n = len(joined.Spec.Entries)
-				at[string(text)] = n
-				joined.Spec.Entries = append(joined.Spec.Entries, e)
-				runs[n] = map[uint64]bool{}
-			}
-			entries[j] = n
-		}
-		for _, r := range piece {
-			r.Entry = entries[r.Entry]
-			p := place{r.Entry, r.Seed, r.Period}
-			if before, ok := seen[p]; ok {
-				if !agree(before, r) {
-					return joined, nil, fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at "+
-						"period %d, 0 is never), and %v (%d) in an earlier piece", path,
-						r.Seed, joined.Spec.Entries[r.Entry].Agent, r.Period, r.Regret, r.Diverged, before.Regret, before.Diverged)
-				}
-				continue
-			}
-			seen[p] = r
-			runs[r.Entry][r.Seed] = true
-			rows = append(rows, r)
+			return j.header, nil, err
 		}
 	}
-	if len(rows) == 0 {
-		return joined, nil, fmt.Errorf("%s: %w: nothing was run to the first period yet; `hyper resume` goes on "+
+	if len(j.rows) == 0 {
+		return j.header, nil, fmt.Errorf("%s: %w: nothing was run to the first period yet; `hyper resume` goes on "+
 			"with a run", strings.Join(paths, ", "), ErrNoRows)
 	}
-	for _, seeds := range runs {
-		joined.Spec.Runs = max(joined.Spec.Runs, len(seeds))
+	for _, seeds := range j.seeds {
+		j.header.Spec.Runs = max(j.header.Spec.Runs, len(seeds))
 	}
-	return joined, rows, nil
+	return j.header, j.rows, nil
+}
+
+// joiner joins the pieces of a study, one after the other.
+type joiner struct {
+	mix     func(why error) // as in Study
+	header  Header
+	rows    []Row
+	made    makers
+	numbers map[string]int // of the entries so far, by their JSON
+	seen    map[place]Row
+	seeds   map[int]map[uint64]bool // of the runs of each entry
+}
+
+// place is what identifies a row of a study.
+type place struct {
+	entry  int
+	seed   uint64
+	period int
+}
+
+// add joins a piece to those before.
+func (j *joiner) add(path string, h Header, rows []Row) error {
+	if err := j.addHeader(path, h); err != nil {
+		return err
+	}
+	numbers := make([]int, len(h.Spec.Entries))
+	for i, e := range h.Spec.Entries {
+		var err error
+		if numbers[i], err = j.number(e); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		r.Entry = numbers[r.Entry]
+		if err := j.addRow(path, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addHeader joins all of a piece's header but its entries.
+func (j *joiner) addHeader(path string, h Header) error {
+	if len(j.made.list) == 0 {
+		j.header = h
+		j.header.Spec.Entries, j.header.Provenance = nil, h.Code()[0]
+	}
+	all := &j.header.Spec
+	if h.Spec.Experiment != all.Experiment {
+		return fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path, h.Spec.Experiment, all.Experiment)
+	}
+	if why := j.made.add(path, h); why != nil {
+		if j.mix == nil {
+			return why
+		}
+		j.mix(why)
+	}
+	j.header.MadeBy(h.Code()...)
+	all.Periods, all.Seed = max(all.Periods, h.Spec.Periods), min(all.Seed, h.Spec.Seed)
+	return nil
+}
+
+// number is the place of an entry among those of the study, at its end for a new one.
+func (j *joiner) number(e Entry) (int, error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := j.numbers[string(text)]
+	if !ok {
+		n = len(j.header.Spec.Entries)
+		j.header.Spec.Entries = append(j.header.Spec.Entries, e)
+		j.numbers[string(text)], j.seeds[n] = n, map[uint64]bool{}
+	}
+	return n, nil
+}
+
+// addRow adds a row whose Entry is the study's, unless an earlier piece had it. Two that differ are an error.
+func (j *joiner) addRow(path string, r Row) error {
+	p := place{r.Entry, r.Seed, r.Period}
+	before, ok := j.seen[p]
+	if ok && agree(before, r) {
+		return nil
+	}
+	if ok {
+		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d, 0 is never), and %v (%d) "+
+			"in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret, r.Diverged,
+			before.Regret, before.Diverged)
+	}
+	j.seen[p], j.rows = r, append(j.rows, r)
+	j.seeds[r.Entry][r.Seed] = true
+	return nil
 }
 
 // readPiece reads a piece of a study, or the result file of a folder.

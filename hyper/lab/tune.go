@@ -186,59 +186,79 @@ type candidate struct {
 	entry  Entry
 }
 
-// candidates draws the settings: in each range one from each of as many equal parts, in random order, so that every key is
-// covered evenly; listed values in turn.
+// candidates are the settings to try, as entries of the experiment.
 func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
-	x, ok := known[t.Experiment]
-	if !ok {
-		return nil, fmt.Errorf("unknown experiment %q%s", t.Experiment,
-			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
+	x, err := t.check(known)
+	if err != nil {
+		return nil, err
 	}
-	if t.Candidates < 1 || len(t.Space) == 0 {
-		return nil, errors.New("a search needs at least one candidate and one key")
-	}
-	if t.Least && x.Target == nil {
-		return nil, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)
-	}
-	for _, d := range t.Space {
-		if slices.ContainsFunc(t.Sets, func(set string) bool { return strings.HasPrefix(set, d.Key+"=") }) {
-			return nil, fmt.Errorf("key %q is both fixed and searched over", d.Key)
-		}
-	}
-	random := rand.New(rand.NewPCG(t.Seed, 1))
 	out := make([]candidate, t.Candidates)
-	for i := range out {
-		out[i].values = map[string]string{}
-	}
-	for _, d := range t.Space {
-		for i, at := range random.Perm(t.Candidates) {
-			if len(d.Values) > 0 {
-				out[i].values[d.Key] = d.Values[at%len(d.Values)]
-				continue
-			}
-			u := (float64(at) + random.Float64()) / float64(t.Candidates)
-			out[i].values[d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
-		}
-	}
-	for i := range out {
-		spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed)
-		if err != nil {
-			return nil, err
-		}
-		if len(spec.Entries) != 1 {
-			return nil, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each", t.Sets, len(spec.Entries))
-		}
-		out[i].entry = spec.Entries[0]
-		for key, value := range out[i].values {
-			if err := Set(out[i].entry.Setting, key, value); err != nil {
-				return nil, err
-			}
-		}
-		if err := out[i].entry.Setting.Validate(); err != nil {
+	for i, values := range t.draw() {
+		if out[i], err = t.candidate(x, values); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// check returns the experiment, or what is wrong with the search.
+func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
+	x, ok := known[t.Experiment]
+	if !ok {
+		return x, fmt.Errorf("unknown experiment %q%s", t.Experiment,
+			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
+	}
+	if t.Candidates < 1 || len(t.Space) == 0 {
+		return x, errors.New("a search needs at least one candidate and one key")
+	}
+	if t.Least && x.Target == nil {
+		return x, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)
+	}
+	for _, d := range t.Space {
+		if slices.ContainsFunc(t.Sets, func(set string) bool { return strings.HasPrefix(set, d.Key+"=") }) {
+			return x, fmt.Errorf("key %q is both fixed and searched over", d.Key)
+		}
+	}
+	return x, nil
+}
+
+// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates, and
+// each part gives a value to one of them, in random order: so every key is covered evenly. Listed values come in turn.
+func (t Tuning) draw() []map[string]string {
+	random := rand.New(rand.NewPCG(t.Seed, 1))
+	out := make([]map[string]string, t.Candidates)
+	for i := range out {
+		out[i] = map[string]string{}
+	}
+	for _, d := range t.Space {
+		for i, at := range random.Perm(t.Candidates) {
+			if len(d.Values) > 0 {
+				out[i][d.Key] = d.Values[at%len(d.Values)]
+				continue
+			}
+			u := (float64(at) + random.Float64()) / float64(t.Candidates)
+			out[i][d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
+		}
+	}
+	return out
+}
+
+// candidate makes an entry of values.
+func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, error) {
+	spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed)
+	if err != nil {
+		return candidate{}, err
+	}
+	if len(spec.Entries) != 1 {
+		return candidate{}, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each", t.Sets, len(spec.Entries))
+	}
+	c := candidate{values: values, entry: spec.Entries[0]}
+	for key, value := range values {
+		if err := Set(c.entry.Setting, key, value); err != nil {
+			return c, err
+		}
+	}
+	return c, c.entry.Setting.Validate()
 }
 
 // ranked is an Outcome with its place among the candidates, and what it is ordered by.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,15 +39,8 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 	if !ok {
 		return nil
 	}
-	share := fmt.Sprintf("%d/%d", out.worker, e.now.Workers)
-	args := append(e.opts.Process[1:len(e.opts.Process):len(e.opts.Process)], e.opts.Dir, share,
-		strconv.Itoa(e.opts.Chunk), e.opts.Every.String())
-	cmd := exec.Command(e.opts.Process[0], args...)
-	cmd.Stderr = os.Stderr
-	detach(cmd)
-	in, err1 := cmd.StdinPipe()
-	said, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err1, err2); err != nil {
+	cmd, in, said, err := e.command(out.worker)
+	if err != nil {
 		return err
 	}
 	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see detach
@@ -57,7 +51,6 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 	stop := context.AfterFunc(ctx, func() { _ = in.Close() }) // the worker saves, and ends
 	defer stop()
 	lines := bufio.NewReader(said)
-	var err error
 	for ok && err == nil {
 		if _, err = fmt.Fprintln(in, b.number); err == nil {
 			err = e.listen(lines, b, out)
@@ -76,6 +69,18 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 		return fmt.Errorf("a worker ended early: %w", errors.Join(wait, err))
 	}
 	return err
+}
+
+// command is the k-th worker process, not started yet, with its standard input and output.
+func (e *engine) command(k int) (cmd *exec.Cmd, in io.WriteCloser, out io.Reader, err error) {
+	share := fmt.Sprintf("%d/%d", k, e.now.Workers)
+	args := append(slices.Clone(e.opts.Process[1:]), e.opts.Dir, share, strconv.Itoa(e.opts.Chunk), e.opts.Every.String())
+	cmd = exec.Command(e.opts.Process[0], args...)
+	cmd.Stderr = os.Stderr
+	detach(cmd)
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	return cmd, in, out, errors.Join(err1, err2)
 }
 
 // listen reads the worker's messages until the batch is finished.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,6 +65,20 @@ func calibrateCommand() *cobra.Command {
 	}
 }
 
+// do has a process of hyper, the program self, do the task.
+func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return out, err
+	}
+	c := exec.Command(self, "calibrate")
+	c.Stdin, c.Stderr = bytes.NewReader(text), os.Stderr
+	if text, err = c.Output(); err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(text, &out)
+}
+
 // calibrate measures an entry by a process for each of some workers, side by side, and returns the mean; startup is what the processes took beside.
 func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (mean lab.Calibration, startup float64, err error) {
 	self, err := os.Executable()
@@ -75,22 +90,8 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 	var group sync.WaitGroup
 	for k := range workers {
 		group.Go(func() {
-			text, err := json.Marshal(calibrationTask{spec, entry, runs, name, fmt.Sprintf("%d/%d", k, workers), length})
-			if err != nil {
-				errs[k] = err
-				return
-			}
-			c := exec.Command(self, "calibrate")
-			in, err := c.StdinPipe()
-			if err == nil {
-				c.Stderr = os.Stderr
-				go func() { _, _ = in.Write(text); _ = in.Close() }()
-				var out []byte
-				if out, err = c.Output(); err == nil {
-					err = json.Unmarshal(out, &all[k])
-				}
-			}
-			errs[k] = err
+			share := fmt.Sprintf("%d/%d", k, workers)
+			all[k], errs[k] = calibrationTask{spec, entry, runs, name, share, length}.do(self)
 		})
 	}
 	group.Wait()

@@ -68,23 +68,33 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 	if f.out == "" && (!f.dryRun || f.name != "local") {
 		return errors.New("--out must be given: the folder of the sweep")
 	}
-	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
 	if f.least && f.halving == 0 {
 		return errors.New("--least needs --halving N: how many settings to search among")
 	}
+	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
 	if f.halving > 0 {
-		s, err := f.search(c, what, o)
-		if err != nil {
+		return f.newSearch(c, what, o)
+	}
+	return f.newPlan(c, what, o)
+}
+
+// newSearch begins a search.
+func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) error {
+	s, err := f.search(c, name, o)
+	if err != nil {
+		return err
+	}
+	s.Mix = f.engine.mix.hear()
+	if !f.dryRun {
+		if err := s.Create(f.out); err != nil {
 			return err
 		}
-		s.Mix = f.engine.mix.hear()
-		if !f.dryRun {
-			if err := s.Create(f.out); err != nil {
-				return err
-			}
-		}
-		return f.runSearch(c.Context(), s, f.out)
 	}
+	return f.runSearch(c.Context(), s, f.out)
+}
+
+// newPlan begins a grid, a random search or the settings of a file.
+func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) error {
 	spec, err := f.settings(c, what)
 	if err != nil {
 		return err

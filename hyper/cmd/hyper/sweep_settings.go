@@ -86,13 +86,10 @@ func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (lab.
 		return lab.Tuning{}, errors.New("--random and --halving need one --agent and at least one --space")
 	}
 	size, err := f.spec.size(c, x)
-	t := lab.Tuning{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Candidates: candidates, Size: size, Seed: f.spec.seed, Least: f.least}
-	for _, text := range f.space {
-		d, err := lab.ParseDimension(text)
-		if err != nil {
-			return t, err
-		}
-		t.Space = append(t.Space, d)
+	if err != nil {
+		return lab.Tuning{}, err
 	}
-	return t, err
+	space, err := dimensions(f.space)
+	return lab.Tuning{Experiment: name, Agent: f.spec.agents[0], Sets: f.spec.allSets(), Space: space,
+		Candidates: candidates, Size: size, Seed: f.spec.seed, Least: f.least}, err
 }

@@ -18,11 +18,30 @@ import (
 // tuningSeeds is where the seeds of searches begin, far from those of runs and checks.
 const tuningSeeds = 2_000_000
 
+// tuneFlags are the flags of hyper tune.
+type tuneFlags struct {
+	search lab.Tuning
+	engine engineFlags
+	space  []string
+	out    string
+}
+
+func (f *tuneFlags) add(c *cobra.Command) {
+	flags, t := c.Flags(), &f.search
+	flags.StringVar(&t.Agent, "agent", "", "the agent")
+	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
+	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"}, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
+	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
+	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
+	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
+	flags.BoolVar(&t.Least, "least", false, "search for the least computation that performs well, not for the least regret")
+	flags.StringVar(&f.out, "out", "", "folder for the results (needed)")
+	f.engine.add(c, false)
+}
+
 func tuneCommand() *cobra.Command {
-	var t lab.Tuning
-	var engine engineFlags
-	var space []string
-	var out string
+	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
 		Short: "Search for an agent's settings by successive halving",
@@ -37,57 +56,58 @@ the others by regret. As that is about the whole horizon, all rounds have all pe
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 --space index-samples=1,2,4,8 --periods 10000 --out least`,
 		Args: argument("EXPERIMENT"),
 	}
-	flags := c.Flags()
-	flags.StringVar(&t.Agent, "agent", "", "the agent")
-	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
-	flags.StringArrayVar(&space, "space", []string{"step-size=0.001:1"}, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
-	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
-	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
-	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
-	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
-	flags.BoolVar(&t.Least, "least", false, "search for the least computation that performs well, not for the least regret")
-	flags.StringVar(&out, "out", "", "folder for the results (needed)")
-	engine.add(c, false)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		x, err := experiment(args[0])
-		if err != nil {
-			return err
-		}
-		t.Experiment = x.Name
-		if t.Agent == "" || out == "" {
-			return errors.New("--agent and --out must be given")
-		}
-		for _, text := range space {
-			d, err := lab.ParseDimension(text)
-			if err != nil {
-				return err
-			}
-			t.Space = append(t.Space, d)
-		}
-		bar := newProgressBar(os.Stderr)
-		o, err := engine.options(out, bar)
-		if err != nil {
-			return err
-		}
-		done, err := lab.Tune(c.Context(), t, paper.Known, o)
-		bar.finish()
-		if err != nil {
-			return err
-		}
-		text, err := json.MarshalIndent(done, "", " ")
-		if err != nil {
-			return err
-		}
-		if err := lab.WriteFile(filepath.Join(out, "tune.json"), append(text, '\n')); err != nil {
-			return err
-		}
-		if engine.json {
-			fmt.Println(strings.Join(done.Best(), " "))
-			return nil
-		}
-		return printTuning(done)
-	}
+	f.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
 	return c
+}
+
+func (f *tuneFlags) run(c *cobra.Command, name string) error {
+	x, err := experiment(name)
+	if err != nil {
+		return err
+	}
+	t := f.search
+	t.Experiment = x.Name
+	if t.Agent == "" || f.out == "" {
+		return errors.New("--agent and --out must be given")
+	}
+	if t.Space, err = dimensions(f.space); err != nil {
+		return err
+	}
+	bar := newProgressBar(os.Stderr)
+	o, err := f.engine.options(f.out, bar)
+	if err != nil {
+		return err
+	}
+	done, err := lab.Tune(c.Context(), t, paper.Known, o)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(done, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := lab.WriteFile(filepath.Join(f.out, "tune.json"), append(text, '\n')); err != nil {
+		return err
+	}
+	if f.engine.json {
+		fmt.Println(strings.Join(done.Best(), " "))
+		return nil
+	}
+	return printTuning(done)
+}
+
+// dimensions are those of --space.
+func dimensions(texts []string) (space []lab.Dimension, err error) {
+	for _, text := range texts {
+		d, err := lab.ParseDimension(text)
+		if err != nil {
+			return nil, err
+		}
+		space = append(space, d)
+	}
+	return space, nil
 }
 
 func printTuning(t lab.Tuning) error {
