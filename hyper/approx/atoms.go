@@ -8,7 +8,8 @@ import (
 	"math/rand/v2"
 )
 
-// Atoms is a law of finitely many functions: Values[j], K values, with probability proportional to Weights[j].
+// Atoms is a distribution over finitely many functions: Values[j], K values, with probability proportional to
+// Weights[j].
 type Atoms struct {
 	Values  [][]float64
 	Weights []float64 // nil: all the same
@@ -18,8 +19,8 @@ type Atoms struct {
 
 var _ Law = Atoms{}
 
-// FromSampler is the empirical law of m functions drawn by a sampler, which writes a function's k values to f; its transport map is
-// Brenier's. The sampler must not keep f.
+// FromSampler is the empirical distribution of m functions drawn by a sampler, which writes a function's k values to f;
+// its transport map is Brenier's. The sampler must not keep f.
 func FromSampler(k, m int, seed uint64, draw func(rnd *rand.Rand, f []float64)) Atoms {
 	rnd, values := source(seed, "sampler"), rows(m, k)
 	for _, f := range values {
@@ -31,7 +32,7 @@ func FromSampler(k, m int, seed uint64, draw func(rnd *rand.Rand, f []float64)) 
 // Check reports values outside [-b, b], lengths other than k, and weights that are not positive.
 func (l Atoms) Check(k int, b float64) []error {
 	if len(l.Values) == 0 {
-		return []error{errors.New("a discrete law needs at least one function")}
+		return []error{errors.New("a discrete distribution needs at least one function")}
 	}
 	var errs []error
 	for j, f := range l.Values {
@@ -101,7 +102,7 @@ func (l Atoms) interval(u float64) int {
 	return len(l.Values) - 1
 }
 
-// intervals is the map of [Atoms] by z_1 alone: functions are laid side by side on [0, 1], and the level of z_1 chooses one.
+// intervals is the map of [Atoms] by z_1 alone: the functions divide [0, 1], and the level of z_1 chooses one.
 type intervals struct {
 	atoms     Atoms
 	reference Reference

@@ -2,9 +2,10 @@ package approx
 
 import "math"
 
-// Box stands for the ball B_eta of section 6's theorem: for Gaussian z the network is near H where |z_i| <= Eta for all i, and 0 outside a
-// slightly larger box. The appendix has a Euclidean ball; all that its proof needs of the set is that it is bounded, so that H' is
-// integrable, and that it has probability at least 1 - delta/2. In the sup norm both are as true, and ReLU units make the set.
+// Box stands for the ball B_eta of section 6's theorem: for Gaussian z the network is near H where |z_i| <= Eta for all
+// i, and 0 outside a slightly larger box. The appendix has a Euclidean ball; all that its proof needs of the set is
+// that it is bounded, so that H' is integrable, and that it has probability at least 1 - delta/2. In the sup norm both
+// are as true, and ReLU units make the set.
 type Box struct {
 	Eta  float64
 	Ramp float64 // the network falls to 0 where the sum of (|z_i| - Eta)_+ goes from 0 to Ramp

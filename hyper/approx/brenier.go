@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the gradient of the
-// convex function max_j (z^T y_j + b_j). The offsets b are such that the cell of each function has its probability: it is semi-discrete
-// optimal transport, with the dual maximised on a fixed sample of z.
+// brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the
+// gradient of the convex function max_j (z^T y_j + b_j). The offsets b are such that the cell of each function has its
+// probability: it is semi-discrete optimal transport, with the dual maximised on a fixed sample of z.
 type brenier struct {
 	values  [][]float64 // y_j, all different
 	weights []float64   // their probabilities
 	offsets []float64   // b_j
-	// missed is the total variation between the masses of the cells, on z that were not used to find them, and the weights.
+	// missed is the total variation between the weights and the masses of the cells on other z.
 	missed float64
 }
 
@@ -25,8 +25,8 @@ const (
 	mostDraws     = 1 << 18
 )
 
-// newBrenier finds the map. It takes more draws until the masses of the cells on fresh z are within a total variation of 0.01 of the
-// weights; the error says how far they were when it has taken 2^18.
+// newBrenier finds the map. It takes more draws until the masses of the cells on fresh z are within a total variation
+// of 0.01 of the weights; the error says how far they were when it has taken 2^18.
 func newBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*brenier, error) {
 	h := &brenier{}
 	h.merge(l)
@@ -45,8 +45,8 @@ func newBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*brenie
 			return h, nil
 		}
 	}
-	return nil, fmt.Errorf("the masses of the cells of %d functions are still a total variation of %.3g from their weights; give fewer functions, or more equal weights",
-		len(h.values), h.missed)
+	return nil, fmt.Errorf("the masses of the cells of %d functions are still a total variation of %.3g from their "+
+		"weights; give fewer functions, or more equal weights", len(h.values), h.missed)
 }
 
 // merge takes the functions and weights of l, functions that are equal once.

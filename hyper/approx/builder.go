@@ -2,8 +2,8 @@ package approx
 
 import "slices"
 
-// builder makes a Network layer by layer. A quantity is kept as a form: an affine function of the units of the layer that is complete
-// so far (at first of the inputs). unit adds a unit to the layer under construction, and next completes that.
+// builder makes a Network layer by layer. A quantity is kept as a form: an affine function of the units of the layer
+// that is complete so far (at first of the inputs). unit adds a unit to the next layer, and next completes that layer.
 type builder struct {
 	layers []Layer
 	width  int // of the last complete layer

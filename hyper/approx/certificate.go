@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Certificate is what Certify found about a network on fresh z. Its error at z is |f_{g_nu(z)} - H(z)| in the sup norm over X.
+// Certificate is what Certify found about a network on fresh z. The error at z is the sup norm of f_{g_nu(z)} - H(z).
 type Certificate struct {
 	Measure      string    `json:"measure"`
 	Points       int       `json:"points"` // K
@@ -29,8 +29,9 @@ type Certificate struct {
 	FromIndex  int   `json:"from_z"`    // components of theta that are components of z
 	Constants  int   `json:"constants"` // the others
 
-	Attempts  int     `json:"attempts"`
-	MassError float64 `json:"mass_error,omitempty"` // of Brenier's map: total variation between the masses of its cells and mu
+	Attempts int `json:"attempts"`
+	// of Brenier's map: total variation between the masses of its cells and mu
+	MassError float64 `json:"mass_error,omitempty"`
 	Seed      uint64  `json:"seed"`
 	Backend   string  `json:"backend"`
 	Seconds   float64 `json:"seconds"`
@@ -46,7 +47,7 @@ func (c Certificate) String() string {
 		c.Epsilon, c.Probability, c.LowerBound, c.Confidence, c.Draws, 1-c.Delta, verdict)
 }
 
-// LowerBound is the exact lower confidence bound of Clopper and Pearson on a probability, from so many successes in n independent
+// LowerBound is the exact lower confidence bound (Clopper and Pearson) on a probability, given the successes in n
 // trials.
 func LowerBound(successes, n int, confidence float64) float64 {
 	if successes == 0 {

@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// Certify builds the theorem's network for a measure, and measures on fresh z how likely its error is at most Epsilon. It refines the
-// network until the lower bound is at least 1 - Delta, or the budget of time or attempts ends: the certificate then says how close it came.
+// Certify builds the theorem's network for a measure, and measures on fresh z how likely its error is at most Epsilon.
+// It refines the network until the lower bound is at least 1 - Delta, or the budget of time or attempts ends: the
+// certificate then says how close it came.
 //
-// The i-th attempt has the error probability (1 - 0.99)/2^i, and z of its own that nothing was built from, so that the bounds of all
-// attempts hold together with confidence 0.99. An attempt is not judged on its fresh z before a look at others promises success.
+// The i-th attempt has the error probability (1 - 0.99)/2^i, and z of its own that nothing was built from, so that the
+// bounds of all attempts hold together with confidence 0.99. An attempt is not judged on its fresh z before a look at
+// others promises success.
 //
 // The error lists every fault of measure and options, or is ctx's.
 func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
@@ -34,10 +36,11 @@ func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
 	return a.run(ctx)
 }
 
-const (
-	confidence   float64 = 0.99 // of the lower bound, over all attempts together
-	mostAttempts         = 6    // levels of refinement
-)
+// confidence is that of the lower bound, over all attempts together.
+const confidence float64 = 0.99
+
+// mostAttempts bounds the levels of refinement.
+const mostAttempts = 6
 
 // attempts is the state of a Certify.
 type attempts struct {
@@ -73,7 +76,8 @@ func (a *attempts) run(ctx context.Context) (Certificate, error) {
 // build makes the theorem's network of a level.
 func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 	task := Task{
-		Map: a.h, Reference: a.Reference, K: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta, Seed: a.Seed, Backend: a.Backend,
+		Map: a.h, Reference: a.Reference, K: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta, Seed: a.Seed,
+		Backend: a.Backend,
 	}
 	c := recipe{clamp: 4 * a.Bound, cap: true}
 	if a.Reference == Gaussian {
@@ -90,7 +94,7 @@ func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 	return newTheorem(a.Measure, a.Reference, inner, c), nil
 }
 
-// promising tells whether the network is good enough on draws that are not for a certificate; it is evaluated on the host.
+// promising tells whether the network is good enough, by evaluation on the host, on draws for no certificate.
 func (a *attempts) promising(t *Theorem) bool {
 	const n = 10_000
 	z := draws(a.Reference, source(a.Seed, "look"), n, a.K())

@@ -44,7 +44,8 @@ func TestCertificatesOnManyPoints(t *testing.T) {
 }
 
 func TestCertificateOfATrainedNetwork(t *testing.T) {
-	checkCertificate(t, known(t, "mixture", 2), 0.1, 0.1, Options{Construction: Trained{Width: 32, Steps: 2000}, Backend: backend.Default()})
+	checkCertificate(t, known(t, "mixture", 2), 0.1, 0.1, Options{Construction: Trained{Width: 32, Steps: 2000},
+		Backend: backend.Default()})
 }
 
 // checkCertificate wants a certificate that is consistent.
@@ -72,14 +73,16 @@ func TestRefinementAndBudget(t *testing.T) {
 	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Draws: 2000}); !c.Certified || c.Attempts < 2 {
 		t.Errorf("2 cells, refined: %+v", c)
 	}
-	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Budget: time.Nanosecond, Draws: 2000}); c.Certified || c.Attempts != 1 || c.Reached <= c.Epsilon {
+	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Budget: time.Nanosecond,
+		Draws: 2000}); c.Certified || c.Attempts != 1 || c.Reached <= c.Epsilon {
 		t.Errorf("2 cells, no time: %+v", c)
 	}
 }
 
 // wide is a Gaussian that B cuts often: standard deviation B.
 func wide(k int) Measure {
-	return Measure{Name: "wide", Points: Grid(k), Bound: 2, Law: Mixture{[]Component{{1, make([]float64, k), neighbours(k, 2, 0)}}}}
+	return Measure{Name: "wide", Points: Grid(k), Bound: 2,
+		Law: Mixture{[]Component{{1, make([]float64, k), neighbours(k, 2, 0)}}}}
 }
 
 // Every piece of the theorem's network is needed: without it the certificate fails.
@@ -115,7 +118,8 @@ func TestCertificatesAreReproducible(t *testing.T) {
 }
 
 func TestLowerBound(t *testing.T) {
-	if b := LowerBound(20_000, 20_000, 0.99); math.Abs(b-math.Pow(0.01, 1.0/20_000)) > 1e-12 { // all succeed: p^n = 1 - confidence
+	if b := LowerBound(20_000, 20_000, 0.99); math.Abs(b-math.Pow(0.01, 1.0/20_000)) > 1e-12 {
+		// all succeed: p^n = 1 - confidence
 		t.Errorf("bound %v", b)
 	}
 	b, tail := LowerBound(7, 10, 0.95), 0.0
@@ -136,8 +140,10 @@ func choose(n, k int) float64 {
 }
 
 func TestFaultsAreReportedTogether(t *testing.T) {
-	_, err := Certify(context.Background(), Measure{Points: []float64{1, 1, 0}, Bound: -1}, Options{Delta: 1, Draws: -1, Reference: "x", Backend: "y"})
-	for _, want := range []string{"given twice", "must increase", "bound B", "needs a law", "epsilon", "delta", "draws", "unknown reference", "unknown backend"} {
+	_, err := Certify(context.Background(), Measure{Points: []float64{1, 1, 0}, Bound: -1},
+		Options{Delta: 1, Draws: -1, Reference: "x", Backend: "y"})
+	for _, want := range []string{"given twice", "must increase", "bound B", "needs a distribution", "epsilon", "delta",
+		"draws", "unknown reference", "unknown backend"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
@@ -151,30 +157,35 @@ func TestBadMeasures(t *testing.T) {
 		return Mixture{[]Component{{weight, mean, covariance}}}
 	}
 	for want, m := range map[string]Measure{
-		"at least 1, got 0":                         at(atoms(0)),
-		"must be finite":                            at(atoms(0), math.NaN()),
-		"too close for single precision":            at(atoms(0, 0), 1, 1+1e-9),
-		"value 1.5 at point 1, outside":             at(atoms(0, 1.5), 0, 1),
-		"value NaN at point 0, outside":             at(atoms(math.NaN()), 0),
-		"has 1 values, but there are K = 2":         at(atoms(0), 0, 1),
-		"at least one function":                     at(Atoms{}, 0),
-		"2 weights for 1 functions":                 at(Atoms{Values: [][]float64{{0}}, Weights: []float64{1, 1}}, 0),
-		"weight 0 must be positive":                 at(Atoms{Values: [][]float64{{0}}, Weights: []float64{-1}}, 0),
-		"at least one component":                    at(Mixture{}, 0),
-		"not positive definite":                     at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{-1}), 1), 0),
-		"must be for K = 2":                         at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), 1), 0, 1),
+		"at least 1, got 0":                 at(atoms(0)),
+		"must be finite":                    at(atoms(0), math.NaN()),
+		"too close for single precision":    at(atoms(0, 0), 1, 1+1e-9),
+		"value 1.5 at point 1, outside":     at(atoms(0, 1.5), 0, 1),
+		"value NaN at point 0, outside":     at(atoms(math.NaN()), 0),
+		"has 1 values, but there are K = 2": at(atoms(0), 0, 1),
+		"at least one function":             at(Atoms{}, 0),
+		"2 weights for 1 functions":         at(Atoms{Values: [][]float64{{0}}, Weights: []float64{1, 1}}, 0),
+		"weight 0 must be positive":         at(Atoms{Values: [][]float64{{0}}, Weights: []float64{-1}}, 0),
+		"at least one component":            at(Mixture{}, 0),
+		"not positive definite": at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{-1}), 1),
+			0),
+		"must be for K = 2": at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), 1), 0,
+			1),
 		"the weight must be positive and finite":    at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), math.Inf(1)), 0),
 		"the mean must be finite":                   at(gaussian([]float64{math.NaN()}, mat.NewSymDense(1, []float64{1}), 1), 0),
 		"bound B must be positive and finite, got ": {Points: []float64{0}, Bound: math.NaN(), Law: atoms(0)},
 	} {
-		if _, err := Certify(context.Background(), m, Options{Epsilon: 0.1, Delta: 0.1}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Certify(context.Background(), m, Options{Epsilon: 0.1, Delta: 0.1}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := NewMeasure(context.Background(), "gaussain", Setting{Points: Grid(2), Bound: 1}); err == nil || !strings.Contains(err.Error(), "the measures are discrete, gaussian") {
+	if _, err := NewMeasure(context.Background(), "gaussain", Setting{Points: Grid(2), Bound: 1}); err == nil ||
+		!strings.Contains(err.Error(), "the measures are discrete, gaussian") {
 		t.Error(err)
 	}
-	if _, err := Certify(context.Background(), known(t, "mixture", 4), Options{Epsilon: 1, Delta: 0.1, Construction: Kuhn{}}); err == nil || !strings.Contains(err.Error(), "K <= 3") {
+	if _, err := Certify(context.Background(), known(t, "mixture", 4),
+		Options{Epsilon: 1, Delta: 0.1, Construction: Kuhn{}}); err == nil || !strings.Contains(err.Error(), "K <= 3") {
 		t.Error(err)
 	}
 }
@@ -182,7 +193,8 @@ func TestBadMeasures(t *testing.T) {
 func TestInterruptedCertificatesEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Certify(ctx, known(t, "mixture", 2), Options{Epsilon: 0.1, Delta: 0.1, Backend: backend.Go}); !errors.Is(err, context.Canceled) {
+	if _, err := Certify(ctx, known(t, "mixture", 2),
+		Options{Epsilon: 0.1, Delta: 0.1, Backend: backend.Go}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ type Construction interface {
 	Name() string
 	// Suits returns why the construction cannot be used for a transport map from R^k, or nil.
 	Suits(h Map, k int) error
-	// Build returns a network from R^K to R^K. Each level, from 0, is finer than the one before: more knots, steeper, or a wider network
-	// that is trained longer.
+	// Build returns a network from R^K to R^K. Each level, from 0, is finer than the one before: more knots, steeper,
+	// or a wider network that is trained longer.
 	Build(ctx context.Context, t Task, level int) (Network, error)
 }
 

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Coordinatewise is for the map to one Gaussian, m + L q(z): the normal quantile q of each component of uniform z is interpolated
-// by straight lines, and an affine map follows. For Gaussian z the affine map is all, and exact.
+// Coordinatewise is for the map to one Gaussian, m + L q(z): the normal quantile q of each component of uniform z is
+// interpolated by straight lines, and an affine map follows. For Gaussian z the affine map is all, and exact.
 type Coordinatewise struct{}
 
 // Name is "coordinatewise".
@@ -20,8 +20,7 @@ func (c Coordinatewise) Suits(h Map, _ int) error {
 	return unsuited(c, "one Gaussian", h)
 }
 
-// Build returns the network: its error is below Epsilon/2 at level 0, and half of that at each next, unless a component of z is in
-// a tail.
+// Build returns the network. Unless a component of z is in a tail, the error is below Epsilon/2^(level+1).
 func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
 	p, finer := t.Map.(*knothe).pieces[0], math.Exp2(float64(-level))
 	affine := Layer{W: p.l, B: p.mean}
@@ -40,7 +39,7 @@ func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, erro
 	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).then(Network{Layers: []Layer{affine}}), nil
 }
 
-// quantileKnots are levels from 1/2 up to 1 - tail between which straight lines are within the tolerance of the normal quantile.
+// quantileKnots are levels from 1/2 to 1 - tail. Straight lines between them are within the tolerance of the quantile.
 func quantileKnots(tail, tolerance float64) []float64 {
 	knots := []float64{0.5}
 	for last := 0.5; last < 1-tail; {
@@ -61,8 +60,8 @@ func quantileKnots(tail, tolerance float64) []float64 {
 	return knots
 }
 
-// chordError is the distance between the normal quantile and its chord from level a to b, both at least 1/2: it is largest where the slopes
-// agree, 1/pdf(q) = slope.
+// chordError is the distance between the normal quantile and its chord from level a to b, both at least 1/2: it is
+// largest where the slopes agree, 1/pdf(q) = slope.
 func chordError(a, b float64) float64 {
 	slope := (quantile(b) - quantile(a)) / (b - a)
 	q := math.Sqrt(max(2*math.Log(slope/math.Sqrt(2*math.Pi)), 0))
@@ -77,8 +76,8 @@ func normals(k int, knots []float64) Network {
 	return b.network(out)
 }
 
-// normals adds the units of interpolated normal quantiles; they are constant beyond the last knot. Lines go out from the middle on both
-// sides: a sum of large slopes that cancel would lose digits.
+// normals adds the units of interpolated normal quantiles; they are constant beyond the last knot. Lines go out from
+// the middle on both sides: a sum of large slopes that cancel would lose digits.
 func (b *builder) normals(z []form, knots []float64) []form {
 	out := make([]form, len(z))
 	for i := range z {

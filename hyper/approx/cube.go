@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// cube is the uniform distribution over [0, 1]^N as an index distribution. Its components have mean 1/2: unlike for the other
-// distributions, E z_i z_j = 1/4 for i != j.
+// cube is the uniform distribution over [0, 1]^N as an index distribution. Its components have mean 1/2: unlike for the
+// other distributions, E z_i z_j = 1/4 for i != j.
 type cube struct{ N int }
 
 var _ index.Distribution = cube{}

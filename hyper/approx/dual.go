@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// dual is the dual of semi-discrete optimal transport on a sample of z: maximise sum_j w_j b_j - mean_z max_j (z^T y_j + b_j). The
-// maximum is smoothed by entropy, t log sum_j exp(./t), at temperatures t that fall: each solution is where the next begins. The gradient
-// is then the weights less the masses of the softened cells.
+// dual is the dual of semi-discrete optimal transport on a sample of z: maximise sum_j w_j b_j - mean_z max_j (z^T y_j
+// + b_j). The maximum is smoothed by entropy, t log sum_j exp(./t), at temperatures t that fall: each solution is where
+// the next begins. The gradient is then the weights less the masses of the softened cells.
 type dual struct {
 	h       *brenier
 	scores  [][]float64 // z^T y_j
@@ -31,7 +31,7 @@ type sums struct {
 	soft  []float64
 }
 
-// temperatures are those of the smoothing, in units of the spread of the scores; those above coarse use an eighth of the sample.
+// temperatures of the smoothing, in units of the spread of the scores. Those above coarse use an eighth of the sample.
 var temperatures = []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003}
 
 const coarse = 0.005
@@ -65,7 +65,8 @@ func (d *dual) solve(ctx context.Context) error {
 			Func: func(b []float64) float64 { d.compute(b); return d.value },
 			Grad: func(grad, b []float64) { d.compute(b); copy(grad, d.grad) },
 		}
-		settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 200, Converger: optimize.NeverTerminate{}}
+		settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 200,
+			Converger: optimize.NeverTerminate{}}
 		result, err := optimize.Minimize(p, d.h.offsets, settings, &optimize.LBFGS{})
 		if result == nil {
 			return errors.Join(errors.New("the dual of the transport problem has no solution"), err)

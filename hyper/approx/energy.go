@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// EnergyTest compares the laws of two samples of functions. It returns the energy distance 2 E|a - b| - E|a - a'| - E|b - b'|, which
-// is 0 for equal laws alone, and the p-value of the hypothesis that they are equal: the share of so many random permutations of the
-// pooled samples whose distance is at least as large.
+// EnergyTest compares the distributions of two samples of functions. It returns the energy distance 2 E|a - b| - E|a -
+// a'| - E|b - b'|, which is 0 for equal distributions alone, and the p-value of the hypothesis that they are equal: the
+// share of random permutations of the pooled samples whose distance is at least as large.
 func EnergyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p float64) {
 	pool := append(append([][]float64{}, a...), b...)
 	d := rows(len(pool), len(pool))

@@ -18,7 +18,7 @@ type number interface{ float32 | float64 }
 // batchNumbers bounds the numbers of theta in one call of the evaluation, runs x indices x N_theta.
 const batchNumbers = 1 << 22
 
-// Evaluate returns f_{g_nu(z)} on X for each row of z, by [hyper.Model.Predict] in single precision, as for every other model.
+// Evaluate returns f_{g_nu(z)} on X for each row of z, by [hyper.Model.Predict] in single precision.
 func (t *Theorem) Evaluate(ctx context.Context, backendName string, z [][]float64) ([][]float64, error) {
 	return evaluate[float32](ctx, t, backendName, z)
 }
@@ -82,7 +82,7 @@ func readRows[T number](t *tensors.Tensor, out [][]float64) error {
 	return nil
 }
 
-// batchOf is rows from, from+1, ... of z as indices [1, n, k]; zeros after the last, so that all batches have one shape.
+// batchOf is rows from, from+1, ... of z as indices [1, n, k]; zeros after the last keep the shape of all batches.
 func batchOf[T number](z [][]float64, from, n, k int) *tensors.Tensor {
 	flat := make([]float64, n*k)
 	for i := from; i < min(from+n, len(z)); i++ {

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// fitting trains an MLP on pairs of inputs and outputs, in minibatches one after the other, by Adam with steps that fall as half a cosine.
-// The loss is the mean magnitude of the errors.
+// fitting trains an MLP on pairs of inputs and outputs, in minibatches one after the other, by Adam with steps that
+// fall as half a cosine. The loss is the mean magnitude of the errors.
 type fitting struct {
 	widths  []int
 	steps   int

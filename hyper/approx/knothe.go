@@ -2,9 +2,10 @@ package approx
 
 import "math"
 
-// knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-Bound, Bound]: f_i is the quantile of its law given
-// f_1, ..., f_{i-1} at the level of z_i. The law given is a mixture again: of the components' conditional laws, with their posterior
-// weights. For one component N(m, L L^T) it is m + L q(z), q the normal quantile (the identity for Gaussian z).
+// knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-bound, bound]: f_i is the quantile, at the
+// level of z_i, of its conditional distribution given f_1, ..., f_{i-1}: a mixture of the components' conditional
+// distributions with their posterior weights. For one component N(m, L L^T) the map is m + L q(z), with the normal
+// quantile q (for Gaussian z the identity).
 type knothe struct {
 	reference Reference
 	bound     float64
@@ -87,8 +88,8 @@ func shares(logs []float64) []float64 {
 	return out
 }
 
-// solve finds the zero of an increasing function within [low, high]: Newton's step where it stays inside and shrinks the
-// interval, else bisection.
+// solve finds the zero of an increasing function within [low, high]: Newton's step where it stays inside and shrinks
+// the interval, else bisection.
 func solve(low, high float64, f func(t float64) (value, slope float64)) float64 {
 	t := (low + high) / 2
 	tolerance := 1e-13 * (1 + math.Abs(low) + math.Abs(high))

@@ -10,9 +10,9 @@ const (
 	knotParts = 400
 )
 
-// knots returns the ends of so many cells of the i-th component of z, closer where H bends more along it: the error of straight lines
-// is the second derivative times the square of a cell's length, so that the density goes as the root of its magnitude. It is found on
-// some lines through draws of z, by levels of the component.
+// knots returns the ends of cells of the i-th component of z, closer where H bends more along it: the error of straight
+// lines is the second derivative times the square of a cell's length, so that the density goes as the root of its
+// magnitude. It is found on some lines through draws of z, by levels of the component.
 func (t Task) knots(i, cells int) []float64 {
 	tail := min(t.Delta/(16*float64(t.K)), 1.0/(2*knotParts))
 	at := make([]float64, knotParts+1)

@@ -53,8 +53,8 @@ func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
 	return m, m.Validate()
 }
 
-// gaussianMeasure is a correlated Gaussian, clipped: mean 0.2 B sin(2 pi x), standard deviation 0.3 B, correlation 0.6 between neighbours
-// and 0.6^|i-j| else.
+// gaussianMeasure is a correlated Gaussian, clipped: mean 0.2 B sin(2 pi x), standard deviation 0.3 B, correlation 0.6
+// between neighbours and 0.6^|i-j| else.
 func gaussianMeasure(_ context.Context, s Setting) (Measure, error) {
 	mean := make([]float64, len(s.Points))
 	for i, x := range s.unit() {
@@ -63,8 +63,8 @@ func gaussianMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Mixture{[]Component{{1, mean, neighbours(len(mean), 0.3*s.Bound, 0.6)}}}}, nil
 }
 
-// mixtureMeasure has two modes, functions that are all up and functions that are all down: means 0.5 B with probability 0.6 and -0.5 B
-// with 0.4, standard deviation 0.15 B, correlation 0.5^|i-j|.
+// mixtureMeasure has two modes, functions that are all up and functions that are all down: means 0.5 B with probability
+// 0.6 and -0.5 B with 0.4, standard deviation 0.15 B, correlation 0.5^|i-j|.
 func mixtureMeasure(_ context.Context, s Setting) (Measure, error) {
 	up, down := make([]float64, len(s.Points)), make([]float64, len(s.Points))
 	for i := range up {
@@ -74,8 +74,8 @@ func mixtureMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Mixture{[]Component{{0.4, down, covariance}, {0.6, up, covariance}}}}, nil
 }
 
-// processMeasure is a Gaussian process on the points, clipped: mean 0, standard deviation B/3, and correlation exp(-d^2/(2 l^2)) at distance
-// d, with l a quarter of the range of the points. A ten thousandth of the variance is independent noise.
+// processMeasure is a Gaussian process on the points, clipped: mean 0, standard deviation B/3, and correlation
+// exp(-d^2/(2 l^2)) at distance d, with l a quarter of the points' range. A share of 1e-4 of the variance is noise.
 func processMeasure(_ context.Context, s Setting) (Measure, error) {
 	x, variance := s.unit(), s.Bound*s.Bound/9
 	covariance := mat.NewSymDense(len(x), nil)

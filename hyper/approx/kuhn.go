@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Kuhn interpolates H on the Kuhn (Freudenthal) triangulation of a grid, exactly as a piecewise linear function: the sum over the grid's
-// nodes a of H(z_a) ReLU(1 + min(0, u_1, ..., u_K) - max(0, u_1, ..., u_K)), where u = v - a and v is z in units of the grid. The grid of each
-// component is fine where H bends: v_i is a piecewise linear function of z_i. It is for few points: a unit for each node.
+// Kuhn interpolates H on the Kuhn (Freudenthal) triangulation of a grid, exactly as a piecewise linear function: the
+// sum over the grid's nodes a of H(z_a) ReLU(1 + min(0, u_1, ..., u_K) - max(0, u_1, ..., u_K)), where u = v - a and v
+// is z in units of the grid. The grid of each component is fine where H bends: v_i is a piecewise linear function of
+// z_i. It is for few points: a unit for each node.
 type Kuhn struct {
 	Cells int // of the grid in each direction, at level 0; 0 is 16, 12, 5 for one, two and three points
 }
@@ -18,7 +19,8 @@ func (Kuhn) Name() string { return "kuhn" }
 // Suits wants at most three points.
 func (c Kuhn) Suits(_ Map, k int) error {
 	if k > 3 {
-		return fmt.Errorf("construction kuhn is for K <= 3 points, as it has a unit for each node of a grid in K dimensions, and got %d; use trained", k)
+		return fmt.Errorf("construction kuhn is for K <= 3 points, as it has a unit for each node of a grid in K "+
+			"dimensions, and got %d; use trained", k)
 	}
 	return nil
 }
@@ -64,7 +66,7 @@ func (t Task) value(knots [][]float64, node []int) []float64 {
 	return f
 }
 
-// gridUnits adds the units whose sums are v_i: piecewise linear, 0, 1, 2, ... at the knots, constant beyond the last and at least 0.
+// gridUnits adds the units whose sums are v_i: piecewise linear, 0, 1, 2, ... at the knots, constant beyond.
 func (b *builder) gridUnits(z []form, knots [][]float64) []form {
 	v := make([]form, len(z))
 	for i := range z {
@@ -118,7 +120,8 @@ func (b *builder) spans(v []form, nodes [][]int) []form {
 	return shared.spans3(v, nodes)
 }
 
-// spans3 is spans in three directions: max(0, u_1, u_2, u_3) = c + ReLU(a - c) for a = max(0, u_1) and c = max(u_2, u_3), and min alike.
+// spans3 is spans in three directions: max(0, u_1, u_2, u_3) = c + ReLU(a - c) for a = max(0, u_1), c = max(u_2, u_3);
+// min alike.
 func (s units) spans3(v []form, nodes [][]int) []form {
 	type halves struct{ up, down, over form }
 	parts := make([]halves, len(nodes))

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Map is a transport map H from a reference distribution to a measure: H(z) has law mu when z has law p_z. It is safe for concurrent
-// use.
+// Map is a transport map H from a reference distribution to a measure: for z drawn from p_z, H(z) has the distribution
+// mu. A Map is safe for concurrent use.
 type Map interface {
 	// At writes H(z) to f; z and f have length K.
 	At(z, f []float64)

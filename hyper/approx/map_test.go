@@ -49,7 +49,8 @@ func transport(t testing.TB, m Measure, r Reference) Map {
 	return h
 }
 
-// H(z) has the law of mu: the energy distance to independent draws is that of permutations. Shrunk by 0.6 it has another law.
+// H(z) has the distribution mu: the energy distance to independent draws is that of permutations. Shrunk by 0.6 it has
+// another distribution.
 func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 	const n, k = 400, 3
 	for _, name := range KnownNames() {
@@ -58,13 +59,13 @@ func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 			f := apply(transport(t, m, r).At, draws(r, source(2, name), n, k), k)
 			mu := m.Sample(source(3, name), n)
 			if _, p := EnergyTest(source(4, name), f, mu, 300); p < 0.005 {
-				t.Errorf("%s, %s z: p = %.4f for the law of H(z)", name, r, p)
+				t.Errorf("%s, %s z: p = %.4f for the distribution of H(z)", name, r, p)
 			}
 			for _, row := range f {
 				floats.Scale(0.6, row)
 			}
 			if _, p := EnergyTest(source(4, name), f, mu, 300); p > 0.005 {
-				t.Errorf("%s, %s z: p = %.4f for the law of 0.6 H(z)", name, r, p)
+				t.Errorf("%s, %s z: p = %.4f for the distribution of 0.6 H(z)", name, r, p)
 			}
 		}
 	}
@@ -149,9 +150,11 @@ func TestBrenierMapsAreCyclicallyMonotone(t *testing.T) {
 
 // On the line the optimal map is the quantile map.
 func TestBrenierOnTheLineSorts(t *testing.T) {
-	m := Measure{Name: "mine", Points: []float64{7}, Bound: 2, Law: Atoms{Values: [][]float64{{1}, {-1}, {0}, {1}}, Weights: []float64{1, 2, 1, 1}, Optimal: true}}
+	m := Measure{Name: "mine", Points: []float64{7}, Bound: 2, Law: Atoms{Values: [][]float64{{1}, {-1}, {0}, {1}},
+		Weights: []float64{1, 2, 1, 1}, Optimal: true}}
 	h, f := transport(t, m, Uniform), make([]float64, 1)
-	for z, want := range map[float64]float64{0.05: -1, 0.38: -1, 0.42: 0, 0.58: 0, 0.62: 1, 0.95: 1} { // ends at 0.4 and 0.6
+	for z, want := range map[float64]float64{0.05: -1, 0.38: -1, 0.42: 0, 0.58: 0, 0.62: 1, 0.95: 1} {
+		// ends at 0.4 and 0.6
 		if h.At([]float64{z}, f); f[0] != want {
 			t.Errorf("H(%v) = %v, want %v", z, f[0], want)
 		}
@@ -163,7 +166,8 @@ func TestMeasureFromASampler(t *testing.T) {
 		f[0] = rnd.Float64()
 		f[1] = f[0] * f[0]
 	})
-	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler}, Gaussian).(*brenier); len(h.values) != 10 {
+	if h := transport(t, Measure{Name: "sampler", Points: Grid(2), Bound: 1, Law: sampler},
+		Gaussian).(*brenier); len(h.values) != 10 {
 		t.Errorf("%d functions, want 10", len(h.values))
 	}
 }

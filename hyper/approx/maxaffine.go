@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MaxAffine is for Brenier's map to finitely many functions y_j: the scores s_j = z^T y_j + b_j, their maximum by a tree of ReLU maxima,
-// max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with a large S.
+// MaxAffine is for Brenier's map to finitely many functions y_j: the scores s_j = z^T y_j + b_j, their maximum by a
+// tree of ReLU maxima, max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with a large S.
 type MaxAffine struct{}
 
 // Name is "max-affine".
@@ -21,8 +21,8 @@ func (c MaxAffine) Suits(h Map, _ int) error {
 	return unsuited(c, "Brenier maps to finitely many functions", h)
 }
 
-// Build returns the network. S is such that a second score is within 1/S of the largest with probability Delta/4 at level 0, and half
-// of that at each next.
+// Build returns the network. S is such that a second score is within 1/S of the largest with probability Delta/4 at
+// level 0, and half of that at each next.
 func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
 	h := t.Map.(*brenier)
 	b := newBuilder(t.K)

@@ -16,9 +16,9 @@ type Measure struct {
 	Law    Law
 }
 
-// Law is what a Measure is made of. [Mixture] and [Atoms] are the known ones.
+// Law is the probability distribution of a Measure. [Mixture] and [Atoms] are the known ones.
 type Law interface {
-	// Check returns every fault of the law as one over k points within [-b, b].
+	// Check returns every fault of the distribution as one over k points within [-b, b].
 	Check(k int, b float64) []error
 	// Sample draws a function, independently of any transport map.
 	Sample(rnd *rand.Rand, b float64, f []float64)
@@ -42,7 +42,7 @@ func Grid(k int) []float64 {
 func (m Measure) Validate() error {
 	errs := append(checkPoints(m.Points), checkBound(m.Bound))
 	if m.Law == nil {
-		errs = append(errs, errors.New("a measure needs a law"))
+		errs = append(errs, errors.New("a measure needs a distribution: set Law"))
 	} else if err := errors.Join(errs...); err == nil {
 		errs = m.Law.Check(m.K(), m.Bound)
 	}
@@ -92,7 +92,8 @@ func checkPoints(points []float64) []error {
 		case d < 0:
 			errs = append(errs, fmt.Errorf("points must increase, got %v before %v", points[i], points[i+1]))
 		case d < separation*largest:
-			errs = append(errs, fmt.Errorf("points %v and %v are too close for single precision", points[i], points[i+1]))
+			errs = append(errs, fmt.Errorf("points %v and %v are too close for single precision", points[i],
+				points[i+1]))
 		}
 	}
 	return errs

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Mixture is a mixture of Gaussian laws over R^K whose draws are clipped to [-B, B]. One component makes it a Gaussian.
+// Mixture is a mixture of Gaussians over R^K whose draws are clipped to [-B, B]. One component makes it a Gaussian.
 type Mixture struct{ Components []Component }
 
-// Component is a Gaussian law N(Mean, Covariance) and its weight. Weights need not sum to 1.
+// Component is a Gaussian N(Mean, Covariance) and its weight. Weights need not sum to 1.
 type Component struct {
 	Weight     float64
 	Mean       []float64

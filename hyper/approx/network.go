@@ -6,8 +6,8 @@ type Layer struct {
 	B []float64
 }
 
-// Network is a ReLU network in double precision: affine maps with ReLU between them. Its evaluation is the direct one, which
-// that of a [hyper.Model] is compared with.
+// Network is a ReLU network in double precision: affine maps with ReLU between them. Its evaluation is the direct one,
+// which that of a [hyper.Model] is compared with.
 type Network struct{ Layers []Layer }
 
 // Widths are the widths from input to output.

@@ -13,7 +13,8 @@ import (
 func task(t testing.TB, m Measure, r Reference, epsilon, delta float64) Task {
 	t.Helper()
 	return Task{
-		Map: transport(t, m, r), Reference: r, K: m.K(), Bound: m.Bound, Epsilon: epsilon, Delta: delta, Reach: newBox(m.K(), delta).Reach(), Seed: 1,
+		Map: transport(t, m, r), Reference: r, K: m.K(), Bound: m.Bound, Epsilon: epsilon, Delta: delta,
+		Reach: newBox(m.K(), delta).Reach(), Seed: 1,
 	}
 }
 
@@ -101,8 +102,8 @@ func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 	}
 }
 
-// The network of Kuhn's triangulation is the interpolation: at a point of a cell with the coordinates sorted, v_(1) >= v_(2) >= ..., the
-// vertices are reached by going up along (1), then (2), ..., and the weights are the differences.
+// The network of Kuhn's triangulation is the interpolation: at a point of a cell with the coordinates sorted, v_(1) >=
+// v_(2) >= ..., the vertices are reached by going up along (1), then (2), ..., and the weights are the differences.
 func TestKuhnInterpolates(t *testing.T) {
 	for k := 1; k <= 3; k++ {
 		at := task(t, known(t, "process", k), Uniform, 0.1, 0.1)

@@ -18,8 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// posterior is a regression with an ensemble: networks with one hidden layer and an additive prior, trained by perturbed SGD on six
-// data in the left half of [0, 1].
+// posterior is a regression with an ensemble: networks with one hidden layer and an additive prior, trained by
+// perturbed SGD on six data in the left half of [0, 1].
 type posterior struct {
 	trainer train.Trainer
 	rounds  int
@@ -36,7 +36,8 @@ func newPosterior() *posterior {
 	net := base.MLP{Layers: []int{1, posteriorHidden, 1}, Activation: base.ActivationTanh}
 	n := hyper.NumTheta(net)
 	prior := &hyper.Prior{Base: net, Layout: hyper.Dense(n, particles), StdDev: posteriorStdDev()}
-	model := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: particles, Params: n, InitNu: hyper.InitLayers(net)}, Prior: prior}
+	model := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: particles, Params: n,
+		InitNu: hyper.InitLayers(net)}, Prior: prior}
 	p := &posterior{rounds: 150, trainer: train.Trainer{Model: model, Config: train.Config{
 		Steps: 4, Batch: 16, Integrate: train.Analytic, Optimizer: "adam", Capacity: 6,
 	}}}
@@ -56,8 +57,8 @@ func posteriorStdDev() []float64 {
 // feature is what the networks see of x in [0, 1].
 func feature(x float64) float32 { return float32(6*x - 2) }
 
-// posteriorMeasure is the ensemble of 24 particles that this project's perturbed SGD makes of a small regression: each particle is a
-// function, all equally likely. Values are scaled by 0.6 B and clipped.
+// posteriorMeasure is the ensemble of 24 particles that this project's perturbed SGD makes of a small regression: each
+// particle is a function, all equally likely. Values are scaled by 0.6 B and clipped.
 func posteriorMeasure(ctx context.Context, s Setting) (Measure, error) {
 	b, err := backend.Open(backend.Go) // small as it is; and so it does not depend on the machine
 	if err != nil {
@@ -113,7 +114,8 @@ func (p *posterior) begin(seed *Node) []*Node {
 	state := p.trainer.Init(s, nil)
 	for i := range p.x {
 		size := Const(g, int32(i))
-		state = p.trainer.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i)}), Const(g, p.y[i:i+1]), p.inputs(g), train.Rates{})
+		state = p.trainer.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i)}),
+			Const(g, p.y[i:i+1]), p.inputs(g), train.Rates{})
 	}
 	p.names = slices.Sorted(maps.Keys(state))
 	return p.flat(state)

@@ -23,7 +23,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 	}
 }
 
-// The index distribution and the draws on the host have one law: means 1/2 and 0, variances 1/12 and 1.
+// The index distribution and the draws on the host have one distribution: means 1/2 and 0, variances 1/12 and 1.
 func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 	const n, k = 20_000, 3
 	for r, want := range map[Reference][2]float64{Uniform: {0.5, 1.0 / 12}, Gaussian: {0, 1}} {
@@ -40,7 +40,8 @@ func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 			}
 			mean := sum / n / k
 			variance := sum2/n/k - mean*mean
-			if math.Abs(mean-want[0]) > 0.02 || math.Abs(variance/want[1]-1) > 0.02 { // 4 standard errors of 60,000 draws
+			if math.Abs(mean-want[0]) > 0.02 || math.Abs(variance/want[1]-1) > 0.02 {
+				// 4 standard errors of 60,000 draws
 				t.Errorf("%s %s: mean %.4f, variance %.4f", r, name, mean, variance)
 			}
 		}

@@ -16,8 +16,8 @@ func (c Steps) Suits(h Map, _ int) error {
 	return unsuited(c, "maps by intervals of the first component of z", h)
 }
 
-// Build returns the network. All ramps together have probability Delta/4 at level 0, half of that at each next; a ramp takes at most half
-// of the probability of the functions beside it.
+// Build returns the network. All ramps together have probability Delta/4 at level 0, half of that at each next; a ramp
+// takes at most half of the probability of the functions beside it.
 func (Steps) Build(_ context.Context, t Task, level int) (Network, error) {
 	h := t.Map.(intervals)
 	half := t.Delta / float64(int(8)<<level) / float64(max(len(h.ends), 1))

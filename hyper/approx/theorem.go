@@ -7,20 +7,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 )
 
-// Theorem is the network f_theta: X -> R of the theorems, with the linear hypermodel g_nu(z) = [z, nu] up to the order of the
-// parameters: theta is constant but for K biases, which are z. The layers of f are, from its input x:
+// Theorem is the network f_theta: X -> R of the theorems, with the linear hypermodel g_nu(z) = [z, nu] up to the order
+// of the parameters: theta is constant but for K biases, which are z. The layers of f are, from its input x:
 //
 //  1. x and a unit that is always 1;
-//  2. InputZ: units with weight 0 from x and bias z_i. The paper passes over that ReLU would cut z_i < 0 off: for Gaussian z the unit that is
-//     always 1 comes in with the constant weight M, so that ReLU(M + z_i) = M + z_i wherever the network is not 0 anyway;
+//  2. InputZ: units with weight 0 from x and bias z_i. The paper passes over that ReLU would cut z_i < 0 off: for
+//     Gaussian z the unit that is always 1 comes in with the constant weight M, so that ReLU(M + z_i) = M + z_i
+//     wherever the network is not 0 anyway;
 //  3. the layers of H~, on z; beside them x is carried, and for Gaussian z the value b(z) of the Box is made;
 //  4. the cap, ReLU(y + B b) - ReLU(y - B b) - B b; beside it the distances of x from the points;
 //  5. the one-hot encoding of x;
 //  6. sum over x' of ReLU(4B 1(x'=x) + H~(z)[x'] - 2B), less 2B at the output.
 //
-// The appendix prints H~(z)[x] inside the last sum. There it must mean the component x' that belongs to the term: H~ has an output for each
-// point, and which of them is x's the network cannot know but by the one-hot encoding. On X both are the same: every term but that of x' = x
-// is 0, as |H~| <= B < 2B, and in that one the components are one and the same.
+// The appendix prints H~(z)[x] inside the last sum. There it must mean the component x' that belongs to the term: H~
+// has an output for each point, and which of them is x's the network cannot know but by the one-hot encoding. On X both
+// are the same: every term but that of x' = x is 0, as |H~| <= B < 2B, and in that one the components are the same.
 type Theorem struct {
 	Points    []float64
 	Bound     float64
@@ -38,7 +39,7 @@ type recipe struct {
 	box   *Box
 }
 
-// NewTheorem returns the theorem's network for a network H~ near a transport map to a measure. box is for Gaussian z, else nil.
+// NewTheorem returns the theorem's network for H~ near a transport map to a measure. Uniform z needs no box: nil.
 func NewTheorem(m Measure, r Reference, inner Network, box *Box) *Theorem {
 	return newTheorem(m, r, inner, recipe{clamp: 4 * m.Bound, cap: true, box: box})
 }
@@ -75,8 +76,8 @@ func (t *Theorem) shift() float64 {
 	return t.Box.Reach()
 }
 
-// inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. Where H~ has fewer layers than
-// b, z waits.
+// inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. Where H~
+// has fewer layers than b, z waits.
 func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
 	layers, b := t.Inner.Hidden(), form{constant: 1}
 	if t.Box != nil {
@@ -124,8 +125,8 @@ func (t *Theorem) capped(w *builder, y []form, b form, c recipe) []form {
 	return out
 }
 
-// encode completes that layer with the distances of x from the points, and adds the one of the one-hot encoding. A unit of it is 1 in
-// a neighbourhood of its point and 0 in one of every other, so that rounding changes nothing.
+// encode completes that layer with the distances of x from the points, and adds the one of the one-hot encoding. A unit
+// of it is 1 in a neighbourhood of its point and 0 in one of every other, so that rounding changes nothing.
 func (t *Theorem) encode(w *builder, x form, y []form) (carried, near []form) {
 	far := make([]form, len(y))
 	for i, at := range t.Points {
@@ -185,8 +186,9 @@ func (t *Theorem) At(z, f []float64) {
 	}
 }
 
-// Model returns f and g_nu as a base model and a linear hypermodel: C z + mu, where C has K rows with a one and else zeros, and mu is 0 in
-// those rows. They are consecutive, so a layout with a block of parameters for each component of z leaves C with one column.
+// Model returns f and g_nu as a base model and a linear hypermodel: C z + mu, where C has K rows with a one and else
+// zeros, and mu is 0 in those rows. They are consecutive, so a layout with a block of parameters for each component of
+// z leaves C with one column.
 func (t *Theorem) Model() hyper.Model {
 	k, n := len(t.Points), t.Net.Size()
 	sizes := make([]int, k)

@@ -26,7 +26,8 @@ func theorem(t testing.TB, name string, k int, r Reference) *Theorem {
 	return NewTheorem(m, r, build(t, natural(at.Map, k), at, 0), box)
 }
 
-// exotic are z of a wider law than p_z: for Gaussian z many lie outside the box, and some where the shifted InputZ units are cut off.
+// exotic are z of a wider distribution than p_z: for Gaussian z many lie outside the box, and some where the shifted
+// InputZ units are cut off.
 func exotic(r Reference, n, k int) [][]float64 {
 	z := draws(r, source(9, "exotic"), n, k)
 	if r == Gaussian {
@@ -71,7 +72,8 @@ func TestClampedSumIsTheCappedNetwork(t *testing.T) {
 
 // points that are not a grid: at unequal distances, negative, and large.
 func TestOneHotOnAnyPoints(t *testing.T) {
-	m := Measure{Name: "mine", Points: []float64{-310, -300.5, -300, 2, 900}, Bound: 3, Law: known(t, "discrete", 5).Law}
+	m := Measure{Name: "mine", Points: []float64{-310, -300.5, -300, 2, 900}, Bound: 3,
+		Law: known(t, "discrete", 5).Law}
 	at := task(t, m, Uniform, 0.1, 0.1)
 	th := NewTheorem(m, Uniform, build(t, Steps{}, at, 0), nil)
 	z := exotic(Uniform, 50, 5)
@@ -79,7 +81,8 @@ func TestOneHotOnAnyPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := slices.Max(supErrors(f, apply(th.Near, z, 5))); d > 1e-3*m.Bound { // ramps of slope 240 round more than the rest
+	if d := slices.Max(supErrors(f, apply(th.Near, z, 5))); d > 1e-3*m.Bound {
+		// ramps of slope 240 round more than the rest
 		t.Errorf("f and the capped H~ differ by %g", d)
 	}
 }
@@ -112,7 +115,8 @@ func TestOnlyInputZDependsOnZ(t *testing.T) {
 				t.Errorf("K = %d: theta is not [z, nu]", k)
 			}
 		}
-		if weights := th.Net.Layers[1].W[1:]; slices.ContainsFunc(weights, func(row []float64) bool { return row[1] != 0 }) {
+		if weights := th.Net.Layers[1].W[1:]; slices.ContainsFunc(weights,
+			func(row []float64) bool { return row[1] != 0 }) {
 			t.Error("an InputZ unit has a weight from x")
 		}
 	}
@@ -162,7 +166,8 @@ func TestBoxHasItsProbability(t *testing.T) {
 			t.Errorf("K = %d: probability %.4f", k, p)
 		}
 	}
-	if b := (Box{Eta: 1, Ramp: 0.5}); b.At([]float64{1.25, 0}) != 0.5 || b.At([]float64{-1.25, 1.25}) != 0 || b.Reach() != 1.5 {
+	if b := (Box{Eta: 1, Ramp: 0.5}); b.At([]float64{1.25, 0}) != 0.5 || b.At([]float64{-1.25, 1.25}) != 0 ||
+		b.Reach() != 1.5 {
 		t.Error("the ramp of the box is wrong")
 	}
 }

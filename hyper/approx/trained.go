@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1 norm, which is the one
-// of the theorem's proof. Of uniform z it sees, besides z itself, the normal numbers of the same levels: a layer that interpolates their
-// quantile comes first. Maps to Gaussian laws are simple in these, and Brenier's in z.
+// Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1
+// norm, which is the one of the theorem's proof. For uniform z a first layer adds the normal quantiles of z to its
+// inputs. Maps to Gaussians are simple in these, and Brenier's in z.
 type Trained struct {
 	Width int // of the hidden layers, at level 0; 0 is 64
 	Steps int // of Adam, at level 0; 0 is 4,000
@@ -23,7 +23,7 @@ func (Trained) Suits(Map, int) error { return nil }
 // trainingDraws is the number of draws of z and H(z) that a network is trained on: each step sees the next of them.
 const trainingDraws = 1 << 17
 
-// Build trains a network. Each level has half as many units again in each layer, and twice the steps, on draws of its own.
+// Build trains a network. Each level has half as many units again, twice the steps, and draws of its own.
 func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) {
 	width, steps := c.Width, c.Steps
 	if width == 0 {
@@ -45,7 +45,8 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	}
 	in := see.Evaluate(z)
 	fit := &fitting{
-		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level, seed: rnd.Uint64(), backend: t.Backend,
+		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level,
+		seed: rnd.Uint64(), backend: t.Backend,
 		in: in, out: f, scale: 1 / t.Bound,
 	}
 	net, err := fit.run(ctx)
@@ -55,7 +56,7 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	return see.then(net), nil
 }
 
-// twice is the network with interpolated normal quantiles of k numbers in [0, 1], and the numbers scaled to mean 0 and variance 1.
+// twice outputs the interpolated normal quantiles of k numbers in [0, 1], and the numbers scaled to mean 0, variance 1.
 func twice(k int, knots []float64) Network {
 	b := newBuilder(k)
 	out := b.normals(b.inputs(), knots)

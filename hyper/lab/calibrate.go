@@ -13,17 +13,20 @@ import (
 
 // Calibration is what a batch of runs of one entry took on this machine.
 type Calibration struct {
-	Runs       int     `json:"runs"`       // in the batch
-	Compile    float64 `json:"compile"`    // seconds, with the first call
-	Period     float64 `json:"period"`     // seconds a period of the batch
-	Call       int64   `json:"call"`       // bytes that a call takes for the batch: state before and after, and temporaries; 0 where the backend does not tell
-	Peak       int64   `json:"peak"`       // bytes of memory that the process had at most; 0 where the system does not tell
+	Runs    int     `json:"runs"`    // in the batch
+	Compile float64 `json:"compile"` // seconds, with the first call
+	Period  float64 `json:"period"`  // seconds a period of the batch
+	// bytes that a call takes for the batch: state before and after, and temporaries; 0 where the backend does not tell
+	Call int64 `json:"call"`
+	// bytes of memory that the process had at most; 0 where the system does not tell
+	Peak       int64   `json:"peak"`
 	Running    int64   `json:"running"`    // bytes that it had at most after compiling
 	Total      float64 `json:"total"`      // seconds that the calibration took after Compile
 	Operations float64 `json:"operations"` // of a period of a run, by the paper's formula
 }
 
-// Calibrate runs a batch of an entry, of a Spec whose periods are as long, for about so long. To tell its memory it wants a process of its own.
+// Calibrate runs a batch of an entry, of a Spec with periods of the same length, for about the given time. Peak and
+// Running tell its memory if the process runs nothing else.
 func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (Calibration, error) {
 	begin := time.Now()
 	clock, err := NewClock(spec, entry, runs, name)
@@ -31,7 +34,8 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 		return Calibration{}, err
 	}
 	defer clock.Close()
-	c := Calibration{Runs: runs, Call: clock.Call, Operations: clock.program.agent.Computation(), Compile: time.Since(begin).Seconds(), Peak: peakMemory()}
+	c := Calibration{Runs: runs, Call: clock.Call, Operations: clock.program.agent.Computation(),
+		Compile: time.Since(begin).Seconds(), Peak: peakMemory()}
 	forgetPeak()
 	begin = time.Now()
 	c.Period, _, err = clock.Time(length)
@@ -40,8 +44,8 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 	return c, err
 }
 
-// StateBytes is the size of what one run of an entry carries from period to period, for runs of so many periods: a run needs at
-// least so much memory, twice while it is advanced. It is told from the graph; nothing is computed.
+// StateBytes is the size of what one run of an entry carries from period to period, for runs of that many periods: the
+// memory that a run needs at least, and twice while it is advanced. The graph tells it; nothing is computed.
 func StateBytes(e Entry, periods int) (bytes int64, err error) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

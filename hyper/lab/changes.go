@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// Change is a commit that changed results: rows of the entries that it touches differ before and after, on the same
-// seeds and machine.
+// Change is a commit that changed results: the rows of some entries differ on the same seeds and machine.
 type Change struct {
 	Epoch    int    // of results since then
 	Revision string // the commit, or "" of the one that adds the line
 	What     string // in a few words that end a sentence
-	// What it touches: entries of these experiments and agents whose settings have one of the values. An empty field
-	// restricts nothing.
+	// What it touches: entries of these experiments and agents whose settings have one of the values. Empty is all.
 	Experiments []string
 	Agents      []string
 	Sets        []string // "key=v1,v2"
 }
 
 // Changes are all commits that changed results of what was there before, from the oldest on; [Epoch] is that of the
-// last. A commit that changes results adds a line here, with the next number, and records the golden digests anew
-// (see TestGolden in package paper).
+// last. A commit that changes results adds a line here, with the next number, and records the golden digests anew (see
+// TestGolden in package paper).
 var Changes = []Change{
 	{Epoch: 1, Revision: "bc9e383", What: "normal numbers are drawn in another way, and all that is random with them"},
 	{Epoch: 2, Revision: "de8c335", What: "the ensemble of section 5 starts as draws of one-hot vectors",
 		Experiments: []string{"ids"}, Agents: []string{"ensemble"}},
 	{Epoch: 3, Revision: "ceb4744", What: "the step of a particle by Adam does not grow with the number of particles",
 		Agents: []string{"ensemble"}, Sets: []string{"optimizer=adam"}},
-	{Epoch: 4, Revision: "60b7b8f", What: "IDS adds up functions in an order that does not depend on the batch: other rounding",
+	{Epoch: 4, Revision: "60b7b8f",
+		What: "IDS adds up functions in an order that does not depend on the batch: other rounding",
 		Sets: []string{"policy=ids"}},
 	{Epoch: 5, Revision: "c853d51", What: "more than eight SGD steps are a loop on XLA for CPUs: other rounding",
 		Sets: []string{"optimizer=adam,adamax,rmsprop", "sgd-steps=" + numbers(9, 256)}},

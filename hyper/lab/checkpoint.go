@@ -12,7 +12,7 @@ import (
 )
 
 // checkpoint is a batch of runs at a period: its State and the rows so far; a finished batch has no State. GoMLX's own
-// checkpoints hold a model.Store; this State is not in one (see train.FromGoMLX), and must carry the rows that belong to it.
+// checkpoints hold a model.Store; this State is not in one (see train.FromGoMLX), and its rows go with it.
 type checkpoint struct {
 	Batch int
 	Names []string // of the State's nodes
@@ -26,7 +26,7 @@ func checkpointPath(dir string, batch int) string {
 // save writes the checkpoint atomically: a kill leaves the old one or the new one.
 func (c checkpoint) save(dir string, state []*tensors.Tensor) error {
 	if err := saved.Write(checkpointPath(dir, c.Batch), c, state); err != nil {
-		return fmt.Errorf("writing a checkpoint: %w; what was written before is intact: free some space and resume", err)
+		return fmt.Errorf("writing a checkpoint: %w; what was written before is intact: free space and resume", err)
 	}
 	return nil
 }
@@ -57,7 +57,8 @@ func (c checkpoint) check(p plan, b batch) error {
 	}
 	for i, r := range c.Rows {
 		l := b.lanes[i%len(b.lanes)]
-		if r.Entry != l.entry || r.Run != l.run || r.Seed != p.spec.Seed+uint64(l.run) || r.Period != periods[i/len(b.lanes)] {
+		if r.Entry != l.entry || r.Run != l.run || r.Seed != p.spec.Seed+uint64(l.run) ||
+			r.Period != periods[i/len(b.lanes)] {
 			return fmt.Errorf("its row %d is of entry %d, run %d, period %d", i, r.Entry, r.Run, r.Period)
 		}
 	}

@@ -11,8 +11,7 @@ type Claim struct {
 	Text string // what the paper says, with its section
 	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
 	Quick, Full Size
-	// Test runs what it needs, by simulate, and judges at a size, one of the two above unless somebody asks for
-	// another.
+	// Test simulates what it needs, and judges at a size: one of the two above unless another is asked for.
 	Test func(simulate Simulator, size Size) (Finding, error)
 }
 
@@ -51,7 +50,7 @@ type Finding struct {
 	Diverged  int     `json:"diverged"` // runs or pairs
 	Verdict   Verdict `json:"verdict"`
 	Reason    string  `json:"reason,omitempty"` // why it cannot be judged
-	// Discrete says that the statistic is of a choice among settings: its interval goes in steps, and does not shrink as 1/sqrt(runs).
+	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 }
 
@@ -79,8 +78,9 @@ func (f Finding) String() string {
 		f.Bound, f.Runs, f.Verdict)
 }
 
-// RunsToDecide is about how many runs would decide an undecided claim: the interval shrinks as 1/sqrt(runs), and its limit on the bound's side must
-// come to the bound. ok is false for claims that are decided, and for those of which it cannot be told.
+// RunsToDecide is the number of runs that would decide an undecided claim, roughly: the interval shrinks as
+// 1/sqrt(runs), and its limit on the bound's side must come to the bound. ok is false where the number is unknown or
+// the claim is decided.
 func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	limit := float64(f.Upper)
 	if float64(f.Estimate) > f.Bound {

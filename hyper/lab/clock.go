@@ -10,7 +10,8 @@ import (
 
 // Clock measures, again and again, the time that a period of a batch of runs takes. It is not for concurrent use.
 type Clock struct {
-	Call int64 // bytes that a call takes: the batch's state before and after, and temporaries; 0 where the backend does not tell
+	// bytes that a call takes: the batch's state before and after, and temporaries; 0 where the backend does not tell
+	Call int64
 
 	program     *program
 	state       []*tensors.Tensor
@@ -48,8 +49,9 @@ func (c *Clock) first() error {
 	return nil
 }
 
-// Time is the mean time in seconds of a period of the batch, over about so long and at least a call, and the processor time that this process took for it, which
-// a busy machine stretches less. The calls grow to a tenth of it. Runs that have come to their end go on at the middle of their periods.
+// Time is the mean time in seconds of a period of the batch, over about that length and at least a call, and the
+// processor time of this process for a period, which a busy machine stretches less. The calls grow to a tenth of it.
+// Runs that have come to their end go on at the middle of their periods.
 func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
 	begin, used, periods := time.Now(), processorTime(), 0
 	for periods == 0 || time.Since(begin) < length {
@@ -70,7 +72,7 @@ func (c *Clock) Time(length time.Duration) (seconds, processor float64, err erro
 	return time.Since(begin).Seconds() / float64(periods), (processorTime() - used).Seconds() / float64(periods), nil
 }
 
-// Skip has runs go on at a period as if those before had been: what they would have learned changes no shape, and so no time.
+// Skip has the runs go on at a later period. What they would have learned changes no shape, and so no time.
 func (c *Clock) Skip(period int) {
 	c.done = period
 	at := slices.Index(c.program.names, statePeriod)

@@ -23,8 +23,8 @@ type Standing struct {
 	Pairs      int      `json:"pairs"` // of runs with the same seed
 }
 
-// Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the last half of the
-// periods is above failure, see [Experiment].
+// Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the
+// last half of the periods is above failure, see [Experiment].
 func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
@@ -56,8 +56,7 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
 }
 
-// failed is 1 for each run whose regret per period, over the last half of the periods or so, is above a bound, and for
-// each that diverged.
+// failed is 1 for each run that diverged, or whose regret per period over the last half or so is above a bound.
 func (h history) failed(bound float64) []float64 {
 	seeds, periods := common(h)
 	last, middle := periods[len(periods)-1], 0

@@ -17,8 +17,7 @@ type Difference struct {
 	RatioUpper         Float
 }
 
-// PairedDifference pairs the runs of two entries by seed. It fails with ErrNoRows when there is no pair, or no period
-// that all pairs have.
+// PairedDifference pairs the runs of two entries by seed. The error is ErrNoRows without a pair or a common period.
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
 	seeds, periods := common(a, b)
@@ -38,7 +37,7 @@ func enough(seeds []uint64, periods []int) error {
 		return fmt.Errorf("%w: no seed is that of a run of each", ErrNoRows)
 	case len(periods) == 0:
 		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; pieces of "+
-			"a study may have been exported at other periods: export them again from their folders", ErrNoRows, len(seeds))
+			"a study may have been exported at other periods: export them again", ErrNoRows, len(seeds))
 	}
 	return nil
 }

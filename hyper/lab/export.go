@@ -14,8 +14,8 @@ import (
 
 // Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format, with the
 // rows at the last period and at eight periods for each factor of ten, from 10 on. These are the same whatever the last
-// period is, so that pieces of different length can be compared. Regrets are rounded to thousandths. All runs must be
-// complete.
+// period is, so that pieces of different length can be compared. Regrets are rounded to thousandths. All runs must have
+// ended.
 func Export(dir, path string, known map[string]Experiment) error {
 	h, rows, err := ReadResults(dir, known)
 	if err != nil {
@@ -54,8 +54,7 @@ func WritePiece(path string, h Header, rows []Row) error {
 }
 
 // thinned is every second period of the grid that all schedules have, from 10 on: 10, 13, 17, 23, 31, 42, 56, 74, 100
-// and so on; and the last. (Once it was every second counted from the last: pieces of 2,000 periods of that time have
-// those between these.)
+// and so on; and the last. (Older pieces of 2,000 periods have those between these.)
 func thinned(periods int) []int {
 	var out []int
 	x := 1.0

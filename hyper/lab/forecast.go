@@ -20,8 +20,8 @@ func Jobs(spec Spec, batchRuns int) (jobs []Job, shapes []int) {
 	return jobs, shapes
 }
 
-// Makespan is the time in seconds that workers need for jobs which they take in order, each when it has nothing to do. alone says that
-// each compiles for itself, as processes do; startup is the time until a worker is ready for its first job.
+// Makespan is the time in seconds that workers need for jobs which they take in order, each when it has nothing to do.
+// alone says that each compiles for itself, as processes do; a worker is ready after startup.
 func Makespan(jobs []Job, shapes []Calibration, periods, workers int, alone bool, startup float64) float64 {
 	clocks := make([]float64, min(workers, len(jobs)))
 	compiled := map[[2]int]float64{} // when the program of a shape is ready for a worker
@@ -48,9 +48,10 @@ func Makespan(jobs []Job, shapes []Calibration, periods, workers int, alone bool
 	return slices.Max(clocks)
 }
 
-// Memory is what runs of a shape need: bytes for each run while a call advances it, and bytes that a process has at most whatever its runs. Both are
-// 0 where the system does not tell. The compiled program tells those of a run; where it does not, they are the slope between calibrations with few and
-// with more runs in a batch, which is rough: it is hidden by the memory that a process keeps free.
+// Memory is what runs of a shape need: bytes for each run while a call advances it, and bytes that a process has at
+// most whatever its runs. Both are 0 where the system does not tell. The compiled program tells those of a run; where
+// it does not, they are the slope between calibrations with few and with more runs in a batch, which is rough: it is
+// hidden by the memory that a process keeps free.
 func Memory(few, more Calibration) (run, process int64) {
 	switch {
 	case few.Peak == 0:

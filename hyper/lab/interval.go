@@ -41,8 +41,8 @@ func (e Estimate) Scaled(factor float64) Estimate {
 // percentiles of a bootstrap, at about the same length; TestCoverageOfMeanRegret measures it. A bootstrap of the t
 // statistic covers more, but its intervals have no bound that is of use where few runs fail.
 //
-// With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is then that of the
-// other regrets.
+// With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is that of the
+// others.
 func MeanRegret(regrets []float64) Estimate {
 	sound := finiteOnes(regrets)
 	mean, se := meanSE(sound)
@@ -94,8 +94,7 @@ func finiteOnes(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
-// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed: equal results have equal
-// intervals.
+// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed.
 func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 	if len(x) < 2 {
 		return Estimate{Float(statistic(x)), Float(math.NaN()), Float(math.NaN())}
@@ -111,8 +110,8 @@ func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 	return Estimate{Float(statistic(x)), Float(quantile(draws, (1-Level)/2)), Float(quantile(draws, (1+Level)/2))}
 }
 
-// ratioOfMeans is the mean of a over that of b, with percentiles over 2000 resamples of the pairs. Its seed is fixed:
-// equal results have equal intervals. An infinite mean of a makes the ratio infinite, whatever that of b is.
+// ratioOfMeans is the mean of a over that of b, with percentiles over 2000 resamples of the pairs. Its seed is fixed.
+// An infinite mean of a makes the ratio infinite, whatever that of b is.
 func ratioOfMeans(a, b []float64) Estimate {
 	ratio := func(sumA, sumB float64) float64 {
 		if math.IsInf(sumA, 1) {

@@ -86,7 +86,7 @@ type covers struct {
 	negative                                       int
 }
 
-// coverage counts over samples of so many runs. The bootstrap is that of medians and ratios here.
+// coverage counts over samples of n runs. The bootstrap is that of medians and ratios here.
 func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 	one := 1 / float64(samples)
 	for range samples {

@@ -22,7 +22,8 @@ import (
 // TestMain lets this binary be a worker process of itself, or one whose memory is measured.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil && !errors.Is(err, lab.ErrInterrupted) {
+		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil &&
+			!errors.Is(err, lab.ErrInterrupted) {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -83,8 +84,9 @@ var small = map[string][]string{
 	"ensemble exact":    {"ensemble", "arms=5", "particles=6", "integrate=exact"},
 	"ensemble sampled":  {"ensemble", "arms=5", "particles=6", "batch=32", "index-samples=3", "integrate=sampled"},
 	"ensemble analytic": {"ensemble", "arms=5", "particles=6", "batch=32"},
-	"linear adam":       {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam", "sgd-steps=2"},
-	"exact":             {"exact", "arms=5"},
+	"linear adam": {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam",
+		"sgd-steps=2"},
+	"exact": {"exact", "arms=5"},
 }
 
 // exploring are settings of the policies that look at many functions.
@@ -95,11 +97,14 @@ var exploring = map[string][]string{
 	"exact ids": {"ids/exact-ids", "size=75"},
 }
 
-// A run's actions and regret depend on its Spec and seed alone: not on the batch it is in, the length of a call, or the workers.
+// A run's actions and regret depend on its Spec and seed alone: not on the batch it is in, the length of a call, or the
+// workers.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range small {
-			if name != backend.Go && !slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled"}, label) {
+			if name != backend.Go &&
+				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled"},
+					label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
 			}
 			t.Run(label, func(t *testing.T) {
@@ -157,14 +162,16 @@ func TestWorkerProcessesGiveTheSameBytes(t *testing.T) {
 	s := spec(t, "linear", lab.Size{Periods: 200, Runs: 6}, small["linear sampled"][1:]...)
 	_, want := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: 1})
 	for workers := 2; workers <= 3; workers++ {
-		_, got := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: workers, Process: workerProcess()})
+		_, got := run(t, s, lab.Options{Backend: backend.XLACPU, BatchRuns: 2, Workers: workers,
+			Process: workerProcess()})
 		if got != want {
 			t.Errorf("%d worker processes wrote other bytes than one worker", workers)
 		}
 	}
 }
 
-// The Go backend and XLA draw the same integers, and so take the same actions until rounding parts them: not within so few periods.
+// The Go backend and XLA draw the same integers, and so take the same actions until rounding parts them: not within so
+// few periods.
 func TestBackendsAgree(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
@@ -186,13 +193,15 @@ func TestBackendsAgree(t *testing.T) {
 // Agents compared on one seed meet the same environment: the same truth, so the same regret for the same actions.
 func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
-	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"), lab.Options{Backend: backend.Go})
+	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"),
+		lab.Options{Backend: backend.Go})
 	same, regrets := 0, map[lab.Float]bool{}
 	for i := range a {
 		if a[i].Digest == b[i].Digest {
 			same++
 			if a[i].Regret != b[i].Regret {
-				t.Errorf("seed %d: the same action has regret %v for one agent and %v for the other", a[i].Seed, a[i].Regret, b[i].Regret)
+				t.Errorf("seed %d: the same action has regret %v for one agent and %v for the other", a[i].Seed,
+					a[i].Regret, b[i].Regret)
 			}
 		} else if a[i].Regret != 0 && b[i].Regret != 0 {
 			t.Errorf("seed %d: two actions of two have regret", a[i].Seed)
@@ -200,7 +209,8 @@ func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 		regrets[a[i].Regret] = true
 	}
 	if same == 0 || same == len(a) || len(regrets) < 5 {
-		t.Errorf("%d of %d first actions agree and there are %d regrets: the test says nothing", same, len(a), len(regrets))
+		t.Errorf("%d of %d first actions agree and there are %d regrets: the test says nothing", same, len(a),
+			len(regrets))
 	}
 }
 
@@ -256,7 +266,8 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 // A step size far too large makes predictions infinite; the run is marked from the period on at which they were.
 func TestDivergenceIsMarked(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
-		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2}, append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
+		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},
+			append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
 		rows, _ := run(t, s, lab.Options{Backend: name})
 		for _, r := range rows {
 			if r.Period == 400 && (r.Diverged > 0) != (r.Entry == 1) {

@@ -9,7 +9,8 @@ import (
 // half a regret per period is the target of all toys: 50 over their 100 periods.
 func toyTarget(Setting) float64 { return 0.5 }
 
-// Entry i costs (i + 2) x 100. Entry 0 is far above the target, 1 has the mean below it and the interval not, 2 and 3 are below.
+// Entry i costs (i + 2) x 100. Entry 0 is far above the target, 1 has the mean below it and the interval not, 2 and 3
+// are below.
 func TestLeastComputation(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 60}, []float64{1, 61}, []float64{1, 62}, []float64{1, 63})
 	rows = append(rows, rowsOf(1, []float64{1, 20}, []float64{1, 20}, []float64{1, 20}, []float64{1, 120})...)
@@ -40,7 +41,8 @@ func TestLeastComputation(t *testing.T) {
 	}
 }
 
-// A run that diverged disqualifies its setting; a setting that fails in many resamples makes the interval infinite above.
+// A run that diverged disqualifies its setting; a setting that fails in many resamples makes the interval infinite
+// above.
 func TestLeastComputationIsCareful(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 10}, []float64{1, 10}, []float64{1, 10}, []float64{1, 10})
 	rows[3].Diverged = 2
@@ -51,7 +53,8 @@ func TestLeastComputationIsCareful(t *testing.T) {
 	}
 	l, err := LeastComputation(h, rows, []int{0, 1}, toyTarget)
 	if err != nil || l.Entry != 1 || !math.IsInf(float64(l.Computation.Upper), 1) {
-		t.Errorf("got %+v (error %v), want entry 1 with an infinite upper bound", l, err) // mean 45.1, half width 4.4: just below
+		// mean 45.1, half width 4.4: just below
+		t.Errorf("got %+v (error %v), want entry 1 with an infinite upper bound", l, err)
 	}
 	if _, err := LeastComputation(h, rows[:2], []int{0}, toyTarget); !errors.Is(err, ErrNoRows) {
 		t.Errorf("of one seed: error %v, want ErrNoRows", err)

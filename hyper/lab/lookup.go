@@ -16,8 +16,7 @@ var ErrNotInStudy = errors.New("not in the study")
 // FromStudy is a Simulator that simulates nothing: it looks the entries up in a study. Of each entry it returns the
 // runs that have a row at exactly the last period asked for, with their rows up to it: what a run does in its first
 // periods does not depend on how many follow. The error is ErrNotInStudy when an entry is missing or has fewer such
-// runs than asked for. More runs than asked for are all returned: nobody chose them by their results, and they only
-// shorten an interval.
+// runs than asked for. More runs than asked for are all returned: they were not chosen by their results.
 func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	return func(agents, sets []string, size Size) (Header, []Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)

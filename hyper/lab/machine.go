@@ -8,7 +8,8 @@ import (
 
 // ThisMachine describes the machine that the process runs on.
 func ThisMachine() Machine {
-	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), CPUs: runtime.NumCPU(),
+		Go: runtime.Version()}
 }
 
 // cpuModel is the processor's name where the system tells it, as Linux does.

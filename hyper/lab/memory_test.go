@@ -26,7 +26,8 @@ func TestStateBytes(t *testing.T) {
 	}
 }
 
-// A Spec that cannot fit is refused before anything is compiled, and so is one whose batches were asked to be too large.
+// A Spec that cannot fit is refused before anything is compiled, and so is one whose batches were asked to be too
+// large.
 func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	if lab.FreeMemory() == 0 {
 		t.Skip("this system does not tell its free memory")
@@ -40,7 +41,8 @@ func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	arms := strconv.FormatInt(lab.FreeMemory()/12/100, 10) // a hundredth of the free memory
 	large := spec(t, "exact", lab.Size{Periods: 10, Runs: 1000}, "arms="+arms)
 	o.BatchRuns = 1000
-	if _, err := lab.Run(t.Context(), large, paper.Known, o); !errors.Is(err, lab.ErrMemory) || !strings.Contains(err.Error(), "--batch-runs") {
+	if _, err := lab.Run(t.Context(), large, paper.Known, o); !errors.Is(err, lab.ErrMemory) ||
+		!strings.Contains(err.Error(), "--batch-runs") {
 		t.Errorf("a thousand runs at once, each of a hundredth of the memory: %v", err)
 	}
 	if lab.Compilations() != before {

@@ -5,8 +5,7 @@ import "fmt"
 // Study says how the pieces of a study are read. The zero value refuses pieces that different code made, unless no
 // change of results lies between them (see [Provenance.Mixable]).
 type Study struct {
-	// Mix, if given, hears why pieces are not of one kind, and they are joined nevertheless. The joined header names
-	// all code.
+	// Mix, if given, hears why pieces are not of one kind, and they are joined; the header names all code.
 	Mix func(why error)
 }
 

@@ -18,11 +18,11 @@ type Options struct {
 	Every     time.Duration // between checkpoints; 0 is 20 seconds
 	Progress  func(Progress)
 	// Rows hears every row of the results once: first those that an earlier attempt left, then each as it is made (by
-	// workers that are processes: as it is saved). Rows of a batch come in the order of their periods; calls do not overlap.
+	// workers that are processes: as it is saved). A batch's rows come in the order of periods; calls do not overlap.
 	Rows func([]Row)
 	// Process is a command line that calls [Worker] with the folder and number it is given as last arguments. With it,
-	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after the
-	// other. Without it, or on other backends, they are goroutines.
+	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after
+	// the other. Without it, or on other backends, they are goroutines.
 	Process []string
 	// Mix is asked when Dir holds results that other code began, so that the rest would not be of one kind with them
 	// (see [Provenance.Continues]). Unless it is given, that is an error, which wraps ErrMixed; else it hears that
@@ -35,9 +35,9 @@ type Options struct {
 // ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
 var ErrInterrupted = errors.New("interrupted")
 
-// withDefaults fills in what was left to choose. `hyper bench batches` measures the choice: on a CPU a worker a core with
-// small batches was fastest; on a GPU the larger the batch the better. A single program's runs are shared out to all workers; with
-// several, a worker that has one to itself compiles less.
+// withDefaults fills in what was left to choose. `hyper bench batches` measures the choice: on a CPU a worker a core
+// with small batches was fastest; on a GPU the larger the batch the better. A single program's runs are shared out to
+// all workers; with several, a worker that has one to itself compiles less.
 func (o Options) withDefaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()

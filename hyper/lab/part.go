@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their rows. They
-// are sorted by agent as in x.Order, then by the sets in turn: by the order in which a set lists its values, and for a bare
-// "key", which selects nothing, ascending, entries without the key first. An entry that lacks the key of another set is left out.
+// Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their
+// rows. They are sorted by agent as in x.Order, then by the sets in turn: by the order in which a set lists its values,
+// and for a bare "key", which selects nothing, ascending, entries without the key first. An entry without the key of
+// another set is left out.
 func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {
@@ -107,8 +108,8 @@ func (x Experiment) Unusual(e Entry) (out []string) {
 	return out
 }
 
-// WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an agent it
-// takes the first. So the claims are looked up in a study (see [FromStudy]) whose settings are not the experiment's own.
+// WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an
+// agent it takes the first. So claims are looked up in a study of other settings, see [FromStudy].
 func (x Experiment) WithDefaults(entries []Entry) Experiment {
 	usual := x.Agents
 	x.Agents = maps.Clone(usual)

@@ -16,7 +16,8 @@ import (
 func mixed(t *testing.T) (lab.Header, []lab.Row) {
 	t.Helper()
 	h := lab.Header{Spec: lab.Spec{Experiment: "gaussian", Periods: 1, Runs: 1}}
-	for _, sets := range []string{"ensemble arms=20 particles=100", "linear arms=5 step-size=0.7", "ensemble arms=20 particles=9", "linear arms=20 step-size=0.7", "ensemble arms=5 particles=9"} {
+	for _, sets := range []string{"ensemble arms=20 particles=100", "linear arms=5 step-size=0.7",
+		"ensemble arms=20 particles=9", "linear arms=20 step-size=0.7", "ensemble arms=5 particles=9"} {
 		words := strings.Fields(sets)
 		s, err := paper.Gaussian.Spec(words[:1], words[1:], lab.Size{Periods: 1, Runs: 1}, 0)
 		if err != nil {
@@ -69,10 +70,12 @@ func TestPart(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	h, _ := mixed(t)
-	if got := fmt.Sprint(lab.Levels(h, "particles"), lab.Levels(h, "arms"), lab.Levels(h, "none")); got != "[9 100] [5 20] []" {
+	if got := fmt.Sprint(lab.Levels(h, "particles"), lab.Levels(h, "arms"),
+		lab.Levels(h, "none")); got != "[9 100] [5 20] []" {
 		t.Errorf("levels %s", got)
 	}
-	texts, err := paper.Gaussian.Spec([]string{"hypernetwork"}, []string{"hyper-hidden=5x5,32,5"}, lab.Size{Periods: 1, Runs: 1}, 0)
+	texts, err := paper.Gaussian.Spec([]string{"hypernetwork"}, []string{"hyper-hidden=5x5,32,5"},
+		lab.Size{Periods: 1, Runs: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,8 @@ func TestWithDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(x.Unusual(found.Spec.Entries[0]), paper.Gaussian.Unusual(found.Spec.Entries[0])); got != "[] [arms=5 step-size=0.7]" {
+	if got := fmt.Sprint(x.Unusual(found.Spec.Entries[0]),
+		paper.Gaussian.Unusual(found.Spec.Entries[0])); got != "[] [arms=5 step-size=0.7]" {
 		t.Errorf("settings found: %s", got) // the first of the two linear entries
 	}
 	if _, err := ask(x, "arms=20"); err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// peak is a process of its own that runs the Spec on its standard input in one batch, and after some periods prints how much memory it had at most.
+// peak is a process of its own that runs the Spec on its standard input in one batch, and after some periods prints how
+// much memory it had at most.
 func peak(dir string) {
 	spec, _ := must.M2(lab.ParseSpec(must.M1(io.ReadAll(os.Stdin)), paper.Known))
 	must.M1(lab.Run(context.Background(), spec, paper.Known, lab.Options{
@@ -36,7 +37,7 @@ func peak(dir string) {
 	}))
 }
 
-// peakOf is the most memory that a process has which runs so many runs of a Spec, in bytes.
+// peakOf is the most memory, in bytes, of a process that runs n runs of a Spec.
 func peakOf(t *testing.T, spec lab.Spec, runs int) float64 {
 	t.Helper()
 	spec.Runs = runs
@@ -47,8 +48,9 @@ func peakOf(t *testing.T, spec lab.Spec, runs int) float64 {
 	return 1024 * kilobytes
 }
 
-// What a run needs is predicted from the program compiled for a few runs, and is that by which the memory of a process grows with its runs: the
-// difference between two batches, both large enough that what the process holds beside its runs, which varies by 100 MB, says little.
+// What a run needs is predicted from the program compiled for a few runs, and is that by which the memory of a process
+// grows with its runs: the difference between two batches, both large enough that what the process holds beside its
+// runs, which varies by 100 MB, says little.
 func TestMemoryOfARunIsPredicted(t *testing.T) {
 	switch {
 	case testing.Short():
@@ -77,7 +79,8 @@ func TestMemoryOfARunIsPredicted(t *testing.T) {
 			predicted, _ := lab.Memory(few, few)
 			a, b := int(small)/int(predicted), int(large)/int(predicted)
 			measured := (peakOf(t, spec, b) - peakOf(t, spec, a)) / float64(b-a)
-			t.Logf("%d and %d runs: predicted %s a run, measured %s: %+.1f%%", a, b, lab.Bytes(predicted), lab.Bytes(int64(measured)), 100*(float64(predicted)/measured-1))
+			t.Logf("%d and %d runs: predicted %s a run, measured %s: %+.1f%%", a, b, lab.Bytes(predicted),
+				lab.Bytes(int64(measured)), 100*(float64(predicted)/measured-1))
 			if math.Abs(float64(predicted)/measured-1) > 0.2 {
 				t.Errorf("predicted %d bytes a run, measured %.0f", predicted, measured)
 			}

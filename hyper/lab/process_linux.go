@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA sizes and places its thread
-// pool by the thread that loads it.
+// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA sizes and places its
+// thread pool by the thread that loads it.
 func onShare(k, n int, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -38,7 +38,7 @@ func onShare(k, n int, f func()) {
 	f()
 }
 
-// detach keeps the terminal's Ctrl-C from a worker, which its parent ends, and has the kernel kill it when its parent dies.
+// detach keeps the terminal's Ctrl-C from a worker, and has the kernel kill the worker when its parent dies.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -56,7 +56,7 @@ func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
 // forgetPeak has peakMemory begin anew, from what the process has now.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// freeMemory is the memory that programs may still take, in bytes: the machine's, or that of the process's control group where it is less.
+// freeMemory is the memory still free, in bytes: the machine's, or the process's control group's if that is less.
 func freeMemory() int64 {
 	free := kilobytes("/proc/meminfo", "MemAvailable:")
 	limit, err1 := number("/sys/fs/cgroup/memory.max")

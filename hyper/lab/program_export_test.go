@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// ProgramSizes returns the operations of the two programs of a Spec's first setting for so many runs. It builds them,
-// and compiles nothing.
+// ProgramSizes returns the operations of the two programs of a Spec's first setting for n runs. It builds them, and
+// compiles nothing.
 func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error) {
 	b, err := backend.Open(name)
 	if err != nil {

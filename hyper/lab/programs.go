@@ -12,8 +12,8 @@ type lazyProgram struct {
 	err  error
 }
 
-// Programs keeps the compiled program of the last shape that a process ran, so that Specs of one shape that it runs one after the other
-// compile once. It holds one program, since programs hold memory. It may be shared; nil keeps none.
+// Programs keeps the compiled program of the last shape that a process ran, so that Specs of one shape that it runs one
+// after the other compile once. It holds one program, since programs hold memory. It may be shared; nil keeps none.
 type Programs struct {
 	mu   sync.Mutex
 	key  string

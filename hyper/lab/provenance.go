@@ -13,21 +13,20 @@ import (
 // Unknown stands for a revision, a version or a hash that nothing here tells.
 const Unknown = "unknown"
 
-// Provenance says what made results. With the Spec and its seeds it decides every row, but for what the machine
-// rounds in its own way.
+// Provenance says what made results. With the Spec it decides every row, but for the machine's rounding.
 type Provenance struct {
 	Epoch    int    `json:"epoch"`              // of the results, see [Changes]
 	Revision string `json:"revision"`           // of this module: a commit, a released version, or [Unknown]
 	Modified bool   `json:"modified,omitempty"` // the sources had changes that are in no commit
-	Build    string `json:"build,omitempty"`    // where the program does not name its revision itself: a hash of its file
-	GoMLX    string `json:"gomlx"`              // version of github.com/gomlx/gomlx, like the next two
-	Compute  string `json:"compute"`
-	GoXLA    string `json:"go_xla"`
-	Plugin   string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; none on the backend "go"
+	// where the program does not name its revision itself: a hash of its file
+	Build   string `json:"build,omitempty"`
+	GoMLX   string `json:"gomlx"` // version of github.com/gomlx/gomlx, like the next two
+	Compute string `json:"compute"`
+	GoXLA   string `json:"go_xla"`
+	Plugin  string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; none on the backend "go"
 }
 
-// ErrMixed is the cause of errors about results that different code made, which are not one result unless that is
-// asked for.
+// ErrMixed says that different code made results: they are joined only when asked for.
 var ErrMixed = errors.New("results that different code made must not mix")
 
 // thisCode is the provenance of this process but for the plugin.
@@ -98,8 +97,7 @@ func (p Provenance) sameLibraries(q Provenance) bool {
 
 // Mixable returns nil when what p made may stand beside what q made: the code is the same, or no change between their
 // epochs touches these entries of the experiment, which are those of the older (see [Changes]). Else the error wraps
-// ErrMixed, names both, and says why. GoMLX and the plugin, which round in their own ways, are not asked for: see
-// [Provenance.Continues].
+// ErrMixed, names both, and says why. GoMLX and the plugin may differ: see [Provenance.Continues].
 func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) error {
 	if p.sameCode(q) {
 		return nil
@@ -136,8 +134,8 @@ func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) 
 	return nil
 }
 
-// Code is what made the results, and whatever else made some of them. Of a header that does not say so, it follows
-// from the version.
+// Code is what made the results, and whatever else made some of them. Headers of old versions do not say; the version
+// does.
 func (h Header) Code() []Provenance {
 	first := h.Provenance
 	if first.Revision == "" {

@@ -25,8 +25,9 @@ func withChanges(t *testing.T, code Provenance, changes ...Change) {
 }
 
 // Changes of the tests: one of everything, and one of toys with 3 arms.
-var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"}, {Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
-	Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
+var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
+	{Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
+		Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
 
 func TestMixable(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
@@ -47,20 +48,23 @@ func TestMixable(t *testing.T) {
 		"changed":                  {at(1, commitA), at(2, commitB), three, "three arms are new"},
 		"changed, backwards":       {at(2, commitB), at(1, commitA), three, "three arms are new"},
 		"changed long ago":         {at(0, commitA), at(2, commitB), two, "since epoch 1 (1234567) all is new"},
-		"names both":               {at(1, commitA), at(2, commitB), three, "revision aaaaaaaaaaaa, results of epoch 1, and revision bbbbbbbbbbbb, results of epoch 2"},
-		"unknown":                  {at(2, commitA), at(2, Unknown), two, "unknown"},
-		"modified":                 {at(2, commitA), built(at(2, commitA), "x"), two, "modified"},
-		"modified, one program":    {built(at(2, commitA), "x"), built(at(2, commitA), "x"), three, ""},
-		"modified, two programs":   {built(at(2, commitA), "x"), built(at(2, commitA), "y"), two, "modified"},
-		"unknown, one program":     {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
-		"sources that moved on":    {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, Unknown), "x"), three, ""},
-		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, Provenance{Epoch: 2, Revision: commitA, Build: "y"}, three, ""},
-		"unknown, no program":      {at(2, Unknown), at(2, Unknown), two, "unknown"},
-		"modified, no program":     {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
-		"of the future":            {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},
-		"unrecorded":               {at(2, ""), at(2, ""), three, ""},
-		"unrecorded and not":       {at(1, ""), at(2, commitA), two, ""},
-		"unrecorded and changed":   {at(1, ""), at(2, commitA), three, "not recorded"},
+		"names both": {at(1, commitA), at(2, commitB), three,
+			"revision aaaaaaaaaaaa, results of epoch 1, and revision bbbbbbbbbbbb, results of epoch 2"},
+		"unknown":                {at(2, commitA), at(2, Unknown), two, "unknown"},
+		"modified":               {at(2, commitA), built(at(2, commitA), "x"), two, "modified"},
+		"modified, one program":  {built(at(2, commitA), "x"), built(at(2, commitA), "x"), three, ""},
+		"modified, two programs": {built(at(2, commitA), "x"), built(at(2, commitA), "y"), two, "modified"},
+		"unknown, one program":   {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
+		"sources that moved on": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, Unknown), "x"),
+			three, ""},
+		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, Provenance{Epoch: 2, Revision: commitA, Build: "y"},
+			three, ""},
+		"unknown, no program":    {at(2, Unknown), at(2, Unknown), two, "unknown"},
+		"modified, no program":   {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
+		"of the future":          {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},
+		"unrecorded":             {at(2, ""), at(2, ""), three, ""},
+		"unrecorded and not":     {at(1, ""), at(2, commitA), two, ""},
+		"unrecorded and changed": {at(1, ""), at(2, commitA), three, "not recorded"},
 	} {
 		for _, pair := range [][2]Provenance{{c.p, c.q}, {c.q, c.p}} {
 			err := pair[0].Mixable(pair[1], "toys", c.entries)
@@ -110,8 +114,8 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 	return dir, text
 }
 
-// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked
-// for, and then the header names both. Nothing of the file is lost, and a half-written line is.
+// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked for,
+// and then the header names both. Nothing of the file is lost, and a half-written line is.
 func TestResumeByOtherCode(t *testing.T) {
 	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
 	withChanges(t, here, toyChanges...)
@@ -120,13 +124,15 @@ func TestResumeByOtherCode(t *testing.T) {
 		there Provenance
 		want  string // in the error, or "" for none
 	}{
-		"the same":              {here, ""},
-		"another revision":      {changed(func(p *Provenance) { p.Revision = commitA }), ""},
-		"another epoch":         {changed(func(p *Provenance) { p.Revision, p.Epoch = commitA, 1 }), "three arms are new"},
-		"another GoMLX":         {changed(func(p *Provenance) { p.GoMLX = "v0" }), "gomlx v0"},
-		"another go-xla":        {changed(func(p *Provenance) { p.GoXLA = "v0" }), "go-xla v0"},
-		"another plugin":        {changed(func(p *Provenance) { p.Plugin = "cafe" }), "plugin cafe"},
-		"modified":              {changed(func(p *Provenance) { p.Modified, p.Build = true, "beef" }), "modified (build beef)"},
+		"the same":         {here, ""},
+		"another revision": {changed(func(p *Provenance) { p.Revision = commitA }), ""},
+		"another epoch": {changed(func(p *Provenance) { p.Revision, p.Epoch = commitA, 1 }),
+			"three arms are new"},
+		"another GoMLX":  {changed(func(p *Provenance) { p.GoMLX = "v0" }), "gomlx v0"},
+		"another go-xla": {changed(func(p *Provenance) { p.GoXLA = "v0" }), "go-xla v0"},
+		"another plugin": {changed(func(p *Provenance) { p.Plugin = "cafe" }), "plugin cafe"},
+		"modified": {changed(func(p *Provenance) { p.Modified, p.Build = true, "beef" }),
+			"modified (build beef)"},
 		"nothing was recorded":  {Provenance{}, "not recorded"},
 		"unknown, no build":     {changed(func(p *Provenance) { p.Revision = Unknown }), "unknown"},
 		"a later epoch than we": {changed(func(p *Provenance) { p.Epoch = 3 }), "epoch 3"},
@@ -134,10 +140,12 @@ func TestResumeByOtherCode(t *testing.T) {
 		dir, text := begun(t, Header{Provenance: c.there})
 		h, err := takenUp(t, dir, nil)
 		if c.want != "" {
-			if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
+			if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), here.String()) && !strings.Contains(err.Error(), here.Libraries()) {
 				t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 			}
-			if now, _ := os.ReadFile(filepath.Join(dir, ResultsFile)); !strings.HasPrefix(string(now), text) || string(now) == text {
+			if now, _ := os.ReadFile(filepath.Join(dir, ResultsFile)); !strings.HasPrefix(string(now), text) ||
+				string(now) == text {
 				t.Errorf("%s: the refused file was changed to %s", name, now)
 			}
 			var why error
@@ -149,7 +157,8 @@ func TestResumeByOtherCode(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if h.Provenance != c.there || len(h.Also) != 0 && c.there == here || c.there != here && (len(h.Also) != 1 || h.Also[0] != here) {
+		if h.Provenance != c.there || len(h.Also) != 0 && c.there == here || c.there != here &&
+			(len(h.Also) != 1 || h.Also[0] != here) {
 			t.Errorf("%s: the header then names %v and %v", name, h.Provenance, h.Also)
 		}
 		now, err := os.ReadFile(filepath.Join(dir, ResultsFile))
@@ -189,37 +198,45 @@ func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
 	return dir
 }
 
-// Pieces of several revisions are joined without a word where none of their entries changed between them, and else
-// only when asked for.
+// Pieces of several revisions are joined without a word where none of their entries changed between them, and else only
+// when asked for.
 func TestStudyOfSeveralRevisions(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
-	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB}, Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
+	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB},
+		Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
 	for name, c := range map[string]struct {
 		pieces []string
 		code   int    // that the joined header names
 		want   string // in the error, or "" for none
 	}{
-		"one revision":              {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
-		"nothing recorded":          {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 3, 5, Provenance{})}, 1, ""},
-		"two arms, unchanged":       {[]string{pieceBy(t, 2, 1, Provenance{}), pieceBy(t, 2, 5, now), pieceBy(t, 2, 9, old)}, 3, ""},
-		"three arms of now":         {[]string{pieceBy(t, 2, 1, old), pieceBy(t, 3, 1, now)}, 2, ""},
-		"three arms of then":        {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 3, 1, old)}, 2, "three arms are new"},
-		"three arms, not recorded":  {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 2, 5, now)}, 2, "not recorded"},
-		"edited":                    {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, edited)}, 2, "modified"},
-		"edited, the same program":  {[]string{pieceBy(t, 2, 1, edited), pieceBy(t, 2, 5, edited)}, 1, ""},
-		"the third is of old toys":  {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, old), pieceBy(t, 3, 5, old)}, 2, "three arms are new"},
-		"all three, each with each": {[]string{pieceBy(t, 3, 5, old), pieceBy(t, 2, 1, edited), pieceBy(t, 3, 1, now)}, 3, "modified"},
+		"one revision":     {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
+		"nothing recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 3, 5, Provenance{})}, 1, ""},
+		"two arms, unchanged": {[]string{pieceBy(t, 2, 1, Provenance{}), pieceBy(t, 2, 5, now),
+			pieceBy(t, 2, 9, old)}, 3, ""},
+		"three arms of now":  {[]string{pieceBy(t, 2, 1, old), pieceBy(t, 3, 1, now)}, 2, ""},
+		"three arms of then": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 3, 1, old)}, 2, "three arms are new"},
+		"three arms, not recorded": {[]string{pieceBy(t, 3, 1, Provenance{}), pieceBy(t, 2, 5, now)}, 2,
+			"not recorded"},
+		"edited":                   {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, edited)}, 2, "modified"},
+		"edited, the same program": {[]string{pieceBy(t, 2, 1, edited), pieceBy(t, 2, 5, edited)}, 1, ""},
+		"the third is of old toys": {[]string{pieceBy(t, 2, 1, now), pieceBy(t, 2, 5, old), pieceBy(t, 3, 5, old)}, 2,
+			"three arms are new"},
+		"all three, each with each": {[]string{pieceBy(t, 3, 5, old), pieceBy(t, 2, 1, edited), pieceBy(t, 3, 1, now)},
+			3, "modified"},
 	} {
 		h, rows, err := ReadStudy(knownToys, c.pieces...)
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(!errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 		if c.want != "" {
-			if !strings.Contains(err.Error(), c.pieces[len(c.pieces)-1]) && !strings.Contains(err.Error(), c.pieces[1]) {
+			if !strings.Contains(err.Error(), c.pieces[len(c.pieces)-1]) &&
+				!strings.Contains(err.Error(), c.pieces[1]) {
 				t.Errorf("%s: the error names no piece: %v", name, err)
 			}
 			var why error
-			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why, ErrMixed) || err != nil {
+			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why,
+				ErrMixed) || err != nil {
 				t.Errorf("%s: Mix heard %v, and the error is %v", name, why, err)
 			}
 		}

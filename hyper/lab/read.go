@@ -18,8 +18,7 @@ const (
 	longestRow    = 1 << 10
 )
 
-// ReadResults reads the result file of a folder. A last line that was cut off is left out; anything else that is
-// wrong is an error.
+// ReadResults reads the result file of a folder. A last line that was cut off is left out.
 func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error) {
 	path := filepath.Join(dir, ResultsFile)
 	if _, err := os.Stat(path); err != nil {
@@ -56,8 +55,8 @@ type parsed struct {
 	whole  int64 // bytes of all whole lines
 }
 
-// parseResults reads results line by line. It takes memory for rows that the header's Spec can have, each once, and
-// for no others: whatever the reader has to say, it ends at the first line that is too long or none of these.
+// parseResults reads results line by line. It takes memory for rows that the header's Spec can have, each once, and for
+// no others: whatever the reader has to say, it ends at the first line that is too long or none of these.
 func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 	var p parsed
 	r := bufio.NewReader(in)

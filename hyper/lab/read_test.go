@@ -54,13 +54,22 @@ func TestStudyBombs(t *testing.T) {
 	for name, fill := range map[string]func(io.Writer){
 		"a line without end":   func(w io.Writer) { _, _ = io.WriteString(w, good); many(zero, 400)(w) },
 		"a header without end": many(blank, 400),
-		"a row again":          func(w io.Writer) { _, _ = io.WriteString(w, header+"\n"); many(strings.Repeat(row, 1000), 100)(w) },
-		"empty rows":           func(w io.Writer) { _, _ = io.WriteString(w, header+"\n"); many(strings.Repeat("{}\n", 1000), 50)(w) },
+		"a row again": func(w io.Writer) {
+			_,
+				_ = io.WriteString(w, header+"\n")
+			many(strings.Repeat(row, 1000), 100)(w)
+		},
+		"empty rows": func(w io.Writer) {
+			_,
+				_ = io.WriteString(w, header+"\n")
+			many(strings.Repeat("{}\n", 1000), 50)(w)
+		},
 		"more rows than periods": func(w io.Writer) {
 			_, _ = io.WriteString(w, strings.Replace(header, `"runs":2`, `"runs":9000000000000`, 1)+"\n"+row)
 		},
 		"endless periods": func(w io.Writer) {
-			_, _ = io.WriteString(w, strings.Replace(header, `"periods":20`, `"periods":9223372036854775807`, 1)+"\n"+row)
+			_, _ = io.WriteString(w, strings.Replace(header, `"periods":20`, `"periods":9223372036854775807`,
+				1)+"\n"+row)
 		},
 	} {
 		path := gzipped(t, fill)
@@ -98,14 +107,15 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 			t.Fatalf("%s: nothing was changed in %s", name, last)
 		}
 		path := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good+bad+"\n") })
-		if _, _, err := ReadStudy(knownToys, path); !errors.Is(err, ErrResults) || !strings.Contains(err.Error(), "line") {
+		if _, _, err := ReadStudy(knownToys, path); !errors.Is(err, ErrResults) ||
+			!strings.Contains(err.Error(), "line") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that
-// the header's Spec can have.
+// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that the
+// header's Spec can have.
 func FuzzReadStudy(f *testing.F) {
 	good := toyPiece(f)
 	header, _, _ := strings.Cut(good, "\n")
@@ -115,7 +125,8 @@ func FuzzReadStudy(f *testing.F) {
 	f.Add([]byte(header + "\n{}\n"))
 	f.Add([]byte(strings.Replace(good, `"runs":2`, `"runs":-2`, 1)))
 	f.Add([]byte(strings.Replace(good, `"periods":20`, `"periods":9223372036854775807`, 1)))
-	f.Add([]byte(strings.Replace(good, `"version":""`, `"version":"0.1.0","provenance":{"epoch":-1,"revision":"x"},"also":[{}]`, 1)))
+	f.Add([]byte(strings.Replace(good, `"version":""`,
+		`"version":"0.1.0","provenance":{"epoch":-1,"revision":"x"},"also":[{}]`, 1)))
 	f.Add([]byte(good + `{"entry":1,"run":1,"seed":6,"period":20,"cumulative_regret":"NaN","digest":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		plain := filepath.Join(t.TempDir(), "piece.jsonl")
@@ -136,7 +147,8 @@ func FuzzReadStudy(f *testing.F) {
 				continue
 			}
 			if len(rows) > len(h.Spec.Entries)*h.Spec.Runs*len(Schedule(h.Spec.Periods)) {
-				t.Errorf("%d rows of %d entries with %d runs of %d periods", len(rows), len(h.Spec.Entries), h.Spec.Runs, h.Spec.Periods)
+				t.Errorf("%d rows of %d entries with %d runs of %d periods", len(rows), len(h.Spec.Entries),
+					h.Spec.Runs, h.Spec.Periods)
 			}
 		}
 	})

@@ -17,11 +17,12 @@ var ErrResults = errors.New("not a usable result file")
 
 // Header is the first line of a result file: what was run, by what, and where.
 type Header struct {
-	Format     string       `json:"format"`
-	Spec       Spec         `json:"spec"`
-	Version    string       `json:"version"`
-	Provenance Provenance   `json:"provenance,omitzero"` // of the code that began it; files of version 0.1.0 may have none
-	Also       []Provenance `json:"also,omitempty"`      // of other code that made some of the rows
+	Format  string `json:"format"`
+	Spec    Spec   `json:"spec"`
+	Version string `json:"version"`
+	// of the code that began it; files of version 0.1.0 may have none
+	Provenance Provenance   `json:"provenance,omitzero"`
+	Also       []Provenance `json:"also,omitempty"` // of other code that made some of the rows
 	Backend    string       `json:"backend"`
 	BatchRuns  int          `json:"batch_runs"` // runs in one batch, which fixes the order of the rows
 	Machine    Machine      `json:"machine"`
@@ -61,8 +62,7 @@ type writer struct {
 	done    map[int]bool
 }
 
-// offer hands over all rows that a batch has so far; done says that there will be no more. It returns the batches whose
-// last row was written now.
+// offer hands over all rows of a batch so far, all there will be if done. It returns the batches that are now written.
 func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +91,7 @@ func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err err
 		return written, nil
 	}
 	if _, err := w.file.Write(out.Bytes()); err != nil {
-		return nil, fmt.Errorf("writing results: %w; what was written before is intact: free some space and resume", err)
+		return nil, fmt.Errorf("writing results: %w; what was written before is intact: free space and resume", err)
 	}
 	return written, w.file.Sync()
 }

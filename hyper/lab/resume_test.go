@@ -20,7 +20,8 @@ import (
 )
 
 func resumable(t *testing.T) lab.Spec {
-	return spec(t, "linear", lab.Size{Periods: 300, Runs: 5}, append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
+	return spec(t, "linear", lab.Size{Periods: 300, Runs: 5},
+		append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
 }
 
 // Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one.
@@ -46,7 +47,8 @@ func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				t.Fatal(err)
 			}
-			if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want, got) {
+			if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want,
+				got) {
 				t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)
 			}
 		}
@@ -88,7 +90,8 @@ func TestForeignAndDamagedFilesAreRefused(t *testing.T) {
 	must.M(os.WriteFile(filepath.Join(dir, lab.ResultsFile), []byte(good), 0o644))
 	other := s
 	other.Runs++
-	if _, err := lab.Run(t.Context(), other, paper.Known, lab.Options{Dir: dir, Backend: backend.Go}); err == nil || !strings.Contains(err.Error(), "another Spec") {
+	if _, err := lab.Run(t.Context(), other, paper.Known, lab.Options{Dir: dir, Backend: backend.Go}); err == nil ||
+		!strings.Contains(err.Error(), "another Spec") {
 		t.Errorf("another Spec: error %v", err)
 	}
 }
@@ -98,7 +101,8 @@ func TestHalfALineIsCutOff(t *testing.T) {
 	o := lab.Options{Backend: backend.Go, Dir: t.TempDir()}
 	_, want := run(t, s, o)
 	path := filepath.Join(o.Dir, lab.ResultsFile)
-	for _, keep := range []int{len(want) - 1, len(want) / 2, strings.Index(want, "\n") + 1, strings.Index(want, "\n") + 20} {
+	for _, keep := range []int{len(want) - 1, len(want) / 2, strings.Index(want, "\n") + 1, strings.Index(want, "\n") +
+		20} {
 		must.M(os.WriteFile(path, []byte(want[:keep]), 0o644))
 		if _, got := run(t, s, o); got != want {
 			t.Errorf("resumed from the first %d of %d bytes, the results differ", keep, len(want))

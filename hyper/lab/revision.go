@@ -28,8 +28,8 @@ var archived string
 
 // revision tells which sources of this module the program was built from, and whether they had changes that are in no
 // commit. The first that knows says it: what Go wrote into the program; the version at which another module requires
-// this one; revision.txt; the checkout with the sources, as long as none of them is newer than the program. Else it
-// is [Unknown]. It is certain when the program itself says it, whatever becomes of the sources.
+// this one; revision.txt; the checkout with the sources, as long as none of them is newer than the program. Else it is
+// [Unknown]. It is certain when the program itself says it, whatever becomes of the sources.
 func revision() (name string, modified, certain bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name, modified = stamped(info); name != "" {
@@ -47,8 +47,7 @@ func revision() (name string, modified, certain bool) {
 	return Unknown, false, false
 }
 
-// sources is the folder of this module that the program was compiled from, or "" when it is not there, or may have
-// changed since.
+// sources is the folder of this module that the program was compiled from, or "" when that is gone or may have changed.
 var sources = sync.OnceValue(func() string {
 	_, file, _, _ := runtime.Caller(0) // ROOT/hyper/lab/revision.go
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
@@ -86,8 +85,7 @@ func version(m *debug.Module) string {
 	return m.Version
 }
 
-// stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module, be
-// it this one or another's.
+// stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module.
 func stamped(info *debug.BuildInfo) (name string, modified bool) {
 	if info.Main.Path == modulePath {
 		for _, s := range info.Settings {
@@ -180,8 +178,7 @@ func sameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// git runs git in a folder, for a few seconds at most, without writing there, and whatever repository the environment
-// names.
+// git runs git in a folder, for seconds at most. It writes nothing, and ignores a repository named by the environment.
 func git(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -23,14 +23,20 @@ func TestStampedRevision(t *testing.T) {
 		want     string
 		modified bool
 	}{
-		"built in the checkout":         {debug.BuildInfo{Main: *module(modulePath, "(devel)"), Settings: vcs}, commitA, true},
-		"built without a stamp":         {debug.BuildInfo{Main: *module(modulePath, "(devel)")}, "", false},
-		"installed":                     {debug.BuildInfo{Main: *module(modulePath, "v1.2.3")}, "v1.2.3", false},
-		"required":                      {debug.BuildInfo{Main: *module("example.com/a", "(devel)"), Settings: vcs, Deps: []*debug.Module{module(modulePath, "v1.2.3")}}, "v1.2.3", false},
-		"replaced by a folder":          {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs, Deps: []*debug.Module{replaced("../hypermodels", "")}}, "", false},
-		"replaced by a fork":            {debug.BuildInfo{Main: *module("example.com/a", ""), Deps: []*debug.Module{replaced("example.com/fork", "v2.0.0")}}, "example.com/fork@v2.0.0", false},
-		"a cell, in a workspace":        {debug.BuildInfo{Main: *module("gonb_1", "(devel)"), Settings: vcs, Deps: []*debug.Module{module(modulePath, "(devel)")}}, "", false},
-		"a program that lacks it":       {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs}, "", false},
+		"built in the checkout": {debug.BuildInfo{Main: *module(modulePath, "(devel)"), Settings: vcs}, commitA,
+			true},
+		"built without a stamp": {debug.BuildInfo{Main: *module(modulePath, "(devel)")}, "", false},
+		"installed":             {debug.BuildInfo{Main: *module(modulePath, "v1.2.3")}, "v1.2.3", false},
+		"required": {debug.BuildInfo{Main: *module("example.com/a", "(devel)"), Settings: vcs,
+			Deps: []*debug.Module{module(modulePath, "v1.2.3")}}, "v1.2.3", false},
+		"replaced by a folder": {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs,
+			Deps: []*debug.Module{replaced("../hypermodels", "")}}, "", false},
+		"replaced by a fork": {debug.BuildInfo{Main: *module("example.com/a", ""),
+			Deps: []*debug.Module{replaced("example.com/fork", "v2.0.0")}}, "example.com/fork@v2.0.0", false},
+		"a cell, in a workspace": {debug.BuildInfo{Main: *module("gonb_1", "(devel)"), Settings: vcs,
+			Deps: []*debug.Module{module(modulePath, "(devel)")}}, "", false},
+		"a program that lacks it": {debug.BuildInfo{Main: *module("example.com/a", ""), Settings: vcs}, "",
+			false},
 		"of a test, which says nothing": {debug.BuildInfo{}, "", false},
 	} {
 		if got, modified := stamped(&c.info); got != c.want || modified != c.modified {
@@ -39,8 +45,8 @@ func TestStampedRevision(t *testing.T) {
 	}
 }
 
-// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is
-// older than a source tells nothing.
+// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is older
+// than a source tells nothing.
 func TestCheckedOutRevision(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -54,13 +60,15 @@ func TestCheckedOutRevision(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		t.Helper()
-		out, err := git(root, append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		out, err := git(root, append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c",
+			"commit.gpgsign=false"}, args...)...)
 		if err != nil {
 			t.Fatal(args, err)
 		}
 		return out
 	}
-	for path, text := range map[string]string{"go.mod": "module a", "go.sum": "", "hyper/a.go": "package a", "hyper/a_test.go": "package a", "notebooks/a.ipynb": "{}"} {
+	for path, text := range map[string]string{"go.mod": "module a", "go.sum": "", "hyper/a.go": "package a",
+		"hyper/a_test.go": "package a", "notebooks/a.ipynb": "{}"} {
 		write(path, text)
 	}
 	if name, _ := checkedOut(root); name != "" {
@@ -117,7 +125,8 @@ func TestCheckedOutRevision(t *testing.T) {
 		t.Error("a program built after its sources is not fresh")
 	}
 	later(filepath.Join(root, "hyper", "a.go"), 2*time.Hour)
-	if isFresh(root, program) || isFresh(filepath.Join(root, "hyper"), program) || isFresh(root, filepath.Join(root, "none")) {
+	if isFresh(root, program) || isFresh(filepath.Join(root, "hyper"), program) ||
+		isFresh(root, filepath.Join(root, "none")) {
 		t.Error("a program older than a source, without sources, or not there is fresh")
 	}
 }
@@ -127,7 +136,8 @@ func TestArchivedRevision(t *testing.T) {
 	if text := strings.TrimSpace(archived); text != "$Format:%H$" && !isCommit(text) {
 		t.Errorf("revision.txt has %q", text)
 	}
-	for text, want := range map[string]bool{commitA: true, "$Format:%H$": false, "": false, "unknown": false, commitA + "-dirty": false, "abc": false} {
+	for text, want := range map[string]bool{commitA: true, "$Format:%H$": false, "": false, "unknown": false,
+		commitA + "-dirty": false, "abc": false} {
 		if isCommit(text) != want {
 			t.Errorf("%q is a commit: %v, want %v", text, !want, want)
 		}

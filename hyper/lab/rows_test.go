@@ -39,7 +39,8 @@ func checkHeard(t *testing.T, all, kept []lab.Row) {
 
 func TestRowsAreHeardOnce(t *testing.T) {
 	s := resumable(t)
-	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond})
+	all, kept := heard(t, s, lab.Options{Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40,
+		Every: time.Nanosecond})
 	checkHeard(t, all, kept)
 }
 
@@ -48,7 +49,8 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 	s := resumable(t)
 	var before []int
 	n := 0
-	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 10, Workers: 1, Rows: func(rows []lab.Row) { n += len(rows) }}
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 10, Workers: 1,
+		Rows: func(rows []lab.Row) { n += len(rows) }}
 	o.Progress = func(lab.Progress) { before = append(before, n) }
 	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Run runs a Spec and writes its results into opts.Dir, which must not hold other results: with those of the same Spec it
-// goes on where they end. It returns [ErrInterrupted] after saving when ctx ends.
+// Run runs a Spec and writes its results into opts.Dir, which must not hold other results: with those of the same Spec
+// it goes on where they end. It returns [ErrInterrupted] after saving when ctx ends.
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
@@ -30,7 +30,8 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	if opts.BatchRuns, err = fit(spec, opts, chosen); err != nil {
 		return Progress{}, err
 	}
-	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known, heard: listener{tell: opts.Rows, told: map[int]int{}}}
+	e := &engine{plan: newPlan(spec, opts.BatchRuns), opts: opts, known: known,
+		heard: listener{tell: opts.Rows, told: map[int]int{}}}
 	return e.run(ctx)
 }
 
@@ -93,7 +94,8 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 
 // open makes the result file, or takes up the one that is there.
 func (e *engine) open() error {
-	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version, Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
+	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
+		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
 		BatchRuns: e.opts.BatchRuns, Machine: ThisMachine()}
 	path := filepath.Join(e.opts.Dir, ResultsFile)
 	e.out = &writer{rows: map[int][]Row{}, done: map[int]bool{}}
@@ -113,8 +115,8 @@ func (e *engine) open() error {
 	return err
 }
 
-// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds the place to
-// go on.
+// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds where to go
+// on.
 func (e *engine) takeUp(path string, want Header) error {
 	found, err := parseFile(path, e.known)
 	if err != nil {
@@ -122,7 +124,8 @@ func (e *engine) takeUp(path string, want Header) error {
 	}
 	h, rows := found.header, found.rows
 	if !reflect.DeepEqual(h.Spec, want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return fmt.Errorf("%s holds results of another Spec, backend or batch size; choose another --out, or `hyper resume` it", path)
+		return fmt.Errorf("%s holds results of another Spec, backend or batch size; choose another --out, or "+
+			"`hyper resume` it", path)
 	}
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
@@ -169,8 +172,7 @@ func (e *engine) mayContinue(path string, there, here Header) error {
 	return nil
 }
 
-// goOn prepares a result file for more rows: it cuts off a half-written line, and notes in the header what code goes
-// on.
+// goOn prepares a result file for more rows: it cuts off a half-written line, and adds this code to the header.
 func goOn(path string, found parsed, code Provenance) error {
 	h := found.header
 	h.MadeBy(code)

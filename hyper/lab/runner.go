@@ -57,7 +57,8 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	if err != nil {
 		return err
 	}
-	a := &advancing{runner: r, program: p, batch: b, out: out, state: state, rows: c.Rows, done: p.periodOf(state), saved: time.Now()}
+	a := &advancing{runner: r, program: p, batch: b, out: out, state: state, rows: c.Rows,
+		done: p.periodOf(state), saved: time.Now()}
 	if err := a.run(ctx); err != nil {
 		return err
 	}
@@ -169,12 +170,14 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 	if err != nil || left == nil {
 		return state, err
 	}
-	same := slices.Equal(c.Names, p.names) && slices.EqualFunc(left, state, func(x, y *tensors.Tensor) bool { return x.Shape().Equal(y.Shape()) })
+	same := slices.Equal(c.Names, p.names) &&
+		slices.EqualFunc(left, state, func(x, y *tensors.Tensor) bool { return x.Shape().Equal(y.Shape()) })
 	for _, t := range state {
 		t.MustFinalizeAll()
 	}
 	if !same {
-		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew", checkpointPath(r.opts.Dir, b.number))
+		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew",
+			checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil
 }

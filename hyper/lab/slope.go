@@ -14,8 +14,8 @@ type Slope struct {
 	Upper Float `json:"upper"`
 }
 
-// LogSlope fits a line to log y against log x by least squares, of at least two points of positive numbers. The interval is Student's, for residuals that are
-// independent and normal; two points have none: its ends are NaN.
+// LogSlope fits a line to log y against log x by least squares, of at least two points of positive numbers. The
+// interval is Student's, for residuals that are independent and normal; two points have none: its ends are NaN.
 func LogSlope(x, y []float64) Slope {
 	n := len(x)
 	lx, ly, fitted := logs(x), logs(y), make([]float64, n)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The second is by hand: slope Sxy / Sxx and its standard error, with the quantile 4.302653 of Student's t with 2 degrees of freedom from a table.
+// The second is by hand: slope Sxy / Sxx and its standard error, with the quantile 4.302653 of Student's t with 2
+// degrees of freedom from a table.
 func TestLogSlope(t *testing.T) {
 	x := []float64{1, 2, 4, 8}
 	for name, c := range map[string]struct {
@@ -24,7 +25,8 @@ func TestLogSlope(t *testing.T) {
 	}
 }
 
-// The interval of a power law with noise of a twentieth covers its power as often as it says: 95% of 2000, whose standard error is half a percent.
+// The interval of a power law with noise of a twentieth covers its power as often as it says: 95% of 2000, whose
+// standard error is half a percent.
 func TestLogSlopeCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x, y, covered := []float64{10, 20, 40, 80, 160}, make([]float64, 5), 0

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A study is results of one experiment in pieces: small files, each with the header and the rows of a run at a few periods, which
-// are made anywhere (other seeds, other settings) and read together. See Export and ReadStudy.
+// A study is results of one experiment in pieces: small files, each with the header and the rows of a run at a few
+// periods, which are made anywhere (other seeds, other settings) and read together. See Export and ReadStudy.
 
 // ReadStudy reads pieces of a study, or result folders, and joins them: entries with the same agent and settings become
 // one, with the runs of all. The Spec of the header has them all; its Runs is the most of any entry, and its Periods
 // the longest. Pieces that hold the same run of an entry twice must agree on it, but for the rounding of Export; the
-// first one counts. Pieces between which results changed are refused, see [Study]. The error wraps ErrNoRows when
-// there are no rows at all.
+// first one counts. Pieces between which results changed are refused, see [Study]. The error wraps ErrNoRows when there
+// are none.
 func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, error) {
 	return Study{}.Read(known, paths...)
 }
@@ -89,7 +89,8 @@ func (j *joiner) addHeader(path string, h Header) error {
 	}
 	all := &j.header.Spec
 	if h.Spec.Experiment != all.Experiment {
-		return fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path, h.Spec.Experiment, all.Experiment)
+		return fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path,
+			h.Spec.Experiment, all.Experiment)
 	}
 	if why := j.made.add(path, h); why != nil {
 		if j.mix == nil {
@@ -125,9 +126,9 @@ func (j *joiner) addRow(path string, r Row) error {
 		return nil
 	}
 	if ok {
-		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d, 0 is never), and %v (%d) "+
-			"in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret, r.Diverged,
-			before.Regret, before.Diverged)
+		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d, 0 is never), and %v "+
+			"(%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
+			r.Diverged, before.Regret, before.Diverged)
 	}
 	j.seen[p], j.rows = r, append(j.rows, r)
 	j.seeds[r.Entry][r.Seed] = true

@@ -20,9 +20,10 @@ var toys = Experiment{
 
 var knownToys = map[string]Experiment{"toys": toys}
 
-// writeToys writes the results of toys with the given arms, one row for each run and period of the schedule, as a run does:
-// the regret of a run is regret(arms, seed) times the period.
-func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64, regret func(arms int, seed uint64) float64) string {
+// writeToys writes the results of toys with the given arms, one row for each run and period of the schedule, as a run
+// does: the regret of a run is regret(arms, seed) times the period.
+func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64,
+	regret func(arms int, seed uint64) float64) string {
 	t.Helper()
 	h := Header{Format: Format, Backend: "go", Spec: Spec{Experiment: "toys", Periods: periods, Runs: runs, Seed: seed}}
 	dir := t.TempDir()
@@ -70,19 +71,22 @@ func TestStudyJoinsPieces(t *testing.T) {
 		}
 		files = append(files, file)
 	}
-	for name, paths := range map[string][]string{"files": files, "folders": dirs, "both": {files[0], dirs[1], files[2]}} {
+	for name, paths := range map[string][]string{"files": files, "folders": dirs,
+		"both": {files[0], dirs[1], files[2]}} {
 		h, rows, err := ReadStudy(knownToys, paths...)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		if len(h.Spec.Entries) != 3 || h.Spec.Runs != 5 || h.Spec.Periods != 1000 || h.Spec.Seed != 10 {
-			t.Errorf("%s: %d entries of at most %d runs, %d periods, seed %d", name, len(h.Spec.Entries), h.Spec.Runs, h.Spec.Periods, h.Spec.Seed)
+			t.Errorf("%s: %d entries of at most %d runs, %d periods, seed %d", name, len(h.Spec.Entries), h.Spec.Runs,
+				h.Spec.Periods, h.Spec.Seed)
 		}
 		all, err := Compare(h, rows, 4)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		// Means of seeds 10..12, 10..14 and 10..12, in hundredths, on the arms; failed are those with more than 4 a period.
+		// Means of seeds 10..12, 10..14 and 10..12, in hundredths, on the arms; failed are those with more than 4 a
+		// period.
 		for i, want := range []struct {
 			runs         int
 			mean, failed float64
@@ -101,7 +105,9 @@ func TestStudyJoinsPieces(t *testing.T) {
 		}
 		find := FromStudy(toys, h, rows)
 		_, found, err := find([]string{"toy"}, []string{"arms=5"}, Size{Periods: 1000, Runs: 3})
-		if err != nil || len(found) == 0 || slices.ContainsFunc(found, func(r Row) bool { return r.Entry != 0 || float64(r.Regret) < 5*float64(r.Period) }) {
+		if err != nil || len(found) == 0 ||
+			slices.ContainsFunc(found,
+				func(r Row) bool { return r.Entry != 0 || float64(r.Regret) < 5*float64(r.Period) }) {
 			t.Errorf("%s: the study's entry with 5 arms: %v, %d rows", name, err, len(found))
 		}
 		if _, _, err := find([]string{"toy"}, []string{"arms=4"}, Size{Periods: 1000, Runs: 1}); !errors.Is(err,
@@ -147,7 +153,8 @@ func TestStudyRefusals(t *testing.T) {
 	}
 }
 
-// The contrast of four entries is the mean over seeds of (A - B) - (C - D), with Student's interval: by hand for two seeds.
+// The contrast of four entries is the mean over seeds of (A - B) - (C - D), with Student's interval: by hand for two
+// seeds.
 func TestPairedContrast(t *testing.T) {
 	rows := slices.Concat(
 		rowsOf(0, []float64{0, 10}, []float64{0, 12}), rowsOf(1, []float64{0, 20}, []float64{0, 23}),
@@ -157,7 +164,8 @@ func TestPairedContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, and 12.7062 is Student's 97.5% point with one degree of freedom.
+	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, and 12.7062 is Student's 97.5% point with one degree of
+	// freedom.
 	near(t, "mean", float64(d.Mean), -10)
 	near(t, "lower", float64(d.Lower), -10-12.7062)
 	if d.Pairs != 2 || d.Period != 100 {

@@ -38,8 +38,9 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 		}
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		s := Summary{
-			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(regret), Periods: last,
-			Seed: h.Spec.Seed, Backend: h.Backend, Diverged: infinite(regret), Computation: agent.Computation(),
+			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(regret),
+			Periods: last,
+			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: infinite(regret), Computation: agent.Computation(),
 		}
 		mean, se := meanSE(regret)
 		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(quantile(regret, 0.5))

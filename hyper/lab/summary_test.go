@@ -35,7 +35,8 @@ func toyHeader(entries int) Header {
 func rowsOf(entry int, regrets ...[]float64) (rows []Row) {
 	for run, r := range regrets {
 		for i, x := range r {
-			rows = append(rows, Row{Entry: entry, Run: run, Seed: 7 + uint64(run), Period: []int{10, 100}[i], Regret: Float(x)})
+			rows = append(rows, Row{Entry: entry, Run: run, Seed: 7 + uint64(run), Period: []int{10, 100}[i],
+				Regret: Float(x)})
 		}
 	}
 	return rows
@@ -199,8 +200,9 @@ func TestPairedDifference(t *testing.T) {
 	near(t, "mean", float64(d.Mean), 3)           // of 1, 3, 5
 	near(t, "lower", float64(d.Lower), -1.968275) // sd 2; 3 - 4.302653 x 2/sqrt(3)
 	near(t, "upper", float64(d.Upper), 7.968275)
-	near(t, "ratio", float64(d.Ratio), 2)            // 18/9
-	near(t, "ratio", float64(d.RatioLower), 1.5)     // the least of the 27 resamples, all of pair 0: 3/2, of probability 1/27 > 2.5%
+	near(t, "ratio", float64(d.Ratio), 2) // 18/9
+	// the least of the 27 resamples, all of pair 0: 3/2, of probability 1/27 > 2.5%
+	near(t, "ratio", float64(d.RatioLower), 1.5)
 	near(t, "ratio", float64(d.RatioUpper), 5.0/2.0) // the greatest, all of pair 1: 5/2, likewise
 	if again, _ := PairedDifference(append(a, b...), 0, 1); again != d {
 		t.Errorf("not reproducible: %+v and %+v", d, again)

@@ -16,13 +16,15 @@ type pair struct {
 func (s *pair) Validate() error                        { return nil }
 func (s *pair) Build(periods int) (Environment, Agent) { return nil, toyAgent{} }
 
-// A key has the values it is given; else those of the size; else those of the experiment; else its default. The keys of the experiment vary slowest, then
-// the size's, and those given fastest. Keys that none of the agents has may be a size's or an experiment's, but not given.
+// A key has the values it is given; else those of the size; else those of the experiment; else its default. The keys of
+// the experiment vary slowest, then the size's, and those given fastest. Keys that none of the agents has may be a
+// size's or an experiment's, but not given.
 func TestSizesAndExperimentsSets(t *testing.T) {
 	x := Experiment{
-		Name:   "pairs",
-		Agents: map[string]func() Setting{"pair": func() Setting { return &pair{1, 2, 3} }, "toy": func() Setting { return &toy{Arms: 4} }},
-		Order:  []string{"pair", "toy"},
+		Name: "pairs",
+		Agents: map[string]func() Setting{"pair": func() Setting { return &pair{1, 2, 3} },
+			"toy": func() Setting { return &toy{Arms: 4} }},
+		Order: []string{"pair", "toy"},
 	}
 	for _, c := range []struct {
 		agent                   string

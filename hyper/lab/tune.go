@@ -16,13 +16,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates are run
-// on a few seeds, the best third on twice as many and for half as long again, and so on to the last one. Agents tuned with equal
-// Candidates, Size and Seed have equal budgets, and meet the same environments.
+// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates
+// are run on a few seeds, the best third on twice as many and for half as long again, and so on to the last one. Agents
+// tuned with equal Candidates, Size and Seed have equal budgets, and meet the same environments.
 //
-// With Least, the search is for the least computation that performs well, by the experiment's Target: of the candidates whose average regret
-// is below it with confidence that with the least computation is best, then those whose mean is below it, then the others by regret. As the
-// target is about the whole horizon, all rungs have all periods.
+// With Least, the search is for the least computation that performs well, by the experiment's Target: of the candidates
+// whose average regret is below it with confidence that with the least computation is best, then those whose mean is
+// below it, then the others by regret. As the target is about the whole horizon, all rungs have all periods.
 type Tuning struct {
 	Experiment string      `json:"experiment"`
 	Agent      string      `json:"agent"`
@@ -95,7 +95,7 @@ func ParseDimension(text string) (Dimension, error) {
 	return d, nil
 }
 
-// Tune runs the search and returns it with its Rungs. The results of a rung lie in opts.Dir: called again, Tune goes on where it ended.
+// Tune runs the search and returns it with its Rungs. Called again with opts.Dir, Tune goes on.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
 	return t.Search(known, func(rung int, spec Spec) (Header, []Row, error) {
 		o := opts
@@ -123,8 +123,9 @@ func (t Tuning) spec(size Size, candidates []candidate) Spec {
 	return spec
 }
 
-// Search is Tune with rungs, counted from 1, that simulate runs. Its error ends the search, which is returned with the rungs before.
-func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec Spec) (Header, []Row, error)) (Tuning, error) {
+// Search is Tune with rungs, from 1 on, that simulate runs. Its error ends the search; the rungs before are returned.
+func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec Spec) (Header, []Row, error)) (
+	Tuning, error) {
 	t.Rungs = nil
 	candidates, err := t.candidates(known)
 	if err != nil {
@@ -222,8 +223,9 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 	return x, nil
 }
 
-// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates, and
-// each part gives a value to one of them, in random order: so every key is covered evenly. Listed values come in turn.
+// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates,
+// and each part gives a value to one of them, in random order: so every key is covered evenly. Listed values go in
+// turn.
 func (t Tuning) draw() []map[string]string {
 	random := rand.New(rand.NewPCG(t.Seed, 1))
 	out := make([]map[string]string, t.Candidates)
@@ -250,7 +252,8 @@ func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, er
 		return candidate{}, err
 	}
 	if len(spec.Entries) != 1 {
-		return candidate{}, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each", t.Sets, len(spec.Entries))
+		return candidate{}, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each",
+			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
 	for key, value := range values {

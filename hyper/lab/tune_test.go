@@ -27,8 +27,9 @@ func smallTuning() lab.Tuning {
 	}
 }
 
-// Each rung runs the best third of the one before, rounded up, for half as long again on twice as many seeds; ranges are covered evenly on a
-// logarithmic scale, lists in turn. The same arguments give the same search, and called again on the same folder it runs nothing.
+// Each rung runs the best third of the one before, rounded up, for half as long again on twice as many seeds; ranges
+// are covered evenly on a logarithmic scale, lists in turn. The same arguments give the same search, and called again
+// on the same folder it runs nothing.
 func TestTune(t *testing.T) {
 	dir := t.TempDir()
 	o := lab.Options{Backend: backend.Go, Dir: dir}
@@ -60,13 +61,15 @@ func TestTune(t *testing.T) {
 			if j > 0 && o.Mean < rung.Results[j-1].Mean {
 				t.Errorf("rung %d: a mean of %v after one of %v", i, o.Mean, rung.Results[j-1].Mean)
 			}
-			if i > 0 && !slices.ContainsFunc(tuned.Rungs[i-1].Results[:len(rung.Results)], func(b lab.Outcome) bool { return reflect.DeepEqual(b.Settings, o.Settings) }) {
+			if i > 0 && !slices.ContainsFunc(tuned.Rungs[i-1].Results[:len(rung.Results)],
+				func(b lab.Outcome) bool { return reflect.DeepEqual(b.Settings, o.Settings) }) {
 				t.Errorf("rung %d has %v, which was not among the best of the one before", i, o.Settings)
 			}
 		}
 	}
 	winner := tuned.Rungs[2].Results[0].Settings
-	if want := []string{"sgd-steps=" + winner["sgd-steps"], "step-size=" + winner["step-size"]}; !slices.Equal(tuned.Best(), want) {
+	if want := []string{"sgd-steps=" + winner["sgd-steps"], "step-size=" +
+		winner["step-size"]}; !slices.Equal(tuned.Best(), want) {
 		t.Errorf("best %v, want %v", tuned.Best(), want)
 	}
 
@@ -86,7 +89,8 @@ func TestTune(t *testing.T) {
 // A candidate that diverged is behind all that did not, and a run beyond every number has no mean.
 func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	x := smallTuning()
-	x.Space, x.Candidates, x.Size = []lab.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3, lab.Size{Periods: 100, Runs: 2}
+	x.Space, x.Candidates, x.Size = []lab.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3,
+		lab.Size{Periods: 100, Runs: 2}
 	tuned, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +99,8 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 		t.Fatalf("%d rungs, want 1 for 3 candidates", len(tuned.Rungs))
 	}
 	results := tuned.Rungs[0].Results
-	if last := results[2]; last.Settings["step-size"] != "1000" || last.Diverged != 2 || !math.IsInf(float64(last.Mean), 1) {
+	if last := results[2]; last.Settings["step-size"] != "1000" || last.Diverged != 2 ||
+		!math.IsInf(float64(last.Mean), 1) {
 		t.Errorf("last is %+v, want the step size of 1000, diverged in both runs", last)
 	}
 	if results[0].Diverged != 0 || tuned.Best()[0] == "step-size=1000" {
@@ -109,13 +114,16 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 func TestTuneRefuses(t *testing.T) {
 	before := lab.Compilations()
 	for want, change := range map[string]func(*lab.Tuning){
-		"unknown experiment":         func(x *lab.Tuning) { x.Experiment = "gaussain" },
-		"has no agent":               func(x *lab.Tuning) { x.Agent = "foo" },
-		"at least one candidate":     func(x *lab.Tuning) { x.Candidates = 0 },
-		"and one key":                func(x *lab.Tuning) { x.Space = nil },
-		"leave 2 agents":             func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
-		`key "foo"`:                  func(x *lab.Tuning) { x.Space[0].Key = "foo" },
-		"want a whole number":        func(x *lab.Tuning) { x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5, High: 1.7} },
+		"unknown experiment":     func(x *lab.Tuning) { x.Experiment = "gaussain" },
+		"has no agent":           func(x *lab.Tuning) { x.Agent = "foo" },
+		"at least one candidate": func(x *lab.Tuning) { x.Candidates = 0 },
+		"and one key":            func(x *lab.Tuning) { x.Space = nil },
+		"leave 2 agents":         func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
+		`key "foo"`:              func(x *lab.Tuning) { x.Space[0].Key = "foo" },
+		"want a whole number": func(x *lab.Tuning) {
+			x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5,
+				High: 1.7}
+		},
 		"sgd-steps must be at least": func(x *lab.Tuning) { x.Space[1].Values = []string{"0"} },
 		"runs must be at least 1":    func(x *lab.Tuning) { x.Size.Runs = 0 },
 	} {
@@ -141,15 +149,16 @@ func TestParseDimension(t *testing.T) {
 			t.Errorf("%s: %+v, error %v; want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "step-size", "=1:2", "step-size=", "x=0:1", "x=-1:1", "x=2:1", "x=1:1", "x=1:Inf", "x=NaN:1", "x=1:NaN", "x=a:b", "x=1:2:3", "x=1:"} {
+	for _, text := range []string{"", "step-size", "=1:2", "step-size=", "x=0:1", "x=-1:1", "x=2:1", "x=1:1", "x=1:Inf",
+		"x=NaN:1", "x=1:NaN", "x=a:b", "x=1:2:3", "x=1:"} {
 		if d, err := lab.ParseDimension(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q: %+v, error %v", text, d, err)
 		}
 	}
 }
 
-// An experiment's own settings hold where none are given for their keys; the first key of them runs slowest, those given after it. An agent that has
-// not the key is not touched.
+// An experiment's own settings hold where none are given for their keys; the first key of them runs slowest, those
+// given after it. An agent that has not the key is not touched.
 func TestExperimentSets(t *testing.T) {
 	x := paper.Gaussian
 	x.Sets = []string{"particles=2,3", "arms=4"}
@@ -169,7 +178,8 @@ func TestExperimentSets(t *testing.T) {
 		{show([]string{"ensemble"}), "ensemble 4 2 1024; ensemble 4 3 1024"},
 		{show([]string{"ensemble"}, "particles=7"), "ensemble 4 7 1024"},
 		{show([]string{"ensemble"}, "batch=8,16"), "ensemble 4 2 8; ensemble 4 2 16; ensemble 4 3 8; ensemble 4 3 16"},
-		{show([]string{"ensemble", "exact"}, "arms=5,6", "particles=7"), "ensemble 5 7 1024; ensemble 6 7 1024; exact 5 <nil> <nil>; exact 6 <nil> <nil>"},
+		{show([]string{"ensemble", "exact"}, "arms=5,6", "particles=7"),
+			"ensemble 5 7 1024; ensemble 6 7 1024; exact 5 <nil> <nil>; exact 6 <nil> <nil>"},
 		{show([]string{"exact"}), "exact 4 <nil> <nil>"}, // has no particles: no error for a key that was not given
 	} {
 		if c.got != c.want {
@@ -178,8 +188,8 @@ func TestExperimentSets(t *testing.T) {
 	}
 }
 
-// With Least a search has all periods in all rungs, and orders: below the target with confidence, by computation; below it in the mean, by
-// computation; the others by regret.
+// With Least a search has all periods in all rungs, and orders: below the target with confidence, by computation; below
+// it in the mean, by computation; the others by regret.
 func TestTuneLeast(t *testing.T) {
 	for name, c := range map[string]struct {
 		target float64
@@ -193,7 +203,8 @@ func TestTuneLeast(t *testing.T) {
 		known := map[string]lab.Experiment{"frontier": x}
 		search := smallTuning()
 		search.Experiment, search.Least, search.Candidates = "frontier", true, 6
-		search.Space = []lab.Dimension{{Key: "step-size", Low: 0.1, High: 0.5}, {Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
+		search.Space = []lab.Dimension{{Key: "step-size", Low: 0.1, High: 0.5},
+			{Key: "sgd-steps", Values: []string{"1", "2", "3"}}}
 		tuned, err := lab.Tune(t.Context(), search, known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)

@@ -74,7 +74,8 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 // command is the k-th worker process, not started yet, with its standard input and output.
 func (e *engine) command(k int) (cmd *exec.Cmd, in io.WriteCloser, out io.Reader, err error) {
 	share := fmt.Sprintf("%d/%d", k, e.now.Workers)
-	args := append(slices.Clone(e.opts.Process[1:]), e.opts.Dir, share, strconv.Itoa(e.opts.Chunk), e.opts.Every.String())
+	args := append(slices.Clone(e.opts.Process[1:]), e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
+		e.opts.Every.String())
 	cmd = exec.Command(e.opts.Process[0], args...)
 	cmd.Stderr = os.Stderr
 	detach(cmd)
@@ -114,8 +115,8 @@ func (e *engine) listen(lines *bufio.Reader, b batch, out workerSink) error {
 }
 
 // Worker is the main function of a worker process: it advances the batches whose numbers it reads, a line each, and
-// reports on out. args are those that Options.Process was called with: folder, share of the cores, chunk and interval. It
-// ends, after saving, when in does.
+// reports on out. args are those that Options.Process was called with: folder, share of the cores, chunk and interval.
+// It ends, after saving, when in does.
 func Worker(ctx context.Context, in io.Reader, out io.Writer, known map[string]Experiment, args []string) error {
 	w := &reporter{out: json.NewEncoder(out)}
 	err := work(ctx, in, w, known, args)

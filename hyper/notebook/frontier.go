@@ -15,32 +15,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier draws figure 3, in two panels for each bar that has points: the least computation of those agents that are below it against the number of arms, and
-// how many times that of the linear hypermodel an ensemble needs, beside the paper's 50 and 100. Bars of the figure are 95% intervals, dashed where they have no end on one side.
+// Frontier draws figure 3, in two panels for each bar that has points: the least computation of those agents that are
+// below it against the number of arms, and how many times that of the linear hypermodel an ensemble needs, beside the
+// paper's 50 and 100. Bars of the figure are 95% intervals, dashed where they have no end on one side.
 func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
-	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K", paper.TwiceExact: "regret below twice that of exact TS"}
+	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K",
+		paper.TwiceExact: "regret below twice that of exact TS"}
 	first, last := math.Inf(1), 0.0
 	for _, p := range points {
 		first, last = min(first, float64(p.Arms)/1.3), max(last, float64(p.Arms)*1.5)
 	}
 	for _, bar := range paper.Bars {
-		some := slices.DeleteFunc(slices.Clone(points), func(p paper.FrontierPoint) bool { return p.Bar != bar || p.Setting == nil })
+		some := slices.DeleteFunc(slices.Clone(points), func(p paper.FrontierPoint) bool {
+			return p.Bar != bar ||
+				p.Setting == nil
+		})
 		if len(some) == 0 {
 			continue
 		}
-		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K", Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last}
+		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K",
+			Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last}
 		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
 		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
 		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },
-			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50}, Color: plot.Gray, Dashed: true},
+			plot.Series{Label: "the paper's 50 and 100", X: []float64{first, last}, Y: []float64{50, 50},
+				Color: plot.Gray, Dashed: true},
 			plot.Series{X: []float64{first, last}, Y: []float64{100, 100}, Color: plot.Gray, Dashed: true})
 		panels = append(panels, computation, ratio)
 	}
 	return panels
 }
 
-// frontierPanel draws an estimate at the points that have one, a line for each agent and way to train: solid for the paper's way.
-func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate, series ...plot.Series) *gonum.Plot {
+// frontierPanel draws an estimate at the points that have one, with a line for each agent and way to train.
+func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate,
+	series ...plot.Series) *gonum.Plot {
 	low, high := edges(points, estimate)
 	lines := map[int]plot.Series{}
 	for _, p := range points {
@@ -58,7 +66,8 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 		line.X, line.Y = append(line.X, x), append(line.Y, float64(e.Value))
 		lines[n] = line
 		lower, upper := float64(e.Lower), float64(e.Upper)
-		series = append(series, plot.Series{X: []float64{x, x}, Y: []float64{max(lower, low), min(upper, high)}, Color: line.Color, Dashed: lower < low || upper > high})
+		series = append(series, plot.Series{X: []float64{x, x}, Y: []float64{max(lower, low), min(upper, high)},
+			Color: line.Color, Dashed: lower < low || upper > high})
 	}
 	for _, n := range slices.Sorted(maps.Keys(lines)) {
 		line := lines[n]
@@ -67,7 +76,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 	return must.M1(plot.Lines(axes, series...))
 }
 
-// edges are a third of the least and three times the greatest end of an interval that a log axis can show: bars without an end go there.
+// edges are a third of the least and three times the greatest end of an interval: bars without an end go there.
 func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, p := range points {
@@ -81,14 +90,17 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.
 	return low, high
 }
 
-// FrontierTable is a table of the points of figure 3, with 95% intervals in brackets, and of the times that were measured with their settings.
+// FrontierTable is a table of the points of figure 3, with 95% intervals in brackets, and of the times that were
+// measured with their settings.
 func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
-	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation", "over linear's", "microseconds", "over linear's")
+	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation",
+		"over linear's", "microseconds", "over linear's")
 	for _, p := range points {
 		setting, computation, micros, ratio := "none found", "–", "–", "–"
 		if p.Setting != nil {
 			setting = "`" + p.Found() + "`"
-			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower, p.Computation.Upper)
+			computation = fmt.Sprintf("%.0f [%.0f, %.0f]", p.Computation.Value, p.Computation.Lower,
+				p.Computation.Upper)
 		}
 		at := slices.IndexFunc(times, func(t paper.FrontierTime) bool {
 			return t.Agent == p.Agent && t.Bar == p.Bar && slices.Equal(t.Setting, p.Setting)
@@ -104,11 +116,12 @@ func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Ta
 	return t
 }
 
-// LimitsTable is a table of how much regret agents must have, beside the target of figure 3, with 95% intervals in brackets.
+// LimitsTable has the regret that agents must have beside the target of figure 3, with 95% intervals in brackets.
 func LimitsTable(limits []paper.FrontierLimit) *Table {
 	t := NewTable("arms", "target $0.01\\sqrt K$", "least of any agent", "exact Thompson sampling", "runs")
 	for _, l := range limits {
-		t.Rowf("%d | %.4f | %.4f | %.4f [%.4f, %.4f] | %d", l.Arms, l.Target, l.Least, l.Exact.Value, l.Exact.Lower, l.Exact.Upper, l.Runs)
+		t.Rowf("%d | %.4f | %.4f | %.4f [%.4f, %.4f] | %d", l.Arms, l.Target, l.Least, l.Exact.Value, l.Exact.Lower,
+			l.Exact.Upper, l.Runs)
 	}
 	return t
 }

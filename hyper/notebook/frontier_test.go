@@ -16,18 +16,21 @@ func estimate(value, lower, upper float64) lab.Estimate {
 	return lab.Estimate{Value: lab.Float(value), Lower: lab.Float(lower), Upper: lab.Float(upper)}
 }
 
-// A study with all that can happen: intervals without an end and of one value, and a point at which no setting performs well.
+// A study with all that can happen: intervals without an end and of one value, and a point at which no setting performs
+// well.
 func madeUpFrontier() []paper.FrontierPoint {
 	none := estimate(math.NaN(), math.NaN(), math.NaN())
 	point := func(agent, integrate, found string, computation, ratio lab.Estimate) paper.FrontierPoint {
-		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bar: paper.PerformsWell, Setting: []string{"arms=10", "integrate=" + integrate, found},
+		return paper.FrontierPoint{Agent: agent, Integrate: integrate, Arms: 10, Bar: paper.PerformsWell,
+			Setting:     []string{"arms=10", "integrate=" + integrate, found},
 			Computation: computation, Average: estimate(0.03, 0.02, 0.031), Runs: 100, Ratio: ratio}
 	}
 	return []paper.FrontierPoint{
 		point("linear", "sampled", "index-dim=2", estimate(2e4, 2e4, 2e4), none),
 		point("ensemble", "sampled", "particles=30", estimate(8e4, 4e4, math.Inf(1)), estimate(4, 0, math.Inf(1))),
 		point("ensemble", "analytic", "particles=30", estimate(3e5, 3e5, 4e5), none),
-		{Agent: "linear", Integrate: "sampled", Arms: 30, Bar: paper.PerformsWell, Computation: none, Average: none, Runs: 100, Ratio: none},
+		{Agent: "linear", Integrate: "sampled", Arms: 30, Bar: paper.PerformsWell, Computation: none, Average: none,
+			Runs: 100, Ratio: none},
 	}
 }
 
@@ -50,13 +53,15 @@ func TestFrontier(t *testing.T) {
 		}
 	}
 	if computation.X.Min != ratio.X.Min || computation.X.Max != ratio.X.Max {
-		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min, ratio.X.Max)
+		t.Errorf("panels from %v to %v and from %v to %v arms", computation.X.Min, computation.X.Max, ratio.X.Min,
+			ratio.X.Max)
 	}
 	for _, p := range madeUpFrontier() {
 		p.Bar = paper.TwiceExact
 		points = append(points, p)
 	}
-	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text || panels[1].Y.Max != ratio.Y.Max {
+	if panels = Frontier(points); len(panels) != 4 || panels[0].Title.Text == panels[2].Title.Text ||
+		panels[1].Y.Max != ratio.Y.Max {
 		t.Errorf("%d panels for two bars", len(panels))
 	}
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
@@ -84,7 +89,8 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	points := must.M1(paper.FrontierOf(Study("frontier/*")))
 	ratios := 0
 	for _, p := range points {
-		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil && float64(p.Average.Upper) >= target {
+		if target := 0.01 * math.Sqrt(float64(p.Arms)); p.Bar == paper.PerformsWell && p.Setting != nil &&
+			float64(p.Average.Upper) >= target {
 			t.Errorf("%+v: the average regret is not below %v", p, target)
 		}
 		if p.Arms == 10 && p.Ratio.Value > 0 {
@@ -100,6 +106,6 @@ func TestFrontierOfTheStudy(t *testing.T) {
 
 // A row of the table of limits for each number of arms in the study, from fewer to more.
 func TestLimitsTable(t *testing.T) {
-	has(t, LimitsTable([]paper.FrontierLimit{{Arms: 30, Target: 0.05477, Least: 0.00906, Exact: estimate(0.02, 0.01, 0.03), Runs: 7}}),
-		"| 30 | 0.0548 | 0.0091 | 0.0200 [0.0100, 0.0300] | 7 |")
+	has(t, LimitsTable([]paper.FrontierLimit{{Arms: 30, Target: 0.05477, Least: 0.00906,
+		Exact: estimate(0.02, 0.01, 0.03), Runs: 7}}), "| 30 | 0.0548 | 0.0091 | 0.0200 [0.0100, 0.0300] | 7 |")
 }

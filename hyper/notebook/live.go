@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and a
-// figure. Its methods may be called side by side. The figure is an image within the HTML, and so shows in notebooks that are not
-// trusted as well.
+// Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and
+// a figure. Its methods may be called side by side. The figure is an image within the HTML, and so shows in notebooks
+// that are not trusted as well.
 type Live struct {
 	mu    sync.Mutex
 	id    string
@@ -35,9 +35,10 @@ const (
 // livePause is the least time between two figures.
 var livePause = time.Second
 
-// Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails there is no
-// figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as long as that one took: the
-// clock decides whether draw is called, so it should change nothing that the cell computes with (such as draw from an agent).
+// Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails
+// there is no figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as
+// long as that one took: the clock decides whether draw is called, so it should change nothing that the cell computes
+// with (such as draw from an agent).
 func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

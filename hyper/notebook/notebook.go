@@ -1,8 +1,8 @@
-// Package notebook is what cells of a Jupyter notebook need again and again: experiments that show how far they are, results
-// that are kept, committed studies, tables and figures.
+// Package notebook is what cells of a Jupyter notebook need again and again: experiments that show how far they are,
+// results that are kept, committed studies, tables and figures.
 //
-// A cell fails by a panic, so these functions panic with an error where a cell should fail. What they show goes to the output of
-// the cell through GoNB; outside of a notebook they show nothing.
+// A cell fails by a panic, so these functions panic with an error where a cell should fail. What they show goes to the
+// output of the cell through GoNB; outside of a notebook they show nothing.
 package notebook
 
 import (
@@ -37,13 +37,13 @@ func Choose[T any](quick, full T) T {
 func Study(pattern string) (lab.Header, []lab.Row) {
 	pieces := must.M1(filepath.Glob(filepath.Join("results", pattern+".jsonl.gz")))
 	if len(pieces) == 0 {
-		panic(fmt.Errorf("no study here: there are no files results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
+		panic(fmt.Errorf("no study here: no results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
 	}
 	return must.M2(lab.ReadStudy(paper.Known, pieces...))
 }
 
-// Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has printed. There are none where there
-// is no such file.
+// Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has
+// printed. There are none where there is no such file.
 func Lines[T any](name string) (all []T) {
 	text, err := os.ReadFile(filepath.Join("results", name+".json"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -62,7 +62,7 @@ func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
 	gonbui.DisplayPNG(must.M1(plot.PNG(p, widthCm, heightCm, dpi)))
 }
 
-// Panels shows plots side by side, row by row in so many columns; the size is that of all together, see [plot.Panels].
+// Panels shows plots side by side, row by row; the size is that of all together, see [plot.Panels].
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
 	gonbui.DisplayPNG(must.M1(plot.Panels(columns, widthCm, heightCm, dpi, plots...)))
 }

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	pipe = filepath.Join(dir, "out")
-	for name, path := range map[string]string{protocol.GONB_PIPE_ENV: pipe, protocol.GONB_PIPE_BACK_ENV: filepath.Join(dir, "back")} {
+	for name, path := range map[string]string{protocol.GONB_PIPE_ENV: pipe,
+		protocol.GONB_PIPE_BACK_ENV: filepath.Join(dir, "back")} {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Setenv(name, path)); err != nil {
 			panic(err)
 		}

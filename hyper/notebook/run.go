@@ -22,9 +22,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows how far it is, and regret so far.
-// Results are kept in the temporary folder (the kernel removes its own when it ends): another call with the same Spec reads them.
-// When the cell is interrupted, what was computed is kept, and the next call goes on from there.
+// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows how far it is, and
+// regret so far. Results are kept in the temporary folder (the kernel removes its own when it ends): another call with
+// the same Spec reads them. After an interruption the next call goes on.
 func Run(spec lab.Spec) (lab.Header, []lab.Row) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -116,8 +116,8 @@ func (w *watch) regret() (*gonum.Plot, error) {
 	return plot.Regret(lab.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
 }
 
-// settled leaves the rows of finished runs, or of an entry that has none all rows: runs that have just begun would cut its
-// curve off.
+// settled leaves the rows of finished runs, or all rows of an entry without any: a run that has just begun would cut
+// the curve.
 func settled(rows []lab.Row, periods int) (out []lab.Row) {
 	type run struct {
 		entry int

@@ -21,7 +21,8 @@ import (
 
 func spec(t *testing.T, periods int) lab.Spec {
 	t.Helper()
-	s, err := paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=5", "integrate=full-data"}, lab.Size{Periods: periods, Runs: 4}, 3)
+	s, err := paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=5", "integrate=full-data"},
+		lab.Size{Periods: periods, Runs: 4}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// An interrupted run leaves a valid part of the results and an empty place; the next call ends with the rows of a run that
-// was not interrupted.
+// An interrupted run leaves a valid part of the results and an empty place; the next call ends with the rows of a run
+// that was not interrupted.
 func TestInterruptedRun(t *testing.T) {
 	s := spec(t, 40_000)
 	t.Setenv("TMPDIR", t.TempDir())

@@ -51,8 +51,9 @@ func (t *Table) Show(caption ...string) {
 	gonbui.DisplayMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
 }
 
-// Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what entries differ
-// in and by the settings in keys. Names say how many runs diverged. Results must be of one of the paper's experiments.
+// Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what
+// entries differ in and by the settings in keys. Names say how many runs diverged. Results must be of the paper's
+// experiments.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 	all := must.M1(lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
 	names := plot.Labels(lab.Curves(h, rows), keys...)
@@ -83,8 +84,7 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 
 // Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
 // The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
-// what the study lacks, or asks for more runs or periods than that has. A verdict at another size names the claim's
-// own.
+// what the study lacks, or asks for more runs or periods than that has. A verdict at another size says so.
 func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
@@ -98,8 +98,8 @@ func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: "+err.Error())
 			continue
 		}
-		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower, f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict,
-			ownSize(c, size))
+		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower,
+			f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict, ownSize(c, size))
 	}
 	return t
 }

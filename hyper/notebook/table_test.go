@@ -29,15 +29,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The tables of a committed study say what the README says: appendix D, diagonal over Bayes by Backprop 0.66 [0.49, 0.85] with a
-// bound of 1.1 over 24 runs, and linear over dropout 0.72 [0.54, 1.02].
+// The tables of a committed study say what the README says: appendix D, diagonal over Bayes by Backprop 0.66 [0.49,
+// 0.85] with a bound of 1.1 over 24 runs, and linear over dropout 0.72 [0.54, 1.02].
 func TestTablesOfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
 	h, rows := Study("posterior-approximations/*")
 	has(t, Verdicts(h, rows), "| not judged: not in the study: agent linear with all settings at their defaults "+
 		"needs 60 runs with results at period 5000; the study has 24 runs of 1000 periods |")
 	at := lab.Size{Periods: 1000, Runs: 24}
-	has(t, Verdicts(h, rows, at), " | 0.663 [0.494, 0.854] | 1.1 | 24 | 0 | **reproduced**; the claim asks for 60 runs of 5000 periods |",
+	has(t, Verdicts(h, rows, at),
+		" | 0.663 [0.494, 0.854] | 1.1 | 24 | 0 | **reproduced**; the claim asks for 60 runs of 5000 periods |",
 		" | 0.718 [0.538, 1.02] | 1 | 24 | 0 | **undecided at this size**; the claim asks for 60 runs of 5000 periods |")
 	h, rows = paper.PosteriorApproximations.Part(h, rows)
 	has(t, Standings(h, rows), "| linear | 1000 | 24 | 381.8 [301.9, 482.9] | ", "mean less that of linear |")

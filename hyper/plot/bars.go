@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Bars draws a bar for each value, with its name below it; the axis begins at 0. It fails when there is not a name for each value, and when a
-// value is not finite.
+// Bars draws a bar for each value, with its name below it; the axis begins at 0. It fails when there is not a name for
+// each value, and when a value is not finite.
 func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	if len(values) == 0 || len(names) != len(values) {
-		return nil, fmt.Errorf("%d names for %d values: want a name for each, and one at least", len(names), len(values))
+		return nil, fmt.Errorf("%d names for %d values: want a name for each, and some", len(names), len(values))
 	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

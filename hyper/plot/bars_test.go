@@ -24,7 +24,8 @@ func TestBars(t *testing.T) {
 	for _, c := range []struct {
 		names  []string
 		values []float64
-	}{{nil, nil}, {[]string{"A"}, []float64{1, 2}}, {[]string{"A"}, []float64{math.NaN()}}, {[]string{"A"}, []float64{math.Inf(1)}}} {
+	}{{nil, nil}, {[]string{"A"}, []float64{1, 2}}, {[]string{"A"}, []float64{math.NaN()}},
+		{[]string{"A"}, []float64{math.Inf(1)}}} {
 		if _, err := Bars(Axes{}, c.names, c.values); err == nil {
 			t.Errorf("%v, %v: no error", c.names, c.values)
 		}

@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Functions is the series of functions drawn at random, f [functions][len(x)], such as agent.Sample returns: their mean at
-// each x with a band of two standard deviations, and the first few of them as thin lines.
+// Functions is the series of functions drawn at random, f [functions][len(x)], such as agent.Sample returns: their mean
+// at each x with a band of two standard deviations, and the first few of them as thin lines.
 func Functions(label string, x []float64, f [][]float32, shown int) Series {
-	s := Series{Label: label, X: x, Y: make([]float64, len(x)), Lower: make([]float64, len(x)), Upper: make([]float64, len(x))}
+	s := Series{Label: label, X: x, Y: make([]float64, len(x)), Lower: make([]float64, len(x)),
+		Upper: make([]float64, len(x))}
 	for i := range x {
 		var sum, squares float64
 		for _, values := range f {
@@ -33,12 +34,14 @@ func Functions(label string, x []float64, f [][]float32, shown int) Series {
 	return s
 }
 
-// AddSpread adds a point at x: the mean of values, with a band from their 5% quantile to their 95% quantile. Without values it adds a gap.
+// AddSpread adds a point at x: the mean of values, with a band from their 5% quantile to their 95% quantile. No values
+// make a gap.
 func (s *Series) AddSpread(x float64, values []float64) {
 	mean, lower, upper := math.NaN(), math.NaN(), math.NaN()
 	if len(values) > 0 {
 		sorted := slices.Sorted(slices.Values(values))
-		mean, lower, upper = stat.Mean(sorted, nil), stat.Quantile(0.05, stat.Empirical, sorted, nil), stat.Quantile(0.95, stat.Empirical, sorted, nil)
+		mean, lower, upper = stat.Mean(sorted, nil), stat.Quantile(0.05, stat.Empirical, sorted, nil),
+			stat.Quantile(0.95, stat.Empirical, sorted, nil)
 	}
 	s.X, s.Y, s.Lower, s.Upper = append(s.X, x), append(s.Y, mean), append(s.Lower, lower), append(s.Upper, upper)
 }

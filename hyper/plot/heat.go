@@ -16,7 +16,7 @@ import (
 func Heat(title string, matrix mat.Matrix, limit float64, lines ...int) (*gonum.Plot, error) {
 	rows, columns := matrix.Dims()
 	if rows != columns || rows == 0 || !(limit > 0) {
-		return nil, fmt.Errorf("a %d x %d matrix with limit %v: want a square one and a positive limit", rows, columns, limit)
+		return nil, fmt.Errorf("a %d x %d matrix, limit %v: want a square one, a positive limit", rows, columns, limit)
 	}
 	p := newPlot(Axes{Title: title})
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
@@ -47,7 +47,8 @@ func (h heat) Plot(c draw.Canvas, _ *gonum.Plot) {
 	}
 	line := draw.LineStyle{Color: Gray, Width: vg.Points(thinWidth)}
 	for _, b := range append([]int{0, size}, h.lines...) {
-		c.StrokeLines(line, []vg.Point{at(float64(b), 0), at(float64(b), n)}, []vg.Point{at(0, float64(b)), at(n, float64(b))})
+		c.StrokeLines(line, []vg.Point{at(float64(b), 0), at(float64(b), n)},
+			[]vg.Point{at(0, float64(b)), at(n, float64(b))})
 	}
 }
 

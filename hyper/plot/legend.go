@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// key is a legend on a faint white ground that goes, when it is drawn, to the corner where it hides least. More than five
-// entries stand in columns.
+// key is a legend on a faint white ground that goes, when it is drawn, to the corner where it hides least. More than
+// five entries stand in columns.
 type key struct {
 	text.Style
 	entries   []entry

@@ -1,7 +1,7 @@
 // Package plot draws figures: curves of regret with their intervals, and other curves with bands, samples and points.
 //
-// It makes plots of gonum.org/v1/plot, which a caller may still change, and turns them into PNG and SVG. Equal data give
-// equal files. A plot must not be used by two goroutines at once.
+// It makes plots of gonum.org/v1/plot, which a caller may still change, and turns them into PNG and SVG. Equal data
+// give equal files. A plot must not be used by two goroutines at once.
 package plot
 
 import (
@@ -26,8 +26,8 @@ type Axes struct {
 	MinX, MaxX float64 // where the x axis begins and ends; that of the data where both are 0
 }
 
-// Series is one object of a figure: a line, a band, sampled curves or points over common values of x. What is not finite
-// is left out.
+// Series is one object of a figure: a line, a band, sampled curves or points over common values of x. Only finite
+// numbers are drawn.
 type Series struct {
 	Label        string // in the legend; none when empty
 	X            []float64

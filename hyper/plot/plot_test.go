@@ -96,7 +96,8 @@ func TestLinesLeavesGaps(t *testing.T) {
 	if ratio := float64(gap) / float64(whole); ratio < 0.35 || ratio > 0.65 { // two of four pieces are missing
 		t.Errorf("%v of the line is left", ratio)
 	}
-	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100}, Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
+	p := mustLines(t, Axes{LogY: true, LogX: true}, Series{X: x5, Y: []float64{5, 0, -1, 10, 100},
+		Lower: []float64{1, -1, -1, -5, 10}, Upper: []float64{9, 1, 0, 20, 150}})
 	if p.X.Min != 1 || p.Y.Min <= 0 || p.Y.Max < 150 {
 		t.Errorf("log axes: x from %v, y from %v to %v", p.X.Min, p.Y.Min, p.Y.Max)
 	}
@@ -104,7 +105,8 @@ func TestLinesLeavesGaps(t *testing.T) {
 }
 
 func TestBandsDoNotTakeALogAxis(t *testing.T) {
-	p := mustLines(t, Axes{LogY: true}, Series{X: []float64{1, 2}, Y: []float64{6, 60}, Lower: []float64{1e-9, 50}, Upper: []float64{12, 70}})
+	p := mustLines(t, Axes{LogY: true}, Series{X: []float64{1, 2}, Y: []float64{6, 60}, Lower: []float64{1e-9, 50},
+		Upper: []float64{12, 70}})
 	if p.Y.Min > 2 || p.Y.Min < 1 { // a third of the lowest line, and a margin
 		t.Errorf("the axis begins at %v", p.Y.Min)
 	}
@@ -148,7 +150,8 @@ func TestXAxisAsAskedFor(t *testing.T) {
 	if p.X.Min != -1 || p.X.Max != 9 {
 		t.Errorf("x from %v to %v, want -1 to 9", p.X.Min, p.X.Max)
 	}
-	for _, axes := range []Axes{{MinX: 2, MaxX: 1}, {MinX: 0, MaxX: 1, LogX: true}, {MinX: math.NaN(), MaxX: 1}, {MinX: 1, MaxX: math.Inf(1)}, {MinX: 1, MaxX: 1}} {
+	for _, axes := range []Axes{{MinX: 2, MaxX: 1}, {MinX: 0, MaxX: 1, LogX: true}, {MinX: math.NaN(), MaxX: 1},
+		{MinX: 1, MaxX: math.Inf(1)}, {MinX: 1, MaxX: 1}} {
 		if _, err := Lines(axes, Series{X: x5, Y: x5}); err == nil {
 			t.Errorf("%+v: no error", axes)
 		}
@@ -174,9 +177,10 @@ func TestLegendHidesNothing(t *testing.T) {
 		series []Series
 		want   corner
 	}{
-		"rising":         {[]Series{{Label: "a", X: x5, Y: rising}}, topLeft},
-		"falling":        {[]Series{{Label: "a", X: x5, Y: falling}}, topRight},
-		"in every place": {[]Series{{Label: "a", X: x5, Y: rising}, {Label: "b", X: x5, Y: falling}, {Label: "c", X: x5, Y: flat}}, topLeft},
+		"rising":  {[]Series{{Label: "a", X: x5, Y: rising}}, topLeft},
+		"falling": {[]Series{{Label: "a", X: x5, Y: falling}}, topRight},
+		"in every place": {[]Series{{Label: "a", X: x5, Y: rising}, {Label: "b", X: x5, Y: falling},
+			{Label: "c", X: x5, Y: flat}}, topLeft},
 	} {
 		p := mustLines(t, Axes{}, s.series...)
 		k := &key{Style: p.Legend.TextStyle, corners: []corner{topLeft, topRight, bottomLeft, bottomRight}}
@@ -239,7 +243,8 @@ func decodeSize(t *testing.T, data []byte) [2]int {
 func ExampleLines() {
 	x := []float64{0, 1, 2}
 	p, err := Lines(Axes{X: "input x", Y: "output y"},
-		Series{Label: "mean and 95% interval", X: x, Y: []float64{0, 1, 0}, Lower: []float64{-1, 0.5, -1}, Upper: []float64{1, 1.5, 1}},
+		Series{Label: "mean and 95% interval", X: x, Y: []float64{0, 1, 0}, Lower: []float64{-1, 0.5, -1},
+			Upper: []float64{1, 1.5, 1}},
 		Series{Label: "sampled functions", X: x, Samples: [][]float64{{0.2, 0.8, 0.1}, {-0.4, 1.1, 0.3}}},
 		Series{Label: "data", X: []float64{1}, Y: []float64{0.9}, Points: true})
 	if err != nil {

@@ -28,8 +28,8 @@ func (e *extent) add(x, y float64) {
 	}
 }
 
-// setRanges fits the axes to all data. On a log axis a band's lower bound counts down to a third of the lowest
-// line: an interval that nearly reaches zero would take the figure.
+// setRanges fits the axes to all data. On a log axis a band's lower bound counts down to a third of the lowest line: an
+// interval that nearly reaches zero would take the figure.
 func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	e := extent{axes, emptySpan(), emptySpan()}
 	for _, s := range series {
@@ -57,7 +57,8 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	p.X.Min, p.X.Max = e.x.axis(axes.LogX, axes.FromZero, 0)
 	if axes.MinX != 0 || axes.MaxX != 0 {
 		if !(axes.MinX < axes.MaxX) || !drawable(axes.MinX, axes.LogX) || !drawable(axes.MaxX, axes.LogX) {
-			return fmt.Errorf("an x axis from %v to %v: want two finite numbers, the lesser first, positive on a log axis", axes.MinX, axes.MaxX)
+			return fmt.Errorf("an x axis from %v to %v: want two finite numbers, ascending, on a log axis positive",
+				axes.MinX, axes.MaxX)
 		}
 		p.X.Min, p.X.Max = axes.MinX, axes.MaxX
 	}

@@ -12,7 +12,6 @@ import (
 type Options struct {
 	Title       string
 	Labels      []string // of the curves, instead of those that Labels makes
-	Keys        []string // settings that labels always show
 	Average     bool     // average regret per period up to each period, on log axes
 	Quartiles   bool     // median and quartiles over runs, not mean and interval
 	Target      float64  // a dashed horizontal line, in the unit of the vertical axis; none when not positive
@@ -54,7 +53,7 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 // regretLabels are those of the options, with how many runs diverged, or those that Labels makes.
 func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
 	if opts.Labels == nil {
-		return Labels(curves, opts.Keys...), nil
+		return Labels(curves), nil
 	}
 	if len(opts.Labels) != len(curves) {
 		return nil, fmt.Errorf("%d labels for %d curves", len(opts.Labels), len(curves))
@@ -102,5 +101,6 @@ func target(opts Options, last float64) Series {
 	if label == "" {
 		label = "target"
 	}
-	return Series{Label: label, X: []float64{1, last}, Y: []float64{opts.Target, opts.Target}, Color: Gray, Dashed: true}
+	return Series{Label: label, X: []float64{1, last}, Y: []float64{opts.Target, opts.Target}, Color: Gray,
+		Dashed: true}
 }

@@ -76,7 +76,8 @@ func TestRegretShowsCurvesAndBands(t *testing.T) {
 			if n := count(img, c); n < 300 { // a line of 2 pixels across some 380
 				t.Errorf("%+v: %d pixels in the colour of curve %d", opts, n, i)
 			}
-			tint := func(x uint8) uint8 { return uint8(math.Round(255 - 0.2*(255-float64(x)))) } // a fifth of the colour on white
+			// a fifth of the colour on white
+			tint := func(x uint8) uint8 { return uint8(math.Round(255 - 0.2*(255-float64(x)))) }
 			shaded := countNear(img, tint(c.R), tint(c.G), tint(c.B))
 			if shaded < 1000 {
 				t.Errorf("%+v: %d pixels in the band of curve %d", opts, shaded, i)
@@ -103,14 +104,17 @@ func countNear(img image.Image, r, g, b uint8) (n int) {
 
 func TestRegretOfSingleRunHasNoBand(t *testing.T) {
 	img := picture(t, mustRegret(t, Options{}, power("exact", 2, 1)))
-	if count(img, Palette[0]) < 300 || countNear(img, 204, 227, 240) > 30 { // 20% of 0072B2 on white, also seen where lines are smoothed
-		t.Errorf("want a line (%d pixels) and no band (%d pixels)", count(img, Palette[0]), countNear(img, 204, 227, 240))
+	if count(img, Palette[0]) < 300 || countNear(img, 204, 227, 240) > 30 {
+		// 20% of 0072B2 on white, also seen where lines are smoothed
+		t.Errorf("want a line (%d pixels) and no band (%d pixels)", count(img, Palette[0]),
+			countNear(img, 204, 227, 240))
 	}
 }
 
 func TestRegretAxes(t *testing.T) {
 	p := mustRegret(t, Options{}, power("exact", 2, 10))
-	if p.X.Label.Text != "period t" || p.Y.Label.Text != "cumulative regret" || p.X.Min != 0 || p.X.Max != 1000 || p.Y.Min != 0 {
+	if p.X.Label.Text != "period t" || p.Y.Label.Text != "cumulative regret" || p.X.Min != 0 || p.X.Max != 1000 ||
+		p.Y.Min != 0 {
 		t.Errorf("got %q from %v to %v and %q from %v", p.X.Label.Text, p.X.Min, p.X.Max, p.Y.Label.Text, p.Y.Min)
 	}
 	if top := 2.2 * math.Pow(1000, 0.4); p.Y.Max < top { // the band's upper end

@@ -32,7 +32,8 @@ func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) (data []byte, err er
 		return nil, fmt.Errorf("a PNG of %v by %v pixels: want a resolution that makes 1 to 100 million", w, h)
 	}
 	defer recovered(&err)
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter), vgimg.UseDPI(dpi))
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter),
+		vgimg.UseDPI(dpi))
 	drawOn(draw.New(c), p)
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
@@ -53,7 +54,8 @@ func SVG(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
 		return nil, err
 	}
 	const family = "font-family:Liberation Sans;"
-	return bytes.ReplaceAll(out.Bytes(), []byte(family), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+	return bytes.ReplaceAll(out.Bytes(), []byte(family),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
 }
 
 // Save writes path.png and path.svg in the default size, each atomically.

@@ -30,7 +30,8 @@ var (
 )
 
 // dashes tell series apart when the palette begins anew.
-var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)},
+	{vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
 
 // Sizes in points, so that text is still about 6 points high in a figure of the default size shrunk to half.
 const (
@@ -79,7 +80,7 @@ func styleAxis(a *gonum.Axis, label string, log bool) {
 }
 
 // narrow handles texts, but for a space, as if they had no width. gonum reserves the width of an axis label around the
-// mean of the axis's bounds, which lies near the end of a log axis, and so would shrink the plot; it draws the label in
+// mean of the axis's bounds, which lies near the end of a log axis, and so would shrink the plot. It draws the label in
 // the middle.
 type narrow struct{ text.Handler }
 

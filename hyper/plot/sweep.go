@@ -12,8 +12,7 @@ import (
 
 // Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
 // and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
-// say how many runs diverged: an estimate that is infinite for them is not drawn. It fails when the value of the
-// setting is no number.
+// say how many runs diverged: an estimate that is infinite for them is not drawn. The setting's values must be numbers.
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
@@ -30,7 +29,8 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])), cmp.Compare(at[a], at[b]))
+		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])),
+			cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
 	var runs, diverged int

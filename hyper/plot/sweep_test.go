@@ -9,7 +9,8 @@ import (
 
 func TestSweep(t *testing.T) {
 	at := func(agent string, noise float64, n int, mean lab.Float) lab.Standing {
-		return lab.Standing{Agent: agent, Settings: map[string]any{"noise": noise, "n": n, "same": 1}, Mean: lab.Estimate{Value: mean, Lower: mean - 1, Upper: mean + 1}}
+		return lab.Standing{Agent: agent, Settings: map[string]any{"noise": noise, "n": n, "same": 1},
+			Mean: lab.Estimate{Value: mean, Lower: mean - 1, Upper: mean + 1}}
 	}
 	mean := func(s lab.Standing) lab.Estimate { return s.Mean }
 	all := []lab.Standing{at("b", 2, 10, 5), at("a", 1, 10, 6), at("b", 2, 3, 7), at("a", 0.5, 3, 8)}

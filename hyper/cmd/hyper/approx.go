@@ -32,8 +32,10 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.options.Epsilon, "epsilon", 0.1, "the error allowed, in the units of B")
 	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the probability of a larger error allowed")
 	flags.StringVar(&f.reference, "reference", string(approx.Uniform), "p_z: uniform on [0, 1]^K, or gaussian")
-	flags.StringVar(&f.construction, "construction", "", strings.Join(approx.ConstructionNames(), ", ")+" (default: the one that is natural for mu)")
-	flags.BoolVar(&f.optimal, "optimal", false, "for discrete: Brenier's map instead of intervals of the first component of z")
+	flags.StringVar(&f.construction, "construction", "",
+		strings.Join(approx.ConstructionNames(), ", ")+" (default: the one that is natural for mu)")
+	flags.BoolVar(&f.optimal, "optimal", false,
+		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "fresh z")
 	flags.DurationVar(&f.options.Budget, "budget", 0, "no refinement begins after this time (default 2m)")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of all that is drawn")
@@ -45,10 +47,11 @@ func approxCommand() *cobra.Command {
 	var f approxFlags
 	c := &cobra.Command{
 		Use:   "approx --measure NAME",
-		Short: "Build section 6's network for a measure over functions, and certify its error; exit status 1 unless it is certified",
-		Long: `approx builds the network of the universal approximation theorem (section 6, appendix A): a ReLU network f_theta and the linear
-hypermodel g(z) = [z, nu], so that f_{g(z)} is within epsilon of H(z) with probability at least 1 - delta, where H is a transport map from
-p_z to the measure mu. The probability is measured on fresh z, with an exact lower bound at 99% confidence.`,
+		Short: "Build section 6's network for a measure over functions, and certify its error",
+		Long: `approx builds the network of the universal approximation theorem (section 6, appendix A): a ReLU network
+f_theta and the linear hypermodel g(z) = [z, nu], so that f_{g(z)} is within epsilon of H(z) with probability at
+least 1 - delta, where H is a transport map from p_z to the measure mu. The probability is measured on fresh z,
+with an exact lower bound at 99% confidence.`,
 		Example: `  hyper approx --measure mixture --points 3 --epsilon 0.1 --delta 0.1
   hyper approx --measure posterior --points 8 --epsilon 0.1 --delta 0.1 --reference gaussian --json`,
 		Args: cobra.NoArgs,
@@ -71,7 +74,8 @@ p_z to the measure mu. The probability is measured on fresh z, with an exact low
 			printCertificate(certificate)
 		}
 		if !certificate.Certified {
-			return failure{fmt.Errorf("not certified: the lower bound of the probability is %.4f, and 1 - delta is %.4g", certificate.LowerBound, 1-f.options.Delta)}
+			return failure{fmt.Errorf("not certified: the probability has the lower bound %.4f, and 1 - delta is %.4g",
+				certificate.LowerBound, 1-f.options.Delta)}
 		}
 		return nil
 	}
@@ -95,7 +99,8 @@ func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	if err := errors.Join(append(errs, o.Validate())...); err != nil {
 		return approx.Certificate{}, err
 	}
-	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound, Seed: o.Seed, Optimal: f.optimal})
+	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound,
+		Seed: o.Seed, Optimal: f.optimal})
 	if err != nil {
 		return approx.Certificate{}, err
 	}
@@ -131,11 +136,13 @@ func (f *approxFlags) check() error {
 }
 
 func printCertificate(c approx.Certificate) {
-	fmt.Printf("%s on %d points, B = %g, %s z, seed %d, %s\n\n", c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)
+	fmt.Printf("%s on %d points, B = %g, %s z, seed %d, %s\n\n",
+		c.Measure, c.Points, c.Bound, c.Reference, c.Seed, c.Backend)
 	fmt.Printf("%s\n\n", c)
 	fmt.Printf("network       %s, widths %v, attempt %d, %.1f s\n", c.Construction, c.Widths, c.Attempts, c.Seconds)
 	fmt.Printf("parameters    %d, of which %d are z and %d constants\n", c.Parameters, c.FromIndex, c.Constants)
-	fmt.Printf("fresh z       %d of %d within epsilon; with probability %.4g the error is at most %.3g\n", c.Within, c.Draws, 1-c.Delta, c.Reached)
+	fmt.Printf("fresh z       %d of %d within epsilon; with probability %.4g the error is at most %.3g\n",
+		c.Within, c.Draws, 1-c.Delta, c.Reached)
 	if c.MassError > 0 {
 		fmt.Printf("optimal map   the masses of its cells are within a total variation of %.3g from mu\n", c.MassError)
 	}

@@ -56,7 +56,8 @@ func TestApproxPrintsACertificate(t *testing.T) {
 // With 10 draws no probability is known to be 0.99.
 func TestApproxFailsWithoutACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "gaussian", "--draws", "10", "--delta", "0.01")
-	if status != exitFailed || !strings.Contains(stdout, "not certified") || !strings.Contains(stderr, "not certified") {
+	if status != exitFailed || !strings.Contains(stdout, "not certified") ||
+		!strings.Contains(stderr, "not certified") {
 		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
 	}
 }

@@ -31,20 +31,26 @@ type workload struct {
 	batchRuns   []int // to sweep over; nil is the default alone
 }
 
-// figure3 is the work of the paper's figure 3 at K = 100 arms: index dimension 30 an arm, batch 1024, 16 indices, one step.
+// figure3 is the work of the paper's figure 3 at K = 100 arms: index dimension 30, batch 1024, 16 indices, one step.
 var figure3 = []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3"}
 
 // figure4 is the work of the paper's figure 4 as the tests of speed take it: index dimension 30, 200 actions.
-var figure4 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid", "optimizer=sgd", "step-size=0.003", "clip=0"}
+var figure4 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
+	"optimizer=sgd", "step-size=0.003", "clip=0"}
 
 var workloads = []workload{
-	{name: "gaussian-sampled", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
-	{name: "gaussian-analytic", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
-	{name: "gaussian-full-data", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
+	{name: "gaussian-sampled", experiment: paper.Gaussian, agent: "linear",
+		sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
+	{name: "gaussian-analytic", experiment: paper.Gaussian, agent: "linear",
+		sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
+	{name: "gaussian-full-data", experiment: paper.Gaussian, agent: "linear",
+		sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
 	{name: "neural", experiment: paper.Neural, agent: "linear", sets: figure4, periods: 500, runs: []int{8, 64}},
 	{name: "ids", experiment: paper.IDS, agent: "ids", sets: figure5, periods: 150, runs: []int{20}},
 	{name: "ids-thompson", experiment: paper.IDS, agent: "thompson", sets: figure5, periods: 150, runs: []int{20}},
-	{name: "batches", experiment: paper.Gaussian, agent: "linear", sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32}, batchRuns: []int{1, 2, 4, 8, 16, 32}},
+	{name: "batches", experiment: paper.Gaussian, agent: "linear",
+		sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32},
+		batchRuns: []int{1, 2, 4, 8, 16, 32}},
 }
 
 // figure5 is the work of the paper's figure 5: 398 actions, 500 functions for each decision.
@@ -70,9 +76,10 @@ func benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "Measure run-periods a second, beside the machine's matrix-product peak",
-		Long: `bench measures run-periods a second of some workloads, and in the same call the machine's peak at float32 matrix products.
-Operations are counted by the paper's formula (section 4.1), a multiplication and an addition each: collapsing a minibatch by arms, closed
-forms and sufficient statistics do the same work with fewer, so that their share of the peak may exceed 1.
+		Long: `bench measures run-periods a second of some workloads, and in the same call the machine's peak at float32
+matrix products. Operations are counted by the paper's formula (section 4.1), a multiplication and an addition
+each: collapsing a minibatch by arms, closed forms and sufficient statistics do the same work with fewer, so
+that their share of the peak may exceed 1.
 
 Workloads: ` + strings.Join(workloadNames(), ", ") + `, normals, matmul (default: all but batches)`,
 	}
@@ -112,7 +119,7 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: matrix products 1024x1024 %.1f GFLOP/s, normals %.1f ns each\n", engine.backend, peak, normals)
+	fmt.Fprintf(os.Stderr, "%s: matrix products %.1f GFLOP/s, normals %.1f ns each\n", engine.backend, peak, normals)
 	var all []measurement
 	for _, w := range workloads {
 		if !slices.Contains(names, w.name) {
@@ -173,7 +180,8 @@ func measure(c *cobra.Command, w workload, runs, batch int, engine engineFlags) 
 		return measurement{}, failure{errors.New("runs diverged: the speed of nonsense is not measured")}
 	}
 	return measurement{
-		Workload: w.name, Backend: h.Backend, Runs: runs, Periods: w.periods, BatchRuns: h.BatchRuns, Workers: p.Workers,
+		Workload: w.name, Backend: h.Backend, Runs: runs, Periods: w.periods, BatchRuns: h.BatchRuns,
+		Workers: p.Workers,
 		Compile: p.Entries[0].Compile.Seconds(), Rate: p.Rate(), FormulaOps: 2 * s[0].Computation * p.Rate() / 1e9,
 	}, nil
 }
@@ -227,7 +235,8 @@ func printBench(all []measurement, asJSON bool) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t")
 	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t\n", m.Workload, m.Runs, m.BatchRuns, m.Workers, m.Compile, m.Rate, m.FormulaOps, m.Share)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t\n", m.Workload, m.Runs, m.BatchRuns, m.Workers,
+			m.Compile, m.Rate, m.FormulaOps, m.Share)
 	}
 	return w.Flush()
 }

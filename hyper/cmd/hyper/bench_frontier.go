@@ -24,14 +24,17 @@ func benchFrontierCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "frontier [ARMS...]",
 		Short: "Measure the time of a period at the points of figure 3, beside the computation by the paper's formula",
-		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the least computation, by the paper's formula, that is below
-a bar: the paper's 0.01 sqrt(K), or twice the regret of exact Thompson sampling (hyper check frontier says how). It then measures what a run-period costs with these settings, on one core: those of one number of arms in turn, in rounds,
-of which the fastest counts, in the second half of the periods and without compiling; see hyper bench scaling. Ratios are an ensemble's over those of the linear hypermodel
-trained in the same way.`,
+		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the
+least computation, by the paper's formula, that is below a bar: the paper's 0.01 sqrt(K), or twice the regret of exact
+Thompson sampling (hyper check frontier says how). It then measures what a run-period costs with these settings,
+on one core: those of one number of arms in turn, in rounds, of which the fastest counts, in the second half of
+the periods and without compiling; see hyper bench scaling. Ratios are an ensemble's over those of the linear
+hypermodel trained in the same way.`,
 		Example: "  hyper bench frontier\n  hyper bench frontier 10 30 --json",
 	}
 	t.add(c)
-	c.Flags().StringArrayVar(&study, "study", study, "DIR|FILE: results to find the points in; repeatable, or a pattern")
+	c.Flags().StringArrayVar(&study, "study", study,
+		"DIR|FILE: results to find the points in; repeatable, or a pattern")
 	mix.add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		h, rows, err := readStudy(paper.Frontier, study, mix)
@@ -74,7 +77,8 @@ func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.Frontie
 	}
 	for _, arms := range named {
 		if !slices.Contains(known, arms) {
-			return nil, fmt.Errorf("the study has no point of %q arms; it has them of %s", arms, strings.Join(known, ", "))
+			return nil, fmt.Errorf("the study has no point of %q arms; it has them of %s", arms,
+				strings.Join(known, ", "))
 		}
 		out = append(out, groups[must.M1(strconv.Atoi(arms))])
 	}
@@ -86,7 +90,8 @@ const frontierRow = "%-5v %-12s %-10s %-9s %-46s %12s %9s %10s %9s\n"
 // frontier measures group by group, and prints each as soon as it is measured.
 func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) error {
 	if !t.json {
-		fmt.Printf(frontierRow, "arms", "below", "trained", "agent", "setting", "computation", "ratio", "us/period", "ratio")
+		fmt.Printf(frontierRow, "arms", "below", "trained", "agent", "setting", "computation", "ratio", "us/period",
+			"ratio")
 	}
 	for _, points := range groups {
 		times, err := t.times(ctx, points)
@@ -134,7 +139,8 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 	times := make([]paper.FrontierTime, len(points))
 	for i, p := range points {
 		took := micros[at[name(p)]]
-		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: lab.Float(math.NaN()), Backend: t.backend, CPU: lab.ThisMachine().CPU}
+		times[i] = paper.FrontierTime{FrontierPoint: p, Micros: took, MicrosRatio: lab.Float(math.NaN()),
+			Backend: t.backend, CPU: lab.ThisMachine().CPU}
 		if p.Agent == "linear" {
 			linear[beside{p.Bar, p.Integrate}] = took
 		} else if other, ok := linear[beside{p.Bar, p.Integrate}]; ok {
@@ -146,7 +152,9 @@ func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]pape
 
 func printTimes(times []paper.FrontierTime) {
 	for _, p := range times {
-		computation, ratio := strconv.FormatFloat(float64(p.Computation.Value), 'f', 0, 64), short(float64(p.Ratio.Value))
-		fmt.Printf(frontierRow, p.Arms, p.Bar, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros), short(float64(p.MicrosRatio)))
+		computation, ratio := strconv.FormatFloat(float64(p.Computation.Value), 'f', 0, 64),
+			short(float64(p.Ratio.Value))
+		fmt.Printf(frontierRow, p.Arms, p.Bar, p.Integrate, p.Agent, p.Found(), computation, ratio, short(p.Micros),
+			short(float64(p.MicrosRatio)))
 	}
 }

@@ -24,7 +24,8 @@ func TestBenchFrontier(t *testing.T) {
 	for line := range strings.Lines(stdout) {
 		var p paper.FrontierTime
 		must.M(json.Unmarshal([]byte(line), &p))
-		if p.Arms != 10 || len(p.Setting) < 4 || p.Micros <= 0 || p.Backend != "go" || p.Computation.Value < p.Computation.Lower || p.Computation.Value > p.Computation.Upper {
+		if p.Arms != 10 || len(p.Setting) < 4 || p.Micros <= 0 || p.Backend != "go" ||
+			p.Computation.Value < p.Computation.Lower || p.Computation.Value > p.Computation.Upper {
 			t.Errorf("%s", line)
 		}
 		if p.Agent == "linear" {

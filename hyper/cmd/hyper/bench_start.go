@@ -60,7 +60,7 @@ func benchStartCommand() *cobra.Command {
 	names := slices.Sorted(maps.Keys(startWorkloads))
 	c := &cobra.Command{
 		Use:   "start [WORKLOAD...]",
-		Short: "Measure how long a command takes before its first period, with an empty and with a filled compile cache",
+		Short: "Measure how long a command takes before its first period, with an empty and a filled compile cache",
 		Long: `start runs short commands as processes of their own: cold, with an empty compile cache, and then warm,
 with what the first process left in the cache. The results of both must be the same bytes. The times are
 medians over the rounds. "compile" is the time of building and compiling the programs, until the first
@@ -165,10 +165,11 @@ func (f startFlags) round(ctx context.Context, args []string) (cold, warm startT
 		if err != nil {
 			return cold, warm, err
 		}
-		_, rows[i], _ = bytes.Cut(text, []byte("\n")) // the header has no place for times, but may tell more of the process
+		// the header has no place for times, but may tell more of the process
+		_, rows[i], _ = bytes.Cut(text, []byte("\n"))
 	}
 	if !bytes.Equal(rows[0], rows[1]) {
-		return cold, warm, errors.New("a program from the compile cache has other results than the one that was compiled")
+		return cold, warm, errors.New("a program from the compile cache has other results than the fresh one")
 	}
 	return cold, warm, nil
 }
@@ -189,7 +190,8 @@ func (f startFlags) once(ctx context.Context, args []string, out, cache string) 
 	if err != nil {
 		return t, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	t.Wall, t.Processor = time.Since(begin).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	t.Wall, t.Processor = time.Since(begin).Seconds(),
+		(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	var said struct {
 		Compile float64 `json:"compile_seconds"`
 	}

@@ -14,8 +14,8 @@ func TestBenchStart(t *testing.T) {
 	if err := backend.Check(backend.XLACPU); err != nil {
 		t.Skip(err)
 	}
-	status, stdout, stderr := call(t, "bench", "start", "gaussian", "--backend", backend.XLACPU, "--rounds", "1", "--json",
-		"--peer", `gaussian=echo compiling; echo '{"compile_s": 2.5}'`)
+	status, stdout, stderr := call(t, "bench", "start", "gaussian", "--backend", backend.XLACPU, "--rounds", "1",
+		"--json", "--peer", `gaussian=echo compiling; echo '{"compile_s": 2.5}'`)
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}

@@ -192,7 +192,7 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	return out, nil
 }
 
-// simulator runs agents of an experiment for claims. It writes nothing; what was asked before, by another claim, is not run again.
+// simulator runs agents of an experiment for claims. It writes nothing, and runs nothing twice.
 func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) lab.Simulator {
 	type results struct {
 		h    lab.Header

@@ -13,13 +13,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// A study of exact Thompson sampling alone decides some claims, leaves one open, and has nothing for that about other agents.
+// A study of exact Thompson sampling alone decides some claims, leaves one open, and has nothing for that about other
+// agents.
 func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	study, err := filepath.Abs("../../../notebooks/results/frontier/exact.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, stdout, stderr := call(t, "check", "frontier", "--study", study, "--claim", "exact-100,exact-300,exact-1000,least-10")
+	status, stdout, stderr := call(t, "check", "frontier", "--study", study,
+		"--claim", "exact-100,exact-300,exact-1000,least-10")
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}

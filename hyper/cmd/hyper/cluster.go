@@ -28,14 +28,17 @@ type clusterFlags struct {
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.retries, "retries", 3, "times that a shard is tried again after its worker, task or pod failed")
 	flags.IntVar(&f.cpus, "cpus", 1, "slurm, kubernetes: cores for each shard")
-	flags.StringVar(&f.memory, "memory", "", "slurm, kubernetes: memory for each shard, such as 2G (slurm) or 2Gi (kubernetes)")
+	flags.StringVar(&f.memory, "memory", "",
+		"slurm, kubernetes: memory for each shard, such as 2G (slurm) or 2Gi (kubernetes)")
 	flags.IntVar(&f.parallel, "parallel", 0, "slurm, kubernetes: shards at once (default: all that there is room for)")
-	flags.StringVar(&f.time, "time", "", "slurm: time limit of a task; a shard that needs longer saves, and is requeued")
+	flags.StringVar(&f.time, "time", "",
+		"slurm: time limit of a task; a shard that needs longer saves, and is requeued")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "slurm: an option for sbatch, such as --partition=night; repeatable")
 	flags.StringVar(&f.image, "image", "hypermodels", "kubernetes: the image, see docker/")
 	flags.StringVar(&f.claim, "claim", "", "kubernetes: the PersistentVolumeClaim with the sweep's folder (needed)")
 	flags.StringVar(&f.mount, "mount", "/results", "kubernetes: where pods mount it")
-	flags.StringVar(&f.dir, "pod-dir", "", "kubernetes: the sweep's folder in the pods (default: its name below the mount)")
+	flags.StringVar(&f.dir, "pod-dir", "",
+		"kubernetes: the sweep's folder in the pods (default: its name below the mount)")
 	flags.StringVar(&f.spaces, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
 }
 
@@ -74,7 +77,8 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 		return err
 	}
 	if len(due) == 0 {
-		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n", dir, dir)
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n",
+			dir, dir)
 		return nil
 	}
 	if dryRun {
@@ -100,7 +104,8 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 		}
 		inside = path.Join(f.mount, filepath.Base(full))
 	}
-	k := sweep.Kubernetes{Task: f.task(engine.shardCommand("hyper")), Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.spaces}
+	k := sweep.Kubernetes{Task: f.task(engine.shardCommand("hyper")), Image: f.image, Claim: f.claim, Mount: f.mount,
+		Dir: inside, Namespace: f.spaces}
 	text, err := k.Manifest(p)
 	if err != nil {
 		return err

@@ -51,7 +51,8 @@ every other run, so the mean is infinite (+Inf).`,
 
 func printComparison(all []lab.Standing, labels []string) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, paired [95%]")
+	fmt.Fprintln(w, "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, paired "+
+		"[95%]")
 	for i, s := range all {
 		difference := "-" // of the first, and where nothing pairs the two
 		if s.Pairs > 0 {

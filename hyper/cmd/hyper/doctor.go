@@ -50,7 +50,8 @@ func probe(name string) (string, error) {
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
 		switch {
 		case !backend.HasXLA:
-			return "not in this binary: it was built without cgo (install a C compiler, and build with CGO_ENABLED=1)", errors.New("built without cgo")
+			return "not in this binary: it was built without cgo (install a C compiler, and build with CGO_ENABLED=1)",
+				errors.New("built without cgo")
 		case backend.PluginPath(device) == "":
 			get := "go run ./kernels setup"
 			if device == "cuda" {
@@ -72,7 +73,8 @@ func probe(name string) (string, error) {
 	}
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
 		about := b.Description() // go-xla names the plugin's path up to twice
-		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " + backend.PluginPath(device)
+		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " +
+			backend.PluginPath(device)
 		if _, err := backend.CompilingOf(name); err != nil {
 			text += "; it compiles in every process anew: " + err.Error()
 		}
@@ -91,6 +93,6 @@ func compileCache() string {
 		return fmt.Sprintf("cannot be used, so that it compiles in every process anew: %v", err)
 	}
 	const mb = 1 << 20
-	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs, float64(c.Bytes)/mb,
-		backend.CompileCacheLimit/mb, c.Dir)
+	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs,
+		float64(c.Bytes)/mb, backend.CompileCacheLimit/mb, c.Dir)
 }

@@ -79,8 +79,10 @@ func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// calibrate measures an entry by a process for each of some workers, side by side, and returns the mean; startup is what the processes took beside.
-func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (mean lab.Calibration, startup float64, err error) {
+// calibrate measures an entry by a process for each of some workers, side by side, and returns the mean; startup is
+// what the processes took beside.
+func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (
+	mean lab.Calibration, startup float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return mean, 0, err
@@ -110,14 +112,16 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 
 // forecast is what a Spec would take.
 type forecast struct {
-	RunPeriods int64             `json:"run_periods"`
-	Operations float64           `json:"formula_operations"` // a multiplication and an addition each, by the paper's formula
-	Workers    int               `json:"workers"`
-	BatchRuns  int               `json:"batch_runs"`
-	Backend    string            `json:"backend"`
-	Seconds    float64           `json:"seconds"`           // on this machine
-	Nodes      map[int]float64   `json:"nodes"`             // seconds on so many such machines
-	PerRun     int64             `json:"bytes_per_run"`     // while a call advances it: its state before and after, and temporaries
+	RunPeriods int64 `json:"run_periods"`
+	// a multiplication and an addition each, by the paper's formula
+	Operations float64         `json:"formula_operations"`
+	Workers    int             `json:"workers"`
+	BatchRuns  int             `json:"batch_runs"`
+	Backend    string          `json:"backend"`
+	Seconds    float64         `json:"seconds"` // on this machine
+	Nodes      map[int]float64 `json:"nodes"`   // seconds on so many such machines
+	// while a call advances it: its state before and after, and temporaries
+	PerRun     int64             `json:"bytes_per_run"`
 	PerProcess int64             `json:"bytes_per_process"` // beside its runs, at most
 	Memory     int64             `json:"bytes"`             // at most, of all workers
 	Free       int64             `json:"free_bytes"`
@@ -125,8 +129,9 @@ type forecast struct {
 	Startup    float64           `json:"startup_seconds"`
 }
 
-// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as now. The memory of a process beside its runs
-// is mostly the compiler's, and differs by a tenth from one start to the next. jobs regroups its batches to what one worker does at a time, nil is a batch.
+// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as
+// now. The memory of a process beside its runs is mostly the compiler's, and differs by a tenth from one start to the
+// next. jobs regroups its batches to what one worker does at a time, nil is a batch.
 func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
@@ -134,7 +139,8 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 		batches = jobs(shapes)
 	}
 	workers := min(o.Workers, len(batches))
-	f = forecast{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers, BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: lab.FreeMemory()}
+	f = forecast{RunPeriods: int64(len(spec.Entries)) * int64(spec.Runs) * int64(spec.Periods), Workers: workers,
+		BatchRuns: o.BatchRuns, Backend: o.Backend, Nodes: map[int]float64{}, Free: lab.FreeMemory()}
 	alone := o.Backend == backend.XLACPU && workers > 1
 	var measured []lab.Calibration
 	startup := 0.0
@@ -200,7 +206,8 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 		return err
 	}
 	if f.Free > 0 && f.Memory > f.Free {
-		return fmt.Errorf("%w: it needs about %s, and %s are free; fewer --workers or --batch-runs need less", lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
+		return fmt.Errorf("%w: it needs about %s, and %s are free; fewer --workers or --batch-runs need less",
+			lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
 	}
 	return nil
 }
@@ -209,12 +216,14 @@ func printForecast(f forecast) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run-periods\t%d\n", f.RunPeriods)
 	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, a multiplication and an addition each\n", f.Operations)
-	fmt.Fprintf(w, "this machine\t%v by %d workers on %s, in batches of %d runs\n", seconds(f.Seconds), f.Workers, f.Backend, f.BatchRuns)
+	fmt.Fprintf(w, "this machine\t%v by %d workers on %s, in batches of %d runs\n", seconds(f.Seconds), f.Workers,
+		f.Backend, f.BatchRuns)
 	for _, n := range []int{2, 4, 8, 16} {
 		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
 	}
 	if f.Memory > 0 {
-		fmt.Fprintf(w, "memory\t%s a run, %s a process beside its runs, %s in all; %s are free\n", lab.Bytes(f.PerRun), lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
+		fmt.Fprintf(w, "memory\t%s a run, %s a process beside its runs, %s in all; %s are free\n", lab.Bytes(f.PerRun),
+			lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
 	}
 	return w.Flush()
 }

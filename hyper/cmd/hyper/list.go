@@ -15,12 +15,14 @@ import (
 // hypermodels are the ones that package hyper has, for the listing.
 var hypermodels = [][2]string{
 	{"hyper.Ensemble", "g_nu(z) = nu z with one-hot z (section 2.2)"},
-	{"hyper.Linear", "g_nu(z) = mu + C z; layouts: Dense, PerParameter (diagonal, or a block per arm), PerGroup (a block per layer) (section 2.3)"},
+	{"hyper.Linear", "g_nu(z) = mu + C z; layouts: Dense, PerParameter (diagonal, or a block per arm), PerGroup (a " +
+		"block per layer) (section 2.3)"},
 	{"hyper.Network", "g_nu(z) is an MLP: a hypernetwork (section 2.4)"},
 	{"hyper.OneSparse", "g_nu(z) = softmax(beta nu (z^2 + alpha)), nearly one-hot functions (section 5)"},
-	{"hyper.MeanField", "g_nu(z) = mu + softplus(rho) z, a deviation for each parameter: Bayes by Backprop (appendix D)"},
+	{"hyper.MeanField", "g_nu(z) = mu + softplus(rho) z, a deviation for each parameter: Bayes by Backprop"},
 	{"hyper.Dropout", "g_nu(z) is nu with masked weights: dropout (appendix E)"},
-	{"hyper.Prior", "additive prior f~_{DBz}, with any of them (section 2.5), or DBz added to the parameters (appendix D)"},
+	{"hyper.Prior", "additive prior f~_{DBz}, with any of them (section 2.5), or DBz added to the parameters " +
+		"(appendix D)"},
 }
 
 func listCommand() *cobra.Command {

@@ -62,7 +62,7 @@ func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hyper",
 		Short:         "Experiments with hypermodels for exploration",
-		Long:          "hyper runs the experiments of \"Hypermodels for Exploration\" (ICLR 2020), resumes them, and draws and tests their results.",
+		Long:          "hyper runs, draws and tests the experiments of \"Hypermodels for Exploration\" (ICLR 2020).",
 		Version:       hyper.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -70,7 +70,9 @@ func newCommand() *cobra.Command {
 	}
 	root.Args = knownCommand
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(), listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(), calibrateCommand(), benchCommand(), doctorCommand(), versionCommand(), workerCommand())
+	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
+		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
+		calibrateCommand(), benchCommand(), doctorCommand(), versionCommand(), workerCommand())
 	return root
 }
 

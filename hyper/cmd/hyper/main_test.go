@@ -101,7 +101,8 @@ func refuses(t *testing.T, lines map[string]string) {
 	for args, want := range lines {
 		status, stdout, stderr := call(t, strings.Fields(args)...)
 		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
-			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout, stderr, want)
+			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout,
+				stderr, want)
 		}
 	}
 }
@@ -109,7 +110,8 @@ func refuses(t *testing.T, lines map[string]string) {
 // The keys are those that scripts read; see the README.
 func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3", "--set", "index-samples=2", "--set", "step-size=0.1,0.2",
+	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
+		"--set", "index-samples=2", "--set", "step-size=0.1,0.2",
 		"--periods", "20", "--runs", "3", "--seed", "7", "--json", "--out", dir)
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
@@ -123,8 +125,10 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatalf("line %d: %v", i, err)
 		}
-		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend", "average_regret", "average_regret_se", "cumulative_regret",
-			"cumulative_regret_se", "cumulative_regret_median", "diverged", "computation", "compile_seconds", "run_seconds", "run_periods_per_second"} {
+		for _, key := range []string{"experiment", "agent", "settings", "runs", "periods", "seed", "backend",
+			"average_regret", "average_regret_se", "cumulative_regret",
+			"cumulative_regret_se", "cumulative_regret_median", "diverged", "computation", "compile_seconds",
+			"run_seconds", "run_periods_per_second"} {
 			if o[key] == nil {
 				t.Errorf("line %d has no %q", i, key)
 			}
@@ -139,7 +143,8 @@ func TestRunPrintsJSONAndPlotDraws(t *testing.T) {
 	if _, err := png.Decode(bytes.NewReader(must.M1(os.ReadFile(filepath.Join(dir, "regret.png"))))); err != nil {
 		t.Error(err)
 	}
-	if status, again, stderr := call(t, "resume", dir, "--json"); status != 0 || !strings.Contains(again, `"run_periods_per_second":null`) {
+	if status, again, stderr := call(t, "resume", dir, "--json"); status != 0 ||
+		!strings.Contains(again, `"run_periods_per_second":null`) {
 		t.Errorf("resuming finished results: exit status %d, %s%s", status, again, stderr)
 	}
 }
@@ -170,7 +175,8 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	if status, _, stderr := call(t, append(args, "--out", whole)...); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
+		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
 	if !bytes.Equal(got, want) {
 		t.Error("the interrupted and resumed results differ from the uninterrupted ones")
 	}
@@ -183,8 +189,10 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	}
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "out")
 	start := func(dir string) *exec.Cmd {
-		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4", "--set", "index-samples=16", "--set", "batch=256",
-			"--periods", "1500", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms", "--out", dir)
+		c := command(t, "run", "gaussian", "--agent", "linear", "--set", "arms=20", "--set", "step-size=0.2,0.4",
+			"--set", "index-samples=16", "--set", "batch=256",
+			"--periods", "1500", "--runs", "6", "--backend", backend.Default(), "--checkpoint-every", "50ms",
+			"--out", dir)
 		must.M(c.Start())
 		return c
 	}
@@ -205,7 +213,8 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 		}
 	}
 	must.M(start(dir).Wait())
-	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))), must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
+	got, want := must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile))),
+		must.M1(os.ReadFile(filepath.Join(whole, lab.ResultsFile)))
 	if !bytes.Equal(got, want) {
 		t.Errorf("after %d kills the results differ from the uninterrupted ones", kills)
 	}

@@ -14,9 +14,11 @@ func mergeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge DIR FILE.jsonl.gz",
 		Short: "Join the shards of a finished sweep to a piece of a study, or to FILE.jsonl with every row",
-		Long: `merge checks every shard of the sweep in DIR (its checksum; every row of the plan there exactly once) and writes their rows to FILE, sorted by setting,
-period and seed: the same bytes whatever the engine, the number of workers and the shards. FILE.jsonl.gz is a piece of a study, as hyper export writes it, for
-hyper compare, plot and check --study; FILE.jsonl has every row with every digit. Of a search by halving, merge its rounds: DIR/rung-1 and so on.`,
+		Long: `merge checks every shard of the sweep in DIR (its checksum; every row of the plan there exactly once) and
+writes their rows to FILE, sorted by setting, period and seed: the same bytes whatever the engine, the number of
+workers and the shards. FILE.jsonl.gz is a piece of a study, as hyper export writes it, for hyper compare, plot
+and check --study; FILE.jsonl has every row with every digit. Of a search by halving, merge its rounds:
+DIR/rung-1 and so on.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {

@@ -11,7 +11,8 @@ import (
 type mixFlag bool
 
 func (f *mixFlag) add(flags *pflag.FlagSet) {
-	flags.BoolVar((*bool)(f), "mix", false, "join results of different revisions, GoMLX or plugins; their header names all")
+	flags.BoolVar((*bool)(f), "mix", false,
+		"join results of different revisions, GoMLX or plugins; their header names all")
 }
 
 // hear returns what hears why results are not of one kind, and tells it once, or nil without --mix.

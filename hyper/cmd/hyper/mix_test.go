@@ -35,31 +35,38 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 // name both.
 func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20", "--runs", "3", "--seed", "7", "--out", dir); status != 0 {
+	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
+		"--runs", "3", "--seed", "7", "--out", dir); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	const all = 1000
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
 	begun := madeBy(t, dir, 5, 7, first)
-	if status, _, stderr := call(t, "resume", begun); status != exitBadInput || !strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "with --mix") {
+	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
+		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "with --mix") {
 		t.Errorf("resume: exit status %d, %s", status, stderr)
 	}
-	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 || !strings.Contains(stderr, "mixed, as --mix says") {
+	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||
+		!strings.Contains(stderr, "mixed, as --mix says") {
 		t.Errorf("resume --mix: exit status %d, %s", status, stderr)
 	}
 	h, rows, err := lab.ReadResults(begun, paper.Known)
-	if _, want, _ := lab.ReadResults(dir, paper.Known); err != nil || len(h.Also) != 1 || h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
+	if _, want, _ := lab.ReadResults(dir, paper.Known); err != nil || len(h.Also) != 1 ||
+		h.Provenance.Revision[0] != 'a' || len(rows) != len(want) {
 		t.Errorf("the header names %v, %d of %d rows, %v", h.Code(), len(rows), len(want), err)
 	}
 	other := madeBy(t, dir, all, 107, first)
-	for _, args := range [][]string{{"compare"}, {"plot", "--out", filepath.Join(t.TempDir(), "x")}, {"check", "gaussian", "--claim", "linear-near-exact", "--study", dir, "--study", other}} {
+	for _, args := range [][]string{{"compare"}, {"plot", "--out", filepath.Join(t.TempDir(), "x")},
+		{"check", "gaussian", "--claim", "linear-near-exact", "--study", dir, "--study", other}} {
 		if args[0] != "check" {
 			args = append(args, dir, other)
 		}
-		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, "since epoch 1 (bc9e383)") && !strings.Contains(stderr, "modified") {
+		if status, _, stderr := call(t, args...); status != exitBadInput ||
+			!strings.Contains(stderr, "since epoch 1 (bc9e383)") && !strings.Contains(stderr, "modified") {
 			t.Errorf("hyper %s: exit status %d, %s", strings.Join(args, " "), status, stderr)
 		}
-		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput || !strings.Contains(stderr, "mixed, as --mix says") {
+		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput ||
+			!strings.Contains(stderr, "mixed, as --mix says") {
 			t.Errorf("hyper %s --mix: exit status %d, %s", strings.Join(args, " "), status, stderr)
 		}
 	}
@@ -74,11 +81,13 @@ func TestMix(t *testing.T) {
 func TestVersionTellsTheCode(t *testing.T) {
 	status, stdout, stderr := call(t, "version", "--json")
 	var p lab.Provenance
-	if err := json.Unmarshal([]byte(stdout), &p); status != 0 || err != nil || p.Epoch != lab.Epoch() || p.Revision == "" || p.GoMLX == lab.Unknown {
+	if err := json.Unmarshal([]byte(stdout), &p); status != 0 || err != nil || p.Epoch != lab.Epoch() ||
+		p.Revision == "" || p.GoMLX == lab.Unknown {
 		t.Fatalf("exit status %d, %v, %s%s", status, err, stdout, stderr)
 	}
 	for _, verb := range []string{"version", "doctor"} {
-		if status, stdout, stderr := call(t, verb); status != 0 || !strings.Contains(stdout, p.String()) || !strings.Contains(stdout, p.Libraries()) {
+		if status, stdout, stderr := call(t, verb); status != 0 || !strings.Contains(stdout, p.String()) ||
+			!strings.Contains(stdout, p.Libraries()) {
 			t.Errorf("hyper %s: exit status %d, %s%s; want %s", verb, status, stdout, stderr, p)
 		}
 	}

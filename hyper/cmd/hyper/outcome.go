@@ -66,7 +66,8 @@ func printLines[T any](all ...T) error {
 
 func printTable(outcomes []outcome, labels []string) {
 	first := outcomes[0]
-	fmt.Printf("%s, %d periods, %d runs, seed %d, %s\n\n", first.Experiment, first.Periods, first.Runs, first.Seed, first.Backend)
+	fmt.Printf("%s, %d periods, %d runs, seed %d, %s\n\n", first.Experiment, first.Periods, first.Runs, first.Seed,
+		first.Backend)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "agent\tcumulative regret\tmedian\taverage regret\tdiverged\tcomputation/period\trun-periods/s")
 	for i, o := range outcomes {
@@ -75,7 +76,8 @@ func printTable(outcomes []outcome, labels []string) {
 			rate = fmt.Sprintf("%.0f", *o.Rate)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%.3g\t%s\n", labels[i], plusMinus(o.Cumulative, o.CumulativeSE, "%.1f"),
-			plain(o.CumulativeMedian, "%.1f"), plusMinus(o.Average, o.AverageSE, "%.4f"), o.Diverged, o.Computation, rate)
+			plain(o.CumulativeMedian, "%.1f"), plusMinus(o.Average, o.AverageSE, "%.4f"), o.Diverged, o.Computation,
+			rate)
 	}
 	_ = w.Flush()
 	fmt.Println("\n± is one standard error over runs.")

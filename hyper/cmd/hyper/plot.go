@@ -26,7 +26,8 @@ func plotCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	mix.add(flags)
-	flags.StringVar(&out, "out", "", "path of the figures without extension (default: regret in the first DIR, or the first FILE)")
+	flags.StringVar(&out, "out", "",
+		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
 	flags.StringVar(&title, "title", "", "title of the figure")
 	flags.BoolVar(&options.Average, "average", false, "average regret per period on log axes, not cumulative regret")
 	flags.BoolVar(&options.Quartiles, "quartiles", false, "median and quartiles over runs, not mean and 95% interval")

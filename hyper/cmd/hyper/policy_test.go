@@ -6,10 +6,13 @@ import (
 	"testing"
 )
 
-// --policy is --set policy=: the same settings and regrets, of every agent that has one, and the same refusals; both at once are refused too.
+// --policy is --set policy=: the same settings and regrets, of every agent that has one, and the same refusals; both at
+// once are refused too.
 func TestPolicyFlag(t *testing.T) {
 	outcomes := func(args ...string) (kept []string) {
-		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3", "--set", "index-samples=2", "--set", "batch=8", "--periods", "15", "--runs", "2", "--seed", "3", "--json"}, args...)
+		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",
+			"--set", "index-samples=2", "--set", "batch=8", "--periods", "15", "--runs", "2", "--seed", "3", "--json"},
+			args...)
 		status, stdout, stderr := call(t, args...)
 		if status != 0 {
 			t.Fatalf("hyper %v: exit status %d: %s", args, status, stderr)
@@ -47,7 +50,8 @@ func TestPolicyFlag(t *testing.T) {
 
 // Several policies are a sweep.
 func TestPolicyFlagSweeps(t *testing.T) {
-	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb", "--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
+	status, stdout, stderr := call(t, "run", "gaussian", "--agent", "linear", "--policy", "greedy,ucb",
+		"--set", "arms=3", "--set", "batch=8", "--periods", "5", "--runs", "1", "--json")
 	if status != 0 || strings.Count(stdout, `"policy":"greedy"`) != 1 || strings.Count(stdout, `"policy":"ucb"`) != 1 {
 		t.Errorf("exit status %d: %s%s", status, stdout, stderr)
 	}

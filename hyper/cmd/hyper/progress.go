@@ -36,7 +36,8 @@ func (b *progressBar) update(p lab.Progress) {
 	}
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(30),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(false))
 	}
 	b.bar.Describe(fmt.Sprintf("%.0f run-periods/s, %s left", p.Rate(), p.Left().Round(time.Second)))
 	_ = b.bar.Set64(p.Done)

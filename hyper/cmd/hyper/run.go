@@ -30,7 +30,8 @@ type specFlags struct {
 func (f *specFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas (default: all)")
-	flags.StringArrayVar(&f.sets, "set", nil, "KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
+	flags.StringArrayVar(&f.sets, "set", nil,
+		"KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
 	flags.StringVar(&f.policy, "policy", "", strings.Join(explore.Names, ", ")+": the same as --set policy=...")
 	flags.IntVar(&f.runs, "runs", 0, "independent runs of each agent and setting (default: the size's)")
 	flags.IntVar(&f.periods, "periods", 0, "periods of each run (default: the size's)")
@@ -99,20 +100,24 @@ type engineFlags struct {
 func (f *engineFlags) add(c *cobra.Command, resumed bool) {
 	flags := c.Flags()
 	if !resumed {
-		flags.StringVar(&f.backend, "backend", "", "go, xla:cpu or xla:cuda (default: xla:cpu where its plugin is found, else go)")
-		flags.IntVar(&f.batchRuns, "batch-runs", 0, "runs advanced together by one call (default: a good number for the backend)")
+		flags.StringVar(&f.backend, "backend", "",
+			"go, xla:cpu or xla:cuda (default: xla:cpu where its plugin is found, else go)")
+		flags.IntVar(&f.batchRuns, "batch-runs", 0,
+			"runs advanced together by one call (default: a good number for the backend)")
 	}
 	flags.IntVar(&f.workers, "workers", 0, "batches advanced side by side (default: one a core; one on a GPU)")
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
 	f.mix.add(flags)
-	flags.BoolVar(&f.json, "json", false, "print one JSON object per agent and setting as the last lines of standard output")
+	flags.BoolVar(&f.json, "json", false,
+		"print one JSON object per agent and setting as the last lines of standard output")
 }
 
 func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 	if f.workers < 0 || f.batchRuns < 0 || f.every < 0 {
 		return lab.Options{}, errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
 	}
-	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every, Progress: p.update, Mix: f.mix.hear()}
+	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every,
+		Progress: p.update, Mix: f.mix.hear()}
 	if self, err := os.Executable(); err == nil {
 		o.Process = []string{self, "worker"}
 	}
@@ -132,7 +137,8 @@ func runCommand() *cobra.Command {
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
-	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: operations, time and memory, here and on more machines; run nothing")
+	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: "+
+		"operations, time and memory, here and on more machines; run nothing")
 	spec.add(c)
 	engine.add(c, false)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -198,7 +204,8 @@ func argument(name string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return fmt.Errorf("%s takes one argument, %s, and got %d; see %s --help", c.CommandPath(), name, len(args), c.CommandPath())
+		return fmt.Errorf("%s takes one argument, %s, and got %d; see %s --help", c.CommandPath(), name, len(args),
+			c.CommandPath())
 	}
 }
 

@@ -15,11 +15,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// superlinear is the slope above which a cost counts as superlinear, when the whole interval is: 1 is proportional, and a tenth is allowed for what no
-// longer fits the processor's caches. It makes the last of five doublings cost a third more than in proportion.
+// superlinear is the slope above which a cost counts as superlinear, when the whole interval is: 1 is proportional, and
+// a tenth is allowed for what no longer fits the processor's caches. The last of five doublings then costs a third
+// more.
 const superlinear = 1.1
 
-// scaling is an agent with the keys that its cost is measured against, each from a value on by doubling. "periods" is the length of the runs.
+// scaling is an agent with the keys to measure its cost against, doubled from a first value on. "periods" is a run's
+// length.
 type scaling struct {
 	name, agent string
 	experiment  lab.Experiment
@@ -33,15 +35,21 @@ type start struct {
 }
 
 var scalings = []scaling{
-	{"gaussian-sampled", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=sampled"), []start{{"arms", 25}, {"index-dim", 8}, {"batch", 128}, {"periods", 1000}}},
-	{"gaussian-analytic", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=analytic"), []start{{"arms", 100}, {"index-dim", 16}}},
-	{"gaussian-ensemble", "ensemble", paper.Gaussian, []string{"arms=50", "particles=100"}, []start{{"arms", 50}, {"particles", 100}, {"periods", 250}}},
-	{"neural-linear", "linear", paper.Neural, []string{"actions=200"}, []start{{"actions", 200}, {"index-dim", 5}, {"batch", 32}}},
-	{"neural-ensemble", "ensemble", paper.Neural, []string{"actions=200", "particles=30"}, []start{{"actions", 200}, {"particles", 30}, {"batch", 32}}},
+	{"gaussian-sampled", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=sampled"),
+		[]start{{"arms", 25}, {"index-dim", 8}, {"batch", 128}, {"periods", 1000}}},
+	{"gaussian-analytic", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=analytic"),
+		[]start{{"arms", 100}, {"index-dim", 16}}},
+	{"gaussian-ensemble", "ensemble", paper.Gaussian, []string{"arms=50", "particles=100"},
+		[]start{{"arms", 50}, {"particles", 100}, {"periods", 250}}},
+	{"neural-linear", "linear", paper.Neural, []string{"actions=200"},
+		[]start{{"actions", 200}, {"index-dim", 5}, {"batch", 32}}},
+	{"neural-ensemble", "ensemble", paper.Neural, []string{"actions=200", "particles=30"},
+		[]start{{"actions", 200}, {"particles", 30}, {"batch", 32}}},
 }
 
 // quickSets are small sizes for --quick, of the keys that an agent has.
-var quickSets = []string{"arms=2", "index-dim=2", "particles=2", "batch=4", "index-samples=2", "actions=2", "hidden=2", "index-set=iid"}
+var quickSets = []string{"arms=2", "index-dim=2", "particles=2", "batch=4", "index-samples=2", "actions=2", "hidden=2",
+	"index-set=iid"}
 
 // curve is the cost of a run-period against a key: a line of the table.
 type curve struct {
@@ -68,12 +76,14 @@ func scalingCommand() *cobra.Command {
 	var f scalingFlags
 	c := &cobra.Command{
 		Use:   "scaling [KEY...]",
-		Short: "Measure how the time and memory of a run-period grow with arms, index dimension, particles, batch, actions and periods",
-		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key) and d log(memory) / d log(key) by least squares, with
-95% intervals by Student's t: a slope of 1 is in proportion, 0 is no growth. Time is the processor's for a period of a batch of runs on one core over the runs,
-without compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since what else a machine does only adds. Memory is
-what a run needs while it is advanced, as the compiled program tells it (on XLA). The last doubling is the slope between the two largest values alone: it shows
-growth that fixed costs hide. Periods are the length of runs, whose replay buffers grow with it, and are measured in the second half of them.
+		Short: "Measure how the time and memory of a run-period grow with the sizes of agents and problems",
+		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key)
+and d log(memory) / d log(key) by least squares, with 95% intervals by Student's t: a slope of 1 is in proportion, 0
+is no growth. Time is the processor's for a period of a batch of runs on one core over the runs, without
+compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since
+what else a machine does only adds. Memory is what a run needs while it is advanced, as the compiled program
+tells it (on XLA). The last doubling is the slope between the two largest values alone: it shows growth that
+fixed costs hide. Periods are the length of runs, with their replay buffers; their second half is measured.
 
 ` + fmt.Sprintf("Superlinear is a slope whose interval lies above %.1f; the exit status is then 1.", superlinear) + `
 
@@ -109,7 +119,8 @@ func (f scalingFlags) run(ctx context.Context, keys []string) error {
 		return err
 	}
 	if !f.json {
-		fmt.Printf(scalingRow, "workload", "key", "slope [95%]", "last", "memory", "values: us per run-period; kB per run")
+		fmt.Printf(scalingRow, "workload", "key", "slope [95%]", "last", "memory",
+			"values: us per run-period; kB per run")
 	}
 	var curves []curve
 	for _, s := range scalings {
@@ -206,7 +217,8 @@ func (c curve) print(asJSON bool) error {
 		memory, bytes = fmt.Sprintf("%.2f", c.Memory.Slope), "; "+list(c.Bytes, 1e-3)
 	}
 	slope := fmt.Sprintf("%.2f [%.2f, %.2f]", c.Time.Slope, c.Time.Lower, c.Time.Upper)
-	fmt.Printf(scalingRow, c.Workload, c.Key, slope, fmt.Sprintf("%.2f", c.Last), memory, strings.Trim(fmt.Sprint(c.Values), "[]")+": "+list(c.Micros, 1)+bytes)
+	fmt.Printf(scalingRow, c.Workload, c.Key, slope, fmt.Sprintf("%.2f", c.Last), memory,
+		strings.Trim(fmt.Sprint(c.Values), "[]")+": "+list(c.Micros, 1)+bytes)
 	return nil
 }
 

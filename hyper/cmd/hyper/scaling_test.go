@@ -10,14 +10,16 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// Made-up costs: with a fixed part they grow less than in proportion, as a square they are found out, and noise that hides a power of 1.2 finds nothing.
+// Made-up costs: with a fixed part they grow less than in proportion, as a square they are found out, and noise that
+// hides a power of 1.2 finds nothing.
 func TestSuperlinearCosts(t *testing.T) {
 	for name, c := range map[string]struct {
 		time, bytes func(x float64) float64
 		want        bool
 	}{
-		"in proportion":   {func(x float64) float64 { return 3 * x }, nil, false},
-		"a fixed part":    {func(x float64) float64 { return 100 + 3*x }, func(x float64) float64 { return 8 * x }, false},
+		"in proportion": {func(x float64) float64 { return 3 * x }, nil, false},
+		"a fixed part": {func(x float64) float64 { return 100 + 3*x }, func(x float64) float64 { return 8 * x },
+			false},
 		"x log x":         {func(x float64) float64 { return x * math.Log(x) }, nil, true},
 		"a square":        {func(x float64) float64 { return x * x }, nil, true},
 		"a square's end":  {func(x float64) float64 { return 1e5 + x*x }, nil, false},
@@ -33,25 +35,29 @@ func TestSuperlinearCosts(t *testing.T) {
 		}
 		r.fit()
 		err := verdict([]curve{{}, r})
-		if r.Superlinear != c.want || errors.As(err, new(failure)) != c.want || c.want && !strings.Contains(err.Error(), name+" in arms") {
+		if r.Superlinear != c.want || errors.As(err, new(failure)) != c.want || c.want &&
+			!strings.Contains(err.Error(), name+" in arms") {
 			t.Errorf("%s: superlinear %v, want %v; %v; %v", name, r.Superlinear, c.want, r.Time, err)
 		}
 	}
 }
 
 func TestBenchScaling(t *testing.T) {
-	status, stdout, stderr := call(t, "bench", "scaling", "batch", "periods", "--quick", "--rounds", "1", "--time", "1ms", "--json")
+	status, stdout, stderr := call(t, "bench", "scaling", "batch", "periods", "--quick", "--rounds", "1",
+		"--time", "1ms", "--json")
 	if status != 0 && !strings.Contains(stderr, "superlinear") { // three points of a busy machine may say anything
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 5 {
-		t.Fatalf("%d lines, want those of three workloads against batch and of two against periods:\n%s", len(lines), stdout)
+		t.Fatalf("%d lines, want those of three workloads against batch and of two against periods:\n%s", len(lines),
+			stdout)
 	}
 	for _, line := range lines {
 		var c curve
 		must.M(json.Unmarshal([]byte(line), &c))
-		if c.Key != "batch" && c.Key != "periods" || len(c.Values) != 3 || c.Values[2] != 8 || len(c.Micros) != 3 || c.Micros[0] <= 0 || math.IsInf(c.Micros[2], 0) {
+		if c.Key != "batch" && c.Key != "periods" || len(c.Values) != 3 || c.Values[2] != 8 || len(c.Micros) != 3 ||
+			c.Micros[0] <= 0 || math.IsInf(c.Micros[2], 0) {
 			t.Errorf("%s", line)
 		}
 	}

@@ -22,19 +22,23 @@ func shardCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shard DIR [NUMBER]",
 		Short: "Do one shard of a sweep, as a cluster's task: idempotent, and resumed where it was ended",
-		Long: `shard does one shard of the sweep in DIR: that of NUMBER, or of $SLURM_ARRAY_TASK_ID or $JOB_COMPLETION_INDEX, as schedulers set them. Done already, it
-ends at once; begun already, here or elsewhere, it goes on. On SIGTERM it saves, and ends with status 130.
+		Long: `shard does one shard of the sweep in DIR: that of NUMBER, or of $SLURM_ARRAY_TASK_ID or
+$JOB_COMPLETION_INDEX, as schedulers set them. A shard that is done ends at once; one that was begun, here or
+elsewhere, goes on. On SIGTERM it saves, and ends with status 130.
 
-Exit status: 0 when the shard is done; 1 when it failed, and may be tried again; 2 when it cannot be done; 130 when interrupted.`,
+Exit status: 0 when the shard is done; 1 when it failed, and may be tried again; 2 when it cannot be done;
+130 when interrupted.`,
 		Args: cobra.RangeArgs(1, 2),
 	}
 	engine.add(c, true)
 	c.Flags().Lookup("json").Hidden = true
-	c.Flags().BoolVar(&serve, "serve", false, "be a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
+	c.Flags().BoolVar(&serve, "serve", false,
+		"be a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
-			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every, engine.mix.hear())
+			err := sweep.Serve(c.Context(), os.Stdin, os.Stdout, paper.Known, args[0], args[1], engine.every,
+				engine.mix.hear())
 			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 				return failure{err}
 			}
@@ -60,7 +64,8 @@ func shardNumber(args []string) (int, error) {
 		text, from = args[0], "NUMBER"
 	}
 	if text == "" {
-		return 0, fmt.Errorf("which shard? Neither NUMBER nor $%s nor $%s is given", shardVariables[0], shardVariables[1])
+		return 0, fmt.Errorf("which shard? Neither NUMBER nor $%s nor $%s is given", shardVariables[0],
+			shardVariables[1])
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {

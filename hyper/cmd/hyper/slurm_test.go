@@ -48,11 +48,12 @@ func slurmCluster(t *testing.T) {
 }
 
 // slurmSweep is eight shards of a few seconds each.
-var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4", "--set", "batch=32", "--set", "step-size=0.1,0.2,0.3,0.4",
+var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
+	"--set", "batch=32", "--set", "step-size=0.1,0.2,0.3,0.4",
 	"--periods", "2500", "--runs", "4", "--shards", "8", "--batch-runs", "2", "--checkpoint-every", "100ms"}
 
-// A job array does every shard although three tasks are killed and all that run are preempted once: each goes on by requeue, no row is lost or there twice, and the
-// merged results are those of two workers without Slurm, byte for byte.
+// A job array does every shard although three tasks are killed and all that run are preempted once: each goes on by
+// requeue, no row is lost or there twice, and the merged results are those of two workers without Slurm, byte for byte.
 func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -87,17 +88,20 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 		if killed[s.Shard] && s.Starts < 2 {
 			t.Errorf("shard %d was killed, and has %d starts", s.Shard, s.Starts)
 		}
-		interruptions += strings.Count(string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, s.Shard), "events.jsonl")))), `"interrupted"`)
+		interruptions += strings.Count(string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, s.Shard),
+			"events.jsonl")))), `"interrupted"`)
 	}
 	if len(killed) != 3 || !preempted || interruptions == 0 {
-		t.Errorf("killed %v, preempted %v with %d interruptions: the test says less than it should", killed, preempted, interruptions)
+		t.Errorf("killed %v, preempted %v with %d interruptions: the test says less than it should", killed, preempted,
+			interruptions)
 	}
 	want := filepath.Join(t.TempDir(), "local")
 	must0(t, append([]string{"sweep", "--out", want, "--workers", "2"}, slurmSweep...)...)
 	for _, file := range []string{"all.jsonl", "piece.jsonl.gz"} {
 		must0(t, "merge", dir, filepath.Join(dir, file))
 		must0(t, "merge", want, filepath.Join(want, file))
-		if !bytes.Equal(must.M1(os.ReadFile(filepath.Join(dir, file))), must.M1(os.ReadFile(filepath.Join(want, file)))) {
+		if !bytes.Equal(must.M1(os.ReadFile(filepath.Join(dir, file))),
+			must.M1(os.ReadFile(filepath.Join(want, file)))) {
 			t.Errorf("%s by Slurm differs from that by two workers", file)
 		}
 	}
@@ -106,7 +110,8 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 // preempt runs a job of a higher partition on the whole node.
 func preempt(t *testing.T) bool {
 	t.Helper()
-	out, err := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1", "true").CombinedOutput()
+	out, err := exec.Command("srun", "--partition=high", "--exclusive", "--nodes=1", "--ntasks=1",
+		"true").CombinedOutput()
 	if err != nil {
 		t.Errorf("the job that preempts: %v\n%s", err, out)
 	}

@@ -19,9 +19,10 @@ func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
 		Short: "Tell how far a sweep is: shards done, running, failed and left, and the time left",
-		Long: `status tells how many shards of a sweep are done, running, interrupted (saved, by a signal), killed (their process is gone without a word), failed,
-damaged (the results are not those that the worker wrote) or waiting; which to run again; and the time left at the rate of those that are running. Whether a
-process of another machine is alive is judged by its heartbeat, which may be 90 seconds old.`,
+		Long: `status tells how many shards of a sweep are done, running, interrupted (saved, by a signal), killed
+(their process is gone without a word), failed, damaged (the results are not those that the worker wrote) or waiting;
+which to run again; and the time left at the rate of those that are running. Whether a process of another
+machine is alive is judged by its heartbeat, which may be 90 seconds old.`,
 		Args: argument("DIR"),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per shard")
@@ -76,7 +77,8 @@ func printStates(dir string, states []sweep.Status) error {
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
-	fmt.Printf("%s: %d shards: %s; %.0f%% of %d run-periods\n", dir, len(states), strings.Join(counts, ", "), 100*float64(sum.Done)/float64(sum.Total), sum.Total)
+	fmt.Printf("%s: %d shards: %s; %.0f%% of %d run-periods\n", dir, len(states), strings.Join(counts, ", "),
+		100*float64(sum.Done)/float64(sum.Total), sum.Total)
 	switch left := sum.Left.Round(time.Second); {
 	case sum.Done == sum.Total:
 		fmt.Printf("all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
@@ -90,7 +92,8 @@ func printStates(dir string, states []sweep.Status) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range states {
 		if s.State != sweep.Done && s.State != sweep.Waiting {
-			fmt.Fprintf(w, "shard %d\t%s\t%.0f%%\t%d starts\t%s\t%s\t%s\n", s.Shard, s.State, 100*float64(s.Done)/float64(s.Total), s.Starts, s.Host, s.Job, s.Error)
+			fmt.Fprintf(w, "shard %d\t%s\t%.0f%%\t%d starts\t%s\t%s\t%s\n", s.Shard, s.State,
+				100*float64(s.Done)/float64(s.Total), s.Starts, s.Host, s.Job, s.Error)
 		}
 	}
 	if err := w.Flush(); err != nil {

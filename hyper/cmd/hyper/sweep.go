@@ -37,7 +37,7 @@ func sweepCommand() *cobra.Command {
 		Short: "Run many settings in shards, on one machine or a cluster, to be merged",
 		Long:  sweepLong,
 		Example: `  hyper sweep gaussian --agent linear --set arms=20 --set step-size=0.1,0.3,1 --runs 50 --out steps
-  hyper sweep neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --random 100 --out random --engine slurm --time 2:00:00
+  hyper sweep neural --agent linear --space step-size=0.001:1 --random 100 --out random --engine slurm
   hyper status steps && hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz`,
 		Args: argument("EXPERIMENT, SPEC.json or the folder of a sweep"),
 	}
@@ -45,13 +45,16 @@ func sweepCommand() *cobra.Command {
 	f.engine.add(c, false)
 	flags := c.Flags()
 	flags.Lookup("workers").Usage = "worker processes of the local engine (default: one a core; one on a GPU)"
-	flags.StringArrayVar(&f.space, "space", nil, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
-	flags.IntVar(&f.random, "random", 0, "draw so many settings from --space")
-	flags.IntVar(&f.halving, "halving", 0, "search among so many settings from --space by successive halving; --runs and --periods are the last round's")
-	flags.BoolVar(&f.least, "least", false, "with --halving: search for the least computation that performs well, as hyper tune --least")
+	flags.StringArrayVar(&f.space, "space", nil,
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.IntVar(&f.random, "random", 0, "draw N settings from --space")
+	flags.IntVar(&f.halving, "halving", 0,
+		"search among N settings from --space by successive halving; --runs and --periods are the last round's")
+	flags.BoolVar(&f.least, "least", false,
+		"with --halving: search for the least computation that performs well, as hyper tune --least")
 	flags.StringVar(&f.out, "out", "", "folder of the sweep (needed for a new one)")
 	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
-	flags.IntVar(&f.shards, "shards", 0, "about so many shards (default: 32, or fewer of a batch each)")
+	flags.IntVar(&f.shards, "shards", 0, "about N shards (default: 32, or fewer of a batch each)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be run, the script or the manifest, and run nothing")
 	f.cluster.add(flags)
 	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
@@ -127,7 +130,8 @@ func isSweep(path string) bool {
 
 // goOn does what is left of a sweep or search.
 func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
-	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random", "halving", "least", "out", "shards", "backend", "batch-runs"} {
+	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space",
+		"random", "halving", "least", "out", "shards", "backend", "batch-runs"} {
 		if c.Flags().Changed(flag) {
 			return fmt.Errorf("%s is a sweep that was begun: --%s cannot change it", dir, flag)
 		}
@@ -212,7 +216,8 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 		}
 	}
 	bar := newProgressBar(os.Stderr)
-	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries, Progress: bar.update}
+	l := sweep.Local{Command: f.engine.shardCommand(self, "--serve"), Workers: workers, Retries: f.cluster.retries,
+		Progress: bar.update}
 	err = l.Run(ctx, p, dir)
 	bar.finish()
 	switch {
@@ -244,8 +249,10 @@ func (f engineFlags) shardCommand(self string, more ...string) []string {
 func printPlan(p sweep.Plan) error {
 	for n, s := range p.Shards {
 		spec := p.ShardSpec(n)
-		fmt.Fprintf(os.Stderr, "shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries), spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
+		fmt.Fprintf(os.Stderr, "shard %d: %d settings of %s, %d runs from seed %d, %d periods\n", n, len(s.Entries),
+			spec.Entries[0].Agent, s.Runs, spec.Seed, spec.Periods)
 	}
-	_, err := fmt.Fprintf(os.Stderr, "%d shards, %d settings, %d runs each, on %s\n", len(p.Shards), len(p.Spec.Entries), p.Spec.Runs, p.Backend)
+	_, err := fmt.Fprintf(os.Stderr, "%d shards, %d settings, %d runs each, on %s\n", len(p.Shards),
+		len(p.Spec.Entries), p.Spec.Runs, p.Backend)
 	return err
 }

@@ -13,33 +13,38 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-const sweepLong = `sweep runs many settings, in shards: each is some settings and seeds, with a folder of results of its own, which is resumed to the byte after
-whatever ends its process. The settings are
+const sweepLong = `sweep runs many settings in shards. A shard is some settings and seeds, with a folder of
+its own results. Whatever ends its process, the shard is resumed to the same bytes. The settings are
 
   a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as hyper run takes them
-  random     --space KEY=LOW:HIGH ... --random N         N settings spread over the space, as hyper tune draws them; one --agent
-  halving    --space KEY=LOW:HIGH ... --halving N        a search by successive halving, as hyper tune does; one --agent
-  a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}], "periods", "runs", "seed"}
+  random     --space KEY=LOW:HIGH ... --random N         N settings of one --agent, as hyper tune draws them
+  halving    --space KEY=LOW:HIGH ... --halving N        a search for one --agent, as hyper tune does
+  a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}],
+                                                         "periods", "runs", "seed"}
 
-OUT/plan.json lists the shards, and never changes. Called again with the same arguments, or as hyper sweep OUT, sweep does what is left; with other
-arguments it refuses. hyper status OUT tells how far it is, and hyper merge OUT FILE joins the results: the same bytes whatever the engine, the
-number of workers and what interrupted them. Settings that differ in numbers that shape nothing (* in hyper list) share a compilation.
+OUT/plan.json lists the shards, and never changes. Called again with the same arguments, or as hyper sweep OUT,
+sweep does what is left; with other arguments it refuses. hyper status OUT tells how far it is, and hyper merge
+OUT FILE joins the results: the same bytes whatever the engine, the number of workers and what interrupted them.
+Settings that differ in numbers that shape nothing (* in hyper list) share a compilation.
 
 Engines:
 
   local        --workers processes of this machine. One that is killed is replaced.
-  slurm        a job array of one task a shard, submitted by sbatch. Tasks that are killed or fail are requeued (--retries times); tasks that are
-               preempted, or near their --time, save on SIGTERM and are requeued. OUT must be on a file system that all nodes share.
-  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at --mount, must hold OUT as
-               --pod-dir, and must take appends, renames and locks: NFS and CephFS do; S3 does through a file system that has them.
+  slurm        a job array of one task a shard, submitted by sbatch. Tasks that are killed or fail are requeued
+               (--retries times). Tasks that are preempted, or near their --time, save on SIGTERM and are
+               requeued. OUT must be on a file system that all nodes share.
+  kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at
+               --mount, must hold OUT as --pod-dir, and must take appends, renames and locks: NFS and CephFS do;
+               S3 does through a file system that has them.
 
-With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes nothing: it prints what would be run, or the
-script or manifest.`
+With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes
+nothing: it prints what would be run, or the script or manifest.`
 
 // settings makes the Spec of a grid, a random search or a file.
 func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 	if strings.HasSuffix(what, ".json") {
-		for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"} {
+		for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space",
+			"random"} {
 			if c.Flags().Changed(flag) {
 				return lab.Spec{}, fmt.Errorf("%s says what to run: --%s cannot be given with it", what, flag)
 			}

@@ -17,7 +17,8 @@ import (
 )
 
 // tinySweep takes a moment.
-var tinySweep = []string{"gaussian", "--agent", "linear", "--set", "arms=3", "--set", "index-samples=2", "--set", "batch=8", "--periods", "10", "--runs", "3"}
+var tinySweep = []string{"gaussian", "--agent", "linear", "--set", "arms=3", "--set", "index-samples=2",
+	"--set", "batch=8", "--periods", "10", "--runs", "3"}
 
 // A sweep is run, told of, merged and compared; called again it does nothing; with other arguments it is refused.
 func TestSweepStatusMergeCompare(t *testing.T) {
@@ -29,7 +30,8 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	if status, stdout, stderr := call(t, "compare", piece, "--json"); status != 0 || strings.Count(stdout, "\n") != 2 {
 		t.Errorf("compare: exit status %d, %s%s", status, stdout, stderr)
 	}
-	if status, stdout, _ := call(t, "status", dir); status != 0 || !strings.Contains(stdout, "6 done; 100% of 60 run-periods") {
+	if status, stdout, _ := call(t, "status", dir); status != 0 ||
+		!strings.Contains(stdout, "6 done; 100% of 60 run-periods") {
 		t.Errorf("status: exit status %d, %s", status, stdout)
 	}
 	events := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl"))))
@@ -38,12 +40,15 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	if again := string(must.M1(os.ReadFile(filepath.Join(sweep.ShardDir(dir, 0), "events.jsonl")))); again != events {
 		t.Errorf("called again, a finished shard was run: %s", again)
 	}
-	for _, change := range [][]string{{"--seed", "1"}, {"--shards", "2"}, {"--batch-runs", "2"}, {"--set", "sgd-steps=2"}} {
-		if status, _, stderr := call(t, append(args, change...)...); status != exitBadInput || !strings.Contains(stderr, "choose another folder") {
+	for _, change := range [][]string{{"--seed", "1"}, {"--shards", "2"}, {"--batch-runs", "2"},
+		{"--set", "sgd-steps=2"}} {
+		if status, _, stderr := call(t, append(args, change...)...); status != exitBadInput ||
+			!strings.Contains(stderr, "choose another folder") {
 			t.Errorf("with %v: exit status %d, %s", change, status, stderr)
 		}
 	}
-	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput || !strings.Contains(stderr, "cannot change it") {
+	if status, _, stderr := call(t, "sweep", dir, "--seed", "1"); status != exitBadInput ||
+		!strings.Contains(stderr, "cannot change it") {
 		t.Errorf("going on with another seed: exit status %d, %s", status, stderr)
 	}
 }
@@ -58,7 +63,8 @@ func TestSweepOfAFile(t *testing.T) {
 	must0(t, "sweep", file, "--out", filepath.Join(dir, "b"))
 	must0(t, "merge", filepath.Join(dir, "a"), filepath.Join(dir, "a.jsonl"))
 	must0(t, "merge", filepath.Join(dir, "b"), filepath.Join(dir, "b.jsonl"))
-	if a, b := must.M1(os.ReadFile(filepath.Join(dir, "a.jsonl"))), must.M1(os.ReadFile(filepath.Join(dir, "b.jsonl"))); string(a) != string(b) {
+	if a, b := must.M1(os.ReadFile(filepath.Join(dir, "a.jsonl"))),
+		must.M1(os.ReadFile(filepath.Join(dir, "b.jsonl"))); string(a) != string(b) {
 		t.Error("the file's results differ from the flags'")
 	}
 }
@@ -67,7 +73,8 @@ func TestSweepOfAFile(t *testing.T) {
 func TestSweepSearches(t *testing.T) {
 	dir := t.TempDir()
 	random := filepath.Join(dir, "random")
-	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "5", "--out", random}, tinySweep...)...)
+	must0(t, append([]string{"sweep", "--space", "step-size=0.01:1", "--random", "5", "--out", random},
+		tinySweep...)...)
 	p, err := sweep.Open(random, paper.Known)
 	must.M(err)
 	seen := map[any]bool{}
@@ -77,11 +84,13 @@ func TestSweepSearches(t *testing.T) {
 	if len(seen) != 5 || p.Spec.Runs != 3 {
 		t.Errorf("%d step sizes, %d runs", len(seen), p.Spec.Runs)
 	}
-	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5", "--out", filepath.Join(dir, "halving")}, tinySweep...)
+	halving := append([]string{"sweep", "--space", "step-size=0.01:1", "--halving", "5",
+		"--out", filepath.Join(dir, "halving")}, tinySweep...)
 	if status, stdout, stderr := call(t, halving...); status != 0 || !strings.Contains(stdout, "best: step-size=") {
 		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
 	}
-	if status, stdout, _ := call(t, "status", filepath.Join(dir, "halving")); status != 0 || strings.Count(stdout, "all done") != 2 {
+	if status, stdout, _ := call(t, "status", filepath.Join(dir, "halving")); status != 0 ||
+		strings.Count(stdout, "all done") != 2 {
 		t.Errorf("status: exit status %d, %s; want two rounds", status, stdout)
 	}
 }
@@ -117,7 +126,9 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 func TestShardByNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir}, tinySweep...)
-	if status, stdout, stderr := call(t, append(args, "--engine", "kubernetes", "--claim", "results")...); status != 0 || !strings.Contains(stdout, "kubectl apply") {
+	if status, stdout, stderr := call(t,
+		append(args, "--engine", "kubernetes", "--claim", "results")...); status != 0 ||
+		!strings.Contains(stdout, "kubectl apply") {
 		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
 	}
 	for i, variable := range shardVariables {
@@ -135,10 +146,12 @@ func TestShardByNumber(t *testing.T) {
 	if again := statesOf(t, dir); again[0].Starts != 1 {
 		t.Errorf("a finished shard was begun again: %+v", again[0])
 	}
-	if status, _, stderr := call(t, "merge", dir, filepath.Join(dir, "x.jsonl.gz")); status != exitBadInput || !strings.Contains(stderr, "shards 2 are not done") {
+	if status, _, stderr := call(t, "merge", dir, filepath.Join(dir, "x.jsonl.gz")); status != exitBadInput ||
+		!strings.Contains(stderr, "shards 2 are not done") {
 		t.Errorf("merging: exit status %d, %s", status, stderr)
 	}
-	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput || !strings.Contains(stderr, "has no shard 9") {
+	if status, _, stderr := call(t, "shard", dir, "9"); status != exitBadInput ||
+		!strings.Contains(stderr, "has no shard 9") {
 		t.Errorf("exit status %d, %s", status, stderr)
 	}
 }
@@ -152,13 +165,16 @@ func TestDryRuns(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
 			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
 		}
-		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, a multiplication and an addition each, in 30 run-periods
+		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, a multiplication and an addition each, in 30
+		// run-periods
 		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
 			t.Errorf("%s: %+v", verb, f)
 		}
 	}
 	for engine, want := range map[string]string{"slurm": "#SBATCH --array=0-2\n", "kubernetes": "completions: 3\n"} {
-		status, stdout, stderr := call(t, append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir}, tinySweep...)...)
+		status, stdout, stderr := call(t,
+			append([]string{"sweep", "--dry-run", "--engine", engine, "--claim", "results", "--out", dir},
+				tinySweep...)...)
 		if status != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit status %d, no %q in %s%s", engine, status, want, stdout, stderr)
 		}
@@ -166,14 +182,16 @@ func TestDryRuns(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run wrote something")
 	}
-	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000", "--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
+	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=1000000000000",
+		"--dry-run"); status != exitBadInput || !strings.Contains(stderr, "not enough memory") {
 		t.Errorf("a Spec of terabytes: exit status %d, %s", status, stderr)
 	}
 }
 
 // Killed by a signal that it cannot hear, a sweep goes on to the same bytes, also while its workers are still saving.
 func TestKilledSweepGoesOn(t *testing.T) {
-	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4", "--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}
+	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
+		"--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}
 	dir, want := filepath.Join(t.TempDir(), "killed"), filepath.Join(t.TempDir(), "whole")
 	must0(t, append([]string{"sweep", "--out", want}, args...)...)
 	c := command(t, append([]string{"sweep", "--out", dir}, args...)...)

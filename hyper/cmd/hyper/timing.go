@@ -41,8 +41,9 @@ func (t *timing) open() error {
 	return lab.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
 }
 
-// inTurn times a batch of the first entry of each Spec in the second half of its periods, one after the other, in rounds. It returns the microseconds
-// that a run-period takes, the fastest of the rounds, and the bytes that a run needs, nil where the backend does not tell.
+// inTurn times a batch of the first entry of each Spec in the second half of its periods, one after the other, in
+// rounds. It returns the microseconds that a run-period takes, the fastest of the rounds, and the bytes that a run
+// needs, nil where the backend does not tell.
 func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []float64, err error) {
 	runs := lab.BatchRuns(t.backend)
 	var clocks []*lab.Clock

@@ -30,12 +30,14 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags, t := c.Flags(), &f.search
 	flags.StringVar(&t.Agent, "agent", "", "the agent")
 	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
-	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"}, "KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
 	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
 	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
 	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
 	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
-	flags.BoolVar(&t.Least, "least", false, "search for the least computation that performs well, not for the least regret")
+	flags.BoolVar(&t.Least, "least", false,
+		"search for the least computation that performs well, not for the least regret")
 	flags.StringVar(&f.out, "out", "", "folder for the results (needed)")
 	f.engine.add(c, false)
 }
@@ -45,15 +47,18 @@ func tuneCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
 		Short: "Search for an agent's settings by successive halving",
-		Long: `tune runs all candidates on a few seeds, the best third of them on twice as many and for half as long again, and so on. Agents that are
-tuned with the same --candidates, --periods, --runs and --seed have the same budget and meet the same environments. Evaluate the winner on other
-seeds: hyper run and hyper check use none of the search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.
+		Long: `tune runs all candidates on a few seeds, the best third of them on twice as many and for half as long
+again, and so on. Agents that are tuned with the same --candidates, --periods, --runs and --seed have the same budget
+and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
+search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.
 
-With --least the search is for the least computation, by the paper's formula, that performs well (figure 3: an average regret below 0.01 sqrt(K)).
-Settings whose average regret is below that with 95% confidence come first, from less to more computation, then those whose mean is below it, then
-the others by regret. As that is about the whole horizon, all rounds have all periods.`,
-		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --set sgd-steps=4 --out tune-linear
-  hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 --space index-samples=1,2,4,8 --periods 10000 --out least`,
+With --least the search is for the least computation, by the paper's formula, that performs well (figure 3: an
+average regret below 0.01 sqrt(K)). Settings whose average regret is below that with 95% confidence come first,
+from less to more computation, then those whose mean is below it, then the others by regret. As that is about
+the whole horizon, all rounds have all periods.`,
+		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
+  hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
+    --space index-samples=1,2,4,8 --periods 10000 --out least`,
 		Args: argument("EXPERIMENT"),
 	}
 	f.add(c)
@@ -122,7 +127,8 @@ func printTuning(t lab.Tuning) error {
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
-			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean), float64(o.SE), float64(o.Median), o.Diverged)
+			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean), float64(o.SE),
+				float64(o.Median), o.Diverged)
 		}
 	}
 	if err := w.Flush(); err != nil {

@@ -13,22 +13,27 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// hyper tune writes OUT/tune.json and prints the best settings; --json prints them alone, and a second call finds the same.
+// hyper tune writes OUT/tune.json and prints the best settings; --json prints them alone, and a second call finds the
+// same.
 func TestTuneCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"tune", "neural", "--agent", "egreedy", "--set", "actions=4", "--set", "features=2", "--set", "hidden=3", "--set", "batch=4", "--space", "step-size=0.01:0.1",
-		"--space", "anneal=1,5", "--candidates", "4", "--periods", "6", "--runs", "2", "--backend", backend.Go, "--out", dir}
+	args := []string{"tune", "neural", "--agent", "egreedy", "--set", "actions=4", "--set", "features=2",
+		"--set", "hidden=3", "--set", "batch=4", "--space", "step-size=0.01:0.1",
+		"--space", "anneal=1,5", "--candidates", "4", "--periods", "6", "--runs", "2", "--backend", backend.Go,
+		"--out", dir}
 	status, stdout, stderr := call(t, args...)
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	var tuned lab.Tuning
 	must.M(json.Unmarshal(must.M1(os.ReadFile(filepath.Join(dir, "tune.json"))), &tuned))
-	if len(tuned.Rungs) != 2 || len(tuned.Rungs[0].Results) != 4 || len(tuned.Rungs[1].Results) != 2 || tuned.Seed != tuningSeeds {
+	if len(tuned.Rungs) != 2 || len(tuned.Rungs[0].Results) != 4 || len(tuned.Rungs[1].Results) != 2 ||
+		tuned.Seed != tuningSeeds {
 		t.Errorf("tune.json has %+v, want rungs of 4 and 2 candidates from seed 2000000", tuned)
 	}
 	best := strings.Join(tuned.Best(), " ")
-	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") || !strings.Contains(stdout, "4 periods, 1 runs") {
+	if !strings.HasPrefix(best, "anneal=") || !strings.Contains(stdout, "best: "+best+"\n") ||
+		!strings.Contains(stdout, "4 periods, 1 runs") {
 		t.Errorf("best is %q, output %q", best, stdout)
 	}
 	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
@@ -55,7 +60,8 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 	} {
 		status, stdout, stderr := call(t, strings.Fields(args)...)
 		if status != exitBadInput || !strings.Contains(stderr, want) || stdout != "" {
-			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout, stderr, want)
+			t.Errorf("hyper %s: exit status %d, output %q, error %q; want status 2 and %q", args, status, stdout,
+				stderr, want)
 		}
 	}
 }

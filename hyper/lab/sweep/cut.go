@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// cut divides a Spec into about so many shards. Each has entries of one shape, so that it compiles one program; shards of one shape
-// lie side by side.
+// cut divides a Spec into about n shards. Each has entries of one shape, so that it compiles one program; shards of one
+// shape lie side by side.
 func cut(spec lab.Spec, shards, batch int) []Shard {
 	var order []string
 	groups := map[string][]int{}
@@ -27,15 +27,16 @@ func cut(spec lab.Spec, shards, batch int) []Shard {
 		e, r := block(len(entries), spec.Runs, lanes, batch)
 		for i := 0; i < len(entries); i += e {
 			for first := 0; first < spec.Runs; first += r {
-				out = append(out, Shard{Entries: entries[i:min(i+e, len(entries))], First: first, Runs: min(r, spec.Runs-first)})
+				out = append(out, Shard{Entries: entries[i:min(i+e, len(entries))], First: first,
+					Runs: min(r, spec.Runs-first)})
 			}
 		}
 	}
 	return out
 }
 
-// block chooses how many entries and runs a shard has, about so many in all. Best are equal shards of whole batches: every other size of
-// batch is one more compilation, and a batch that is not full is slow.
+// block chooses how many entries and runs a shard has, for about n shards in all. Best are equal shards of whole
+// batches: every other size of batch is one more compilation, and a batch that is not full is slow.
 func block(entries, runs, lanes, batch int) (e, r int) {
 	best := math.Inf(1)
 	for i := 1; i <= min(entries, 2*lanes); i++ {
@@ -48,8 +49,8 @@ func block(entries, runs, lanes, batch int) (e, r int) {
 	return e, r
 }
 
-// blockCost counts what is wrong with shards of i entries and j runs: a point for each way in which they are unequal or end in a part of a
-// batch, and one for twice or half the number of runs that was asked for.
+// blockCost counts what is wrong with shards of i entries and j runs: a point for each way in which they are unequal or
+// end in a part of a batch, and one for twice or half the number of runs that was asked for.
 func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 	cost := math.Abs(math.Log2(float64(i*j) / float64(lanes)))
 	for _, odd := range []bool{entries%i != 0, runs%j != 0, i*j%batch != 0} {
@@ -64,7 +65,8 @@ func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 func (p Plan) Jobs(shapes []int) []lab.Job {
 	var out []lab.Job
 	for _, s := range p.Shards {
-		at := slices.IndexFunc(shapes, func(e int) bool { return p.Spec.Entries[e].Shape() == p.Spec.Entries[s.Entries[0]].Shape() })
+		at := slices.IndexFunc(shapes,
+			func(e int) bool { return p.Spec.Entries[e].Shape() == p.Spec.Entries[s.Entries[0]].Shape() })
 		out = append(out, lab.Job{Shape: at, Runs: len(s.Entries) * s.Runs})
 	}
 	return out

@@ -83,15 +83,14 @@ func events(path string) ([]event, error) {
 
 // heartbeat is how far a shard was when its worker last said so.
 type heartbeat struct {
-	Host     string  `json:"host"`
-	PID      int     `json:"pid"`
 	Done     int64   `json:"done"` // run-periods
 	Computed int64   `json:"computed"`
 	Seconds  float64 `json:"seconds"` // since the worker began
 }
 
-// firstBeat is the time to the second heartbeat, and lastBeat the longest between two: thousands of workers write to one file system. A worker
-// on another machine that was silent for silence is taken for dead; shared folders may show a file's new time a minute late.
+// firstBeat is the time to the second heartbeat, and lastBeat the longest between two: thousands of workers write to
+// one file system. A worker on another machine that was silent for silence is taken for dead; shared folders may show a
+// file's new time a minute late.
 const (
 	firstBeat = time.Second
 	lastBeat  = 20 * time.Second
@@ -133,9 +132,8 @@ func (h *heart) update(now lab.Progress) {
 // write writes the heartbeat; one that cannot be written is missed.
 func (h *heart) write() {
 	h.mu.Lock()
-	b := heartbeat{PID: os.Getpid(), Done: h.now.Done, Computed: h.now.Computed, Seconds: time.Since(h.begin).Seconds()}
+	b := heartbeat{Done: h.now.Done, Computed: h.now.Computed, Seconds: time.Since(h.begin).Seconds()}
 	h.mu.Unlock()
-	b.Host, _ = os.Hostname()
 	if text, err := json.Marshal(b); err == nil {
 		_ = lab.WriteFile(filepath.Join(h.path, heartbeatFile), text)
 	}

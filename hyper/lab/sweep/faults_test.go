@@ -75,7 +75,8 @@ func killOne(t *testing.T, p sweep.Plan, dir string) bool {
 // A worker that dies at a shard each time does not stop the others; the sweep fails, and names the shard.
 func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	p, dir := created(t, grid(t, 5), sweep.Options{Shards: 6})
-	must.M(os.MkdirAll(filepath.Join(sweep.ShardDir(dir, 1), lab.ResultsFile), 0o755)) // a folder where its file belongs
+	// a folder where its file belongs
+	must.M(os.MkdirAll(filepath.Join(sweep.ShardDir(dir, 1), lab.ResultsFile), 0o755))
 	l := local(2)
 	err := l.Run(t.Context(), p, dir)
 	if !errors.Is(err, sweep.ErrShards) || !strings.Contains(err.Error(), ": 1 of ") {
@@ -83,22 +84,26 @@ func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	}
 	states := must.M1(p.States(dir))
 	sum := sweep.Summarize(states)
-	if len(sum.Shards[sweep.Done]) != len(states)-1 || !reflect.DeepEqual(sum.Again, []int{1}) || states[1].State != sweep.Failed || states[1].Error == "" {
+	if len(sum.Shards[sweep.Done]) != len(states)-1 || !reflect.DeepEqual(sum.Again, []int{1}) ||
+		states[1].State != sweep.Failed || states[1].Error == "" {
 		t.Errorf("states %+v", states)
 	}
-	if _, _, err := p.Rows(dir, paper.Known); !errors.Is(err, sweep.ErrUnfinished) || !strings.Contains(err.Error(), "shards 1 ") {
+	if _, _, err := p.Rows(dir, paper.Known); !errors.Is(err, sweep.ErrUnfinished) ||
+		!strings.Contains(err.Error(), "shards 1 ") {
 		t.Errorf("merging: %v", err)
 	}
 	must.M(os.RemoveAll(filepath.Join(sweep.ShardDir(dir, 1), lab.ResultsFile)))
 	must.M(l.Run(t.Context(), p, dir))
 	l = sweep.Local{Command: []string{"/bin/false"}, Workers: 2, Retries: 1}
 	p, dir = created(t, grid(t, 5), sweep.Options{Shards: 3})
-	if err := l.Run(t.Context(), p, dir); !errors.Is(err, sweep.ErrShards) || !strings.Contains(err.Error(), "ended 2 times") {
+	if err := l.Run(t.Context(), p, dir); !errors.Is(err, sweep.ErrShards) ||
+		!strings.Contains(err.Error(), "ended 2 times") {
 		t.Errorf("workers that do nothing: %v", err)
 	}
 }
 
-// One changed digit, one line less, and results in another shard's place are found; the shard is run anew, and what was found is kept.
+// One changed digit, one line less, and results in another shard's place are found; the shard is run anew, and what was
+// found is kept.
 func TestDamagedShardsAreFound(t *testing.T) {
 	p, dir := created(t, grid(t, 20), sweep.Options{Shards: 6})
 	runAll(t, p, dir, rand.Perm(len(p.Shards)))
@@ -115,7 +120,8 @@ func TestDamagedShardsAreFound(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		must.M(os.WriteFile(path, []byte(bad), 0o644))
-		if err := p.Merge(dir, filepath.Join(dir, "x.jsonl"), paper.Known); !errors.Is(err, sweep.ErrDamaged) || !strings.Contains(err.Error(), "shards 2;") {
+		if err := p.Merge(dir, filepath.Join(dir, "x.jsonl"), paper.Known); !errors.Is(err, sweep.ErrDamaged) ||
+			!strings.Contains(err.Error(), "shards 2;") {
 			t.Errorf("%s changed: merging: %v", name, err)
 		}
 		runAll(t, p, dir, []int{2})

@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kubernetes does the shards of a sweep by an Indexed Job (batch/v1; Kubernetes 1.29 or later), in which each pod does the shard of its
-// index. A pod that fails is tried again, one that is evicted or preempted saves and is replaced, and one whose shard is done ends at once.
+// Kubernetes does the shards of a sweep by an Indexed Job (batch/v1; Kubernetes 1.29 or later), in which each pod does
+// the shard of its index. A pod that fails is tried again, one that is evicted or preempted saves and is replaced, and
+// one whose shard is done ends at once.
 type Kubernetes struct {
 	Task
 	Image     string
@@ -27,9 +28,10 @@ const kubernetesGrace = 60
 // Manifest is the Job of a sweep as YAML.
 func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
 	if k.Claim == "" || k.Image == "" {
-		return nil, errors.New("kubernetes needs the image to run, and the claim of a volume that holds the sweep's folder")
+		return nil, errors.New("kubernetes needs the image to run, and the claim of a volume with the folder")
 	}
-	if rest, below := strings.CutPrefix(k.Dir, strings.TrimSuffix(k.Mount, "/")+"/"); !below || rest == "" || !filepath.IsAbs(k.Mount) {
+	if rest, below := strings.CutPrefix(k.Dir, strings.TrimSuffix(k.Mount, "/")+"/"); !below || rest == "" ||
+		!filepath.IsAbs(k.Mount) {
 		return nil, fmt.Errorf("the folder in the pods, %q, must lie below the mount, %q", k.Dir, k.Mount)
 	}
 	return yaml.Marshal(k.job(len(p.Shards)))
@@ -37,10 +39,11 @@ func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
 
 type fields = map[string]any
 
-// job builds the object. Types of k8s.io/api would bring some twenty modules; a test checks it against the API's schema.
+// job builds the object. Types of k8s.io/api would bring twenty modules; a test checks the schema.
 func (k Kubernetes) job(shards int) fields {
 	name := jobName(filepath.Base(k.Dir))
-	meta := fields{"name": name, "labels": fields{"app.kubernetes.io/name": "hyper", "app.kubernetes.io/instance": name}}
+	meta := fields{"name": name,
+		"labels": fields{"app.kubernetes.io/name": "hyper", "app.kubernetes.io/instance": name}}
 	if k.Namespace != "" {
 		meta["namespace"] = k.Namespace
 	}
@@ -54,8 +57,10 @@ func (k Kubernetes) job(shards int) fields {
 			"completionMode": "Indexed", "completions": shards, "parallelism": min(parallel, shards),
 			"backoffLimitPerIndex": k.Retries, "podReplacementPolicy": "Failed", // never two pods at one shard
 			"podFailurePolicy": fields{"rules": []fields{
-				{"action": "Ignore", "onPodConditions": []fields{{"type": "DisruptionTarget", "status": "True"}}}, // evicted or preempted
-				{"action": "FailIndex", "onExitCodes": fields{"operator": "In", "values": []int{2}}},              // bad input: no use to try again
+				// evicted or preempted
+				{"action": "Ignore", "onPodConditions": []fields{{"type": "DisruptionTarget", "status": "True"}}},
+				// bad input: no use to try again
+				{"action": "FailIndex", "onExitCodes": fields{"operator": "In", "values": []int{2}}},
 			}},
 			"template": fields{"metadata": fields{"labels": meta["labels"]}, "spec": k.pod()},
 		},
@@ -68,15 +73,18 @@ func (k Kubernetes) pod() fields {
 		resources["memory"] = k.Memory
 	}
 	container := fields{
-		"name": "shard", "image": k.Image, "args": append(append([]string{}, k.Command...), k.Dir), // the number is in JOB_COMPLETION_INDEX
-		"env":             []fields{{"name": "HYPER_JOB", "valueFrom": fields{"fieldRef": fields{"fieldPath": "metadata.name"}}}},
+		// the number is in JOB_COMPLETION_INDEX
+		"name": "shard", "image": k.Image, "args": append(append([]string{}, k.Command...), k.Dir),
+		"env": []fields{{"name": "HYPER_JOB",
+			"valueFrom": fields{"fieldRef": fields{"fieldPath": "metadata.name"}}}},
 		"resources":       fields{"requests": resources, "limits": resources},
 		"volumeMounts":    []fields{{"name": "results", "mountPath": k.Mount}},
 		"securityContext": fields{"allowPrivilegeEscalation": false, "capabilities": fields{"drop": []string{"ALL"}}},
 	}
 	return fields{
 		"restartPolicy": "Never", "terminationGracePeriodSeconds": kubernetesGrace,
-		"securityContext": fields{"runAsNonRoot": true, "runAsUser": 1000, "runAsGroup": 0, "fsGroup": 0}, // as in docker/Dockerfile
+		// as in docker/Dockerfile
+		"securityContext": fields{"runAsNonRoot": true, "runAsUser": 1000, "runAsGroup": 0, "fsGroup": 0},
 		"containers":      []fields{container},
 		"volumes":         []fields{{"name": "results", "persistentVolumeClaim": fields{"claimName": k.Claim}}},
 	}
@@ -84,7 +92,7 @@ func (k Kubernetes) pod() fields {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// jobName makes a name that Kubernetes takes: at most 63 lower-case letters, digits and dashes, less eleven for a pod's index.
+// jobName makes a name for Kubernetes: at most 52 lower-case letters, digits and dashes; a pod's index takes eleven.
 func jobName(base string) string {
 	name := "hyper-" + strings.Trim(notName.ReplaceAllString(strings.ToLower(base), "-"), "-")
 	return strings.TrimRight(name[:min(len(name), 52)], "-")

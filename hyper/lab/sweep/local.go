@@ -27,8 +27,8 @@ type Local struct {
 // ErrShards says that some shards of a sweep could not be done.
 var ErrShards = errors.New("shards failed")
 
-// Run does all shards that are not done. A shard that fails does not stop the others; the error then wraps ErrShards. When ctx ends, workers save
-// and the error is lab.ErrInterrupted: called again, Run goes on.
+// Run does all shards that are not done. A shard that fails does not stop the others; the error then wraps ErrShards.
+// When ctx ends, workers save and the error is lab.ErrInterrupted: called again, Run goes on.
 func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	if err := p.mayRun(); err != nil {
 		return err
@@ -37,7 +37,8 @@ func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	if err != nil {
 		return err
 	}
-	d := dispatcher{Local: l, dir: dir, begin: time.Now(), done: map[int]int64{}, computed: map[int]int64{}, deaths: map[int]int{}, failures: map[int]string{}}
+	d := dispatcher{Local: l, dir: dir, begin: time.Now(), done: map[int]int64{}, computed: map[int]int64{},
+		deaths: map[int]int{}, failures: map[int]string{}}
 	for _, s := range states {
 		d.total += s.Total
 		d.done[s.Shard] = s.Done
@@ -86,7 +87,8 @@ func (d *dispatcher) failed() error {
 		text = why
 	}
 	slices.Sort(numbers)
-	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` tries them again", ErrShards, Ranges(numbers), d.dir, text, d.dir)
+	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` tries them again", ErrShards,
+		Ranges(numbers), d.dir, text, d.dir)
 }
 
 // next takes a shard from the queue.

@@ -16,9 +16,10 @@ import (
 // ErrUnfinished says that a sweep has shards that are not done.
 var ErrUnfinished = errors.New("unfinished sweep")
 
-// Rows joins the rows of all shards, in the order of entry, period and run. They depend on the plan's Spec and backend alone: not on the
-// shards, their order, or who ran them. The header names no batch size, and of the machine what all shards agree on, less its number of
-// cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards; or it wraps lab.ErrMixed, see Plan.Mix.
+// Rows joins the rows of all shards, in the order of entry, period and run. They depend on the plan's Spec and backend
+// alone: not on the shards, their order, or who ran them. The header names no batch size, and of the machine what all
+// shards agree on, less its number of cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards; or it
+// wraps lab.ErrMixed, see Plan.Mix.
 func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
 	states, err := p.States(dir)
 	if err != nil {
@@ -31,11 +32,7 @@ func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []l
 	var rows []lab.Row
 	var first lab.Header
 	for n := range p.Shards {
-		h, _, err := lab.ReadResults(ShardDir(dir, n), known)
-		if err != nil {
-			return lab.Header{}, nil, err
-		}
-		part, err := p.readShard(ShardDir(dir, n), n, known)
+		h, part, err := p.readShard(ShardDir(dir, n), n, known)
 		if err != nil {
 			return lab.Header{}, nil, err
 		}
@@ -107,38 +104,32 @@ func agreed(n int, a, b lab.Machine) lab.Machine {
 	return a
 }
 
-// readShard reads the rows of a finished shard, as rows of the plan's Spec. They must be of this shard, and each exactly once.
-func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) ([]lab.Row, error) {
+// readShard reads a finished shard, with its rows as those of the plan's Spec. lab.ReadResults refuses rows that are
+// twice there or not in the Spec; none may be missing.
+func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
 	h, rows, err := lab.ReadResults(path, known)
 	if err != nil {
-		return nil, err
+		return h, nil, err
 	}
 	want := p.ShardSpec(n)
 	if !reflect.DeepEqual(h.Spec, want) || h.Backend != p.Backend {
-		return nil, fmt.Errorf("%w: %s holds other settings, seeds or another backend than the plan says", ErrDamaged, path)
+		return h, nil, fmt.Errorf("%w: %s holds other settings, seeds or backend than the plan", ErrDamaged, path)
 	}
-	shard, periods := p.Shards[n], lab.Schedule(want.Periods)
-	seen := map[[3]int]bool{}
+	if all := len(want.Entries) * want.Runs * len(lab.Schedule(want.Periods)); len(rows) != all {
+		return h, nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)
+	}
 	for i, r := range rows {
-		key := [3]int{r.Entry, r.Run, r.Period}
-		if _, due := slices.BinarySearch(periods, r.Period); !due || seen[key] || r.Run < 0 || r.Run >= want.Runs || r.Seed != want.Seed+uint64(r.Run) {
-			return nil, fmt.Errorf("%w: %s has a row twice, or one that is not in the plan: entry %d, run %d, period %d", ErrDamaged, path, r.Entry, r.Run, r.Period)
-		}
-		seen[key] = true
-		rows[i].Entry, rows[i].Run = shard.Entries[r.Entry], shard.First+r.Run
+		rows[i].Entry, rows[i].Run = p.Shards[n].Entries[r.Entry], p.Shards[n].First+r.Run
 	}
-	if all := len(want.Entries) * want.Runs * len(periods); len(rows) != all {
-		return nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)
-	}
-	return rows, nil
+	return h, rows, nil
 }
 
-// Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it, FILE.jsonl has every row
-// with every digit. Both are read by lab.ReadStudy.
+// Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it,
+// FILE.jsonl has every row with every digit. Both are read by lab.ReadStudy.
 func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
 	whole := strings.HasSuffix(file, ".jsonl")
 	if !whole && !strings.HasSuffix(file, ".jsonl.gz") {
-		return fmt.Errorf("%s: merged results are FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row", file)
+		return fmt.Errorf("%s: results merge to FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row", file)
 	}
 	h, rows, err := p.Rows(dir, known)
 	if err != nil {

@@ -31,11 +31,12 @@ func remade(t *testing.T, dir string, n int, change func(p *lab.Provenance)) {
 	must.M(os.WriteFile(path, []byte(now), 0o600))
 	events := filepath.Join(filepath.Dir(path), "events.jsonl")
 	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
-	must.M(os.WriteFile(events, []byte(strings.ReplaceAll(string(must.M1(os.ReadFile(events))), sum(text), sum(now))), 0o600))
+	must.M(os.WriteFile(events, []byte(strings.ReplaceAll(string(must.M1(os.ReadFile(events))), sum(text), sum(now))),
+		0o600))
 }
 
-// Shards of other code than the others, be it a library, a plugin or an edited checkout, are not merged, unless Mix
-// is given: then the header names all.
+// Shards of other code than the others, be it a library, a plugin or an edited checkout, are not merged, unless Mix is
+// given: then the header names all.
 func TestShardsOfOtherCode(t *testing.T) {
 	for name, change := range map[string]func(p *lab.Provenance){
 		"gomlx v0":     func(p *lab.Provenance) { p.GoMLX = "v0" },
@@ -48,7 +49,8 @@ func TestShardsOfOtherCode(t *testing.T) {
 		file := filepath.Join(dir, "x.jsonl")
 		must.M(p.Merge(dir, file, paper.Known))
 		remade(t, dir, 1, change)
-		if err := p.Merge(dir, file, paper.Known); !errors.Is(err, lab.ErrMixed) || !strings.Contains(err.Error(), "shards 0 and 1") || !strings.Contains(err.Error(), name) {
+		if err := p.Merge(dir, file, paper.Known); !errors.Is(err, lab.ErrMixed) ||
+			!strings.Contains(err.Error(), "shards 0 and 1") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: merging: %v", name, err)
 		}
 		var why error

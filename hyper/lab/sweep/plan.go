@@ -1,15 +1,17 @@
-// Package sweep carries experiments beyond one process: a sweep's runs are cut into shards, each of which is an idempotent, resumable task
-// with a result folder of its own, so that any number of workers, on one machine or many, can do them in any order.
+// Package sweep carries experiments beyond one process: a sweep's runs are cut into shards, each of which is an
+// idempotent, resumable task with a result folder of its own, so that any number of workers, on one machine or many,
+// can do them in any order.
 //
 // A sweep's folder holds
 //
 //	plan.json                      what is run, and its shards: written once, never changed
 //	shards/0007/results.jsonl      rows of shard 7, as `hyper run` writes them, to resume to the byte
-//	shards/0007/events.jsonl       what happened to it: starts, interruptions, failures, the end with the file's checksum
+//	shards/0007/events.jsonl       what happened to it: starts, interruptions, failures, the end and checksum
 //	shards/0007/heartbeat.json     how far it is, by its worker
 //
-// [New] makes a plan and [Plan.Create] its folder; [Local] runs shards by processes of this machine, [Slurm] by a job array and [Kubernetes]
-// by an Indexed Job, both by a command that calls [Plan.RunShard]; [Plan.States] tells how each shard is, and [Plan.Merge] joins their rows.
+// [New] makes a plan and [Plan.Create] its folder; [Local] runs shards by processes of this machine, [Slurm] by a job
+// array and [Kubernetes] by an Indexed Job, both by a command that calls [Plan.RunShard]; [Plan.States] tells how each
+// shard is, and [Plan.Merge] joins their rows.
 package sweep
 
 import (
@@ -62,7 +64,8 @@ type Shard struct {
 type Options struct {
 	Backend   string `json:"backend"`    // "" is backend.Default()
 	BatchRuns int    `json:"batch_runs"` // 0 is a good number for the backend
-	Shards    int    `json:"shards"`     // about so many in all; 0 is 32, or fewer where they would be less than a batch
+	// about so many in all; 0 is 32, or fewer where they would be less than a batch
+	Shards int `json:"shards"`
 }
 
 // New plans a sweep. The plan follows from the arguments alone, not from the machine's cores or the workers.
@@ -71,7 +74,8 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 		return Plan{}, err
 	}
 	if o.BatchRuns < 0 || o.Shards < 0 {
-		return Plan{}, fmt.Errorf("numbers of shards and of runs in a batch must not be negative, got %d and %d", o.Shards, o.BatchRuns)
+		return Plan{}, fmt.Errorf("numbers of shards and of runs in a batch must not be negative, got %d and %d",
+			o.Shards, o.BatchRuns)
 	}
 	if o.Backend == "" {
 		o.Backend = backend.Default()
@@ -85,7 +89,8 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 	if o.Shards == 0 {
 		o.Shards = 32
 	}
-	p := Plan{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Backend: o.Backend, BatchRuns: o.BatchRuns, Spec: spec}
+	p := Plan{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Backend: o.Backend,
+		BatchRuns: o.BatchRuns, Spec: spec}
 	p.Shards = cut(spec, o.Shards, o.BatchRuns)
 	return p, nil
 }
@@ -100,7 +105,8 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 		return err
 	}
 	if what := p.difference(there); what != "" {
-		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or `hyper sweep %s` goes on with that one", dir, what, dir)
+		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or `hyper sweep %s` goes on with that one",
+			dir, what, dir)
 	}
 	return nil
 }
@@ -120,7 +126,7 @@ func (p Plan) difference(other Plan) string {
 	return ""
 }
 
-// Open reads the plan of a sweep's folder. The error wraps ErrPlan when there is none, or none that this version can go on with.
+// Open reads the plan of a sweep's folder. The error wraps ErrPlan without a plan of this version.
 func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
 	if err != nil {
@@ -138,7 +144,7 @@ func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 		return Plan{}, fmt.Errorf("%s: %w: %v", dir, ErrPlan, err)
 	}
 	if p.Version != hyper.Version {
-		return Plan{}, fmt.Errorf("%s: %w: it is of version %s, this is %s: go on with that version", dir, ErrPlan, p.Version, hyper.Version)
+		return Plan{}, fmt.Errorf("%s: %w: version %s made it: use it, not %s", dir, ErrPlan, p.Version, hyper.Version)
 	}
 	return p, p.check(dir)
 }
@@ -149,7 +155,8 @@ func (p Plan) check(dir string) error {
 	for _, s := range p.Shards {
 		for _, e := range s.Entries {
 			if e < 0 || e >= len(parts) || s.Runs < 1 || s.Runs > p.Spec.Runs {
-				return fmt.Errorf("%s: %w: a shard has %d runs of entry %d, which are not in the Spec", dir, ErrPlan, s.Runs, e)
+				return fmt.Errorf("%s: %w: a shard has %d runs of entry %d, which are not in the Spec", dir, ErrPlan,
+					s.Runs, e)
 			}
 			parts[e] = append(parts[e], s)
 		}
@@ -159,7 +166,8 @@ func (p Plan) check(dir string) error {
 		next := 0
 		for _, s := range shards {
 			if s.First != next {
-				return fmt.Errorf("%s: %w: entry %d, run %d is in two shards, or in none", dir, ErrPlan, e, min(next, s.First))
+				return fmt.Errorf("%s: %w: entry %d, run %d is in two shards, or in none", dir, ErrPlan, e,
+					min(next, s.First))
 			}
 			next += s.Runs
 		}
@@ -194,7 +202,8 @@ func (p Plan) mixed(why error) error {
 // ShardSpec is what a shard runs.
 func (p Plan) ShardSpec(n int) lab.Spec {
 	s := p.Shards[n]
-	spec := lab.Spec{Experiment: p.Spec.Experiment, Periods: p.Spec.Periods, Runs: s.Runs, Seed: p.Spec.Seed + uint64(s.First)}
+	spec := lab.Spec{Experiment: p.Spec.Experiment, Periods: p.Spec.Periods, Runs: s.Runs,
+		Seed: p.Spec.Seed + uint64(s.First)}
 	for _, e := range s.Entries {
 		spec.Entries = append(spec.Entries, p.Spec.Entries[e])
 	}

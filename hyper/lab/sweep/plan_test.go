@@ -16,7 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Whatever the numbers, every run of every setting is in one shard, a shard has settings of one shape, and there are about as many as were asked for.
+// Whatever the numbers, every run of every setting is in one shard, a shard has settings of one shape, and there are
+// about as many as were asked for.
 func TestPlansAreCutEvenly(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -41,7 +42,8 @@ func TestPlansAreCutEvenly(t *testing.T) {
 					seen[[2]int{e, run}]++
 				}
 			}
-			if got := p.ShardSpec(n); len(got.Entries) != len(s.Entries) || got.Seed != uint64(s.First) || got.Validate() != nil {
+			if got := p.ShardSpec(n); len(got.Entries) != len(s.Entries) || got.Seed != uint64(s.First) ||
+				got.Validate() != nil {
 				t.Fatalf("shard %d runs %+v", n, got)
 			}
 		}
@@ -55,18 +57,21 @@ func TestPlansAreCutEvenly(t *testing.T) {
 		}
 		// No more than asked for would be empty or less than a batch; a shape's last shards may be parts.
 		if most := 4*o.Shards + 4*shapes; len(p.Shards) > most {
-			t.Errorf("%d shapes, %d settings, %d runs: %d shards for %d", shapes, len(spec.Entries), runs, len(p.Shards), o.Shards)
+			t.Errorf("%d shapes, %d settings, %d runs: %d shards for %d", shapes, len(spec.Entries), runs,
+				len(p.Shards), o.Shards)
 		}
 	}
 }
 
-// A sweep of 20 step sizes with 50 runs each is cut into equal shards of whole batches: no batch is a compilation of its own.
+// A sweep of 20 step sizes with 50 runs each is cut into equal shards of whole batches: no batch is a compilation of
+// its own.
 func TestShardsAreOfWholeBatches(t *testing.T) {
 	var steps []string
 	for i := range 20 {
 		steps = append(steps, "0."+string(rune('1'+i%9))+string(rune('0'+i/9)))
 	}
-	spec, err := paper.Gaussian.Spec([]string{"linear"}, []string{"step-size=" + strings.Join(steps, ",")}, lab.Size{Periods: 5, Runs: 50}, 0)
+	spec, err := paper.Gaussian.Spec([]string{"linear"}, []string{"step-size=" + strings.Join(steps, ",")},
+		lab.Size{Periods: 5, Runs: 50}, 0)
 	must.M(err)
 	p, err := sweep.New(spec, sweep.Options{Backend: backend.Go, BatchRuns: 8})
 	must.M(err)
@@ -80,7 +85,8 @@ func TestShardsAreOfWholeBatches(t *testing.T) {
 	}
 }
 
-// A folder takes one plan. The same again goes on; another, a damaged one, and one of another version are refused, and nothing is changed.
+// A folder takes one plan. The same again goes on; another, a damaged one, and one of another version are refused, and
+// nothing is changed.
 func TestPlanFilesDoNotChange(t *testing.T) {
 	s := grid(t, 20)
 	p, dir := created(t, s, sweep.Options{Shards: 4})
@@ -98,7 +104,8 @@ func TestPlanFilesDoNotChange(t *testing.T) {
 		change(&other, &o)
 		q, err := sweep.New(other, o)
 		must.M(err)
-		if err := q.Create(dir, paper.Known); want != "4 shards" && (err == nil || !strings.Contains(err.Error(), want)) || want == "4 shards" && err == nil {
+		if err := q.Create(dir, paper.Known); want != "4 shards" &&
+			(err == nil || !strings.Contains(err.Error(), want)) || want == "4 shards" && err == nil {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

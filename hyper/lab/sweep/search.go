@@ -14,8 +14,8 @@ import (
 // SearchFile is the name of a search's file in its folder.
 const SearchFile = "search.json"
 
-// Search is successive halving by sweeps: each rung is a sweep in a folder of its own, rung-1, rung-2, ..., that is planned when the one
-// before is done.
+// Search is successive halving by sweeps: each rung is a sweep in a folder of its own, rung-1, rung-2, ..., that is
+// planned when the one before is done.
 type Search struct {
 	Format     string          `json:"format"`
 	Version    string          `json:"version"`
@@ -34,7 +34,8 @@ func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search
 	}
 	p, err := New(spec, o)
 	o.Backend, o.BatchRuns = p.Backend, p.BatchRuns
-	return Search{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Options: o, Tuning: t}, err
+	return Search{Format: Format, Version: hyper.Version, Provenance: lab.ThisProvenance(o.Backend), Options: o,
+		Tuning: t}, err
 }
 
 // Create writes the search into a folder. If one is there already it must be the same.
@@ -47,7 +48,8 @@ func (s Search) Create(dir string) error {
 		return err
 	}
 	if !reflect.DeepEqual(s.Options, there.Options) || !reflect.DeepEqual(s.Tuning, there.Tuning) {
-		return fmt.Errorf("%s holds another search: choose another folder, or `hyper sweep %s` goes on with that one", dir, dir)
+		return fmt.Errorf("%s holds another search: choose another folder, or `hyper sweep %s` goes on with that one",
+			dir, dir)
 	}
 	return nil
 }
@@ -63,14 +65,15 @@ func OpenSearch(dir string) (Search, error) {
 		return s, fmt.Errorf("%s: %w: its %s is not of format %s", dir, ErrPlan, SearchFile, Format)
 	}
 	if s.Version != hyper.Version {
-		return s, fmt.Errorf("%s: %w: it is of version %s, this is %s: go on with that version", dir, ErrPlan, s.Version, hyper.Version)
+		return s, fmt.Errorf("%s: %w: version %s made it: use that, not %s", dir, ErrPlan, s.Version, hyper.Version)
 	}
 	return s, nil
 }
 
-// Run goes on with the search: run is given the sweep of each rung in turn, and may return an error to go on later. The result is
-// written to tune.json, as `hyper tune` does.
-func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung string, p Plan) error) (lab.Tuning, error) {
+// Run goes on with the search: run is given the sweep of each rung in turn, and may return an error to go on later. The
+// result is written to tune.json, as `hyper tune` does.
+func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung string, p Plan) error) (
+	lab.Tuning, error) {
 	t, err := s.Tuning.Search(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		path := Rung(dir, rung)
 		p, err := New(spec, s.Options)

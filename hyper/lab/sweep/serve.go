@@ -21,10 +21,11 @@ type message struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// Serve is the main function of a worker of Local: it does the shards whose numbers it reads, a line each, and reports on out. share is
-// k/n, the k-th of n shares of the machine's cores. Shards of one shape that follow each other compile once. It ends, after saving, when in does.
-// every is as in lab.Options, and mix as in Plan.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]lab.Experiment, dir, share string, every time.Duration, mix func(why error)) error {
+// Serve is the main function of a worker of Local: it does the shards whose numbers it reads, a line each, and reports
+// on out. share is k/n, the k-th of n shares of the machine's cores. Shards of one shape that follow each other compile
+// once. It ends, after saving, when in does. every is as in lab.Options, and mix as in Plan.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]lab.Experiment, dir, share string,
+	every time.Duration, mix func(why error)) error {
 	p, err := Open(dir, known)
 	if err != nil {
 		return err
@@ -67,7 +68,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 const patience = 30 * time.Second
 
 // runWhenFree is RunShard that waits for a process that is at work on the shard.
-func (p Plan) runWhenFree(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
+func (p Plan) runWhenFree(ctx context.Context, dir string, n int, known map[string]lab.Experiment,
+	o lab.Options) error {
 	for begin := time.Now(); ; {
 		err := p.RunShard(ctx, dir, n, known, o)
 		if !errors.Is(err, ErrBusy) || time.Since(begin) > patience {

@@ -20,8 +20,8 @@ var ErrDamaged = errors.New("damaged shard")
 var ErrBusy = errors.New("another process is at work on it")
 
 // RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns
-// lab.ErrInterrupted; called again, here or on another machine, it goes on to the same bytes. o.Dir, Backend, BatchRuns
-// and Mix are the plan's.
+// lab.ErrInterrupted; called again, here or on another machine, it goes on to the same bytes. The plan sets o.Dir,
+// Backend, BatchRuns, Mix.
 func (p Plan) RunShard(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	if n < 0 || n >= len(p.Shards) {
 		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
@@ -92,7 +92,7 @@ func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab
 
 // finish checks the results, and records their checksum.
 func (p Plan) finish(path string, n int, known map[string]lab.Experiment, took time.Duration) error {
-	rows, err := p.readShard(path, n, known)
+	_, rows, err := p.readShard(path, n, known)
 	if err != nil {
 		return errors.Join(err, record(path, event{What: failed, Error: err.Error()}))
 	}

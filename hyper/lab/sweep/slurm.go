@@ -18,15 +18,16 @@ import (
 
 // Task says what a scheduler gives to each shard.
 type Task struct {
-	Command  []string // a command line that does a shard, given the sweep's folder and the shard's number as last arguments
+	// a command line that does a shard, given the sweep's folder and the shard's number as last arguments
+	Command  []string
 	CPUs     int
 	Memory   string // such as 2G or 2Gi; "" is the scheduler's default
 	Parallel int    // shards at once; 0 is as many as there is room for
 	Retries  int    // of a shard that failed; one that was interrupted goes on however often
 }
 
-// Slurm does the shards of a sweep by a job array. A task that is killed or fails is requeued; one that is preempted, or near its time limit,
-// hears SIGTERM, saves, and is requeued.
+// Slurm does the shards of a sweep by a job array. A task that is killed or fails is requeued; one that is preempted,
+// or near its time limit, hears SIGTERM, saves, and is requeued.
 type Slurm struct {
 	Task
 	Time    string   // limit of a task, as sbatch takes it; "" is the partition's
@@ -98,8 +99,8 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 // quote makes a text one word of the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without Slurm on this machine the
-// queue counts as empty.
+// Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without
+// Slurm on this machine the queue counts as empty.
 func (s Slurm) Due(p Plan, dir string) ([]int, error) {
 	if err := p.mayRun(); err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func queued(dir string) []int {
 	return out
 }
 
-// Submit hands shards to sbatch, and returns the job's number. The script is kept as slurm-JOB.sh in the sweep's folder.
+// Submit hands shards to sbatch, and returns the job's number. The folder keeps the script as slurm-JOB.sh.
 func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string, err error) {
 	script, err := s.Script(dir, shards)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 // TestMain lets this binary be a worker of itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "serve" {
-		err := sweep.Serve(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2], os.Args[3], 20*time.Millisecond, nil)
+		err := sweep.Serve(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2], os.Args[3],
+			20*time.Millisecond, nil)
 		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -40,7 +41,8 @@ func local(workers int) sweep.Local {
 // grid is two shapes of three settings each, with five runs.
 func grid(t *testing.T, periods int) lab.Spec {
 	t.Helper()
-	s, err := paper.Gaussian.Spec([]string{"linear"}, []string{"index-samples=4", "batch=16", "index-dim=3", "arms=5,6", "step-size=0.1,0.2,0.4"}, lab.Size{Periods: periods, Runs: 5}, 7)
+	s, err := paper.Gaussian.Spec([]string{"linear"}, []string{"index-samples=4", "batch=16", "index-dim=3", "arms=5,6",
+		"step-size=0.1,0.2,0.4"}, lab.Size{Periods: periods, Runs: 5}, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +82,15 @@ func runAll(t *testing.T, p sweep.Plan, dir string, order []int) {
 	t.Helper()
 	programs := &lab.Programs{}
 	for _, n := range order {
-		if err := p.RunShard(t.Context(), dir, n, paper.Known, lab.Options{Workers: 1, Programs: programs}); err != nil {
+		if err := p.RunShard(t.Context(), dir, n, paper.Known,
+			lab.Options{Workers: 1, Programs: programs}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// Merged results do not depend on the shards, their order, the batches, or the number of workers; and they are those of one lab.Run.
+// Merged results do not depend on the shards, their order, the batches, or the number of workers; and they are those of
+// one lab.Run.
 func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
 	s := grid(t, 50)
 	var want string
@@ -145,7 +149,9 @@ func TestShardsOfAShapeShareACompilation(t *testing.T) {
 func TestSearchIsTune(t *testing.T) {
 	tuning := lab.Tuning{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
-		Space: []lab.Dimension{{Key: "step-size", Low: 0.01, High: 1}, {Key: "sgd-steps", Values: []string{"1", "2"}}}, Candidates: 10, Size: lab.Size{Periods: 18, Runs: 8}, Seed: 5,
+		Space: []lab.Dimension{{Key: "step-size", Low: 0.01, High: 1},
+			{Key: "sgd-steps", Values: []string{"1", "2"}}},
+		Candidates: 10, Size: lab.Size{Periods: 18, Runs: 8}, Seed: 5,
 	}
 	want, err := lab.Tune(t.Context(), tuning, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
 	must.M(err)
