@@ -20,8 +20,8 @@ const (
 )
 
 // Prior is the additive prior f~_{DBz} of section 2.5: a base model whose parameters D B z are fixed at initialisation
-// and never trained. The rows of B have the given law within the layout; D is diagonal. Without a Base the prior adds to the
-// parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
+// and never trained. The rows of B have the given law within the layout; D is diagonal. Without a Base the prior adds
+// to the parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
 type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout

@@ -3,6 +3,7 @@ package hyper
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -12,9 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016): the index is a mask over the hidden units of a network,
-// and g_nu(z) is nu with the weights that leave each unit multiplied by its entry, 1/Keep or 0. To mask the weights is to
-// mask the activations: one index is one network, the same for all inputs. nu is one node, [runs, N_theta].
+// Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016): the index is a mask over the hidden units
+// of a network, and g_nu(z) is nu with the weights that leave each unit multiplied by its entry, 1/Keep or 0. To mask
+// the weights is to mask the activations: one index is one network, the same for all inputs. nu is one node, [runs,
+// N_theta].
 type Dropout struct {
 	Net    base.MLP
 	Keep   float64     // probability of keeping a unit
@@ -35,7 +37,23 @@ func (h Dropout) Validate() error {
 	return faults.Prefix("hyper.Dropout: ", errors.Join(errs...))
 }
 
-// Index is the law of the masks.
+// FitsBase reports a base model other than Net.
+func (h Dropout) FitsBase(b BaseModel) error {
+	net, other := h.Net, b
+	if net.Activation == "" {
+		net.Activation = base.ActivationReLU
+	}
+	if o, ok := b.(base.MLP); ok && o.Activation == "" {
+		o.Activation = base.ActivationReLU
+		other = o
+	}
+	if reflect.DeepEqual(BaseModel(net), other) {
+		return nil
+	}
+	return fmt.Errorf("hyper.Dropout: Net %v must be the base model, got %T %v", h.Net, b, b)
+}
+
+// Index is the distribution of the masks.
 func (h Dropout) Index() index.Distribution {
 	units := 0
 	for _, width := range h.Net.Layers[1:max(len(h.Net.Layers)-1, 1)] {

@@ -35,6 +35,9 @@ func (h Ensemble) Validate() error {
 // Index is the uniform distribution over one-hot vectors.
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }
 
+// NumParticles is the number of particles.
+func (h Ensemble) NumParticles() int { return h.Particles }
+
 // NumTheta is N_theta.
 func (h Ensemble) NumTheta() int { return h.Params }
 

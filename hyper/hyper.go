@@ -37,14 +37,15 @@ type BaseModel interface {
 	Apply(theta, x *Node) *Node
 }
 
-// FixedInputs is a base model that knows the length of its inputs, so that others can be refused before anything is
-// compiled.
+// FixedInputs is a base model, or a belief, that knows the length of its inputs, so that others can be refused before
+// anything is compiled.
 type FixedInputs interface {
-	// Inputs is the number of features of an input; 0 is for arms.
+	// Inputs is the number of features of an input; 0 is for arms, and -1 for a belief that does not know it.
 	Inputs() int
 }
 
-// DifferentiableBase is a base model that knows its gradient. Training then differentiates only the hypermodel automatically.
+// DifferentiableBase is a base model that knows its gradient. Training then differentiates only the hypermodel
+// automatically.
 type DifferentiableBase interface {
 	BaseModel
 	// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta,
@@ -52,18 +53,12 @@ type DifferentiableBase interface {
 	Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
 }
 
-// LayeredBase is a base model whose predictions are linear in its last parameters, given the others: a network with a linear output.
-type LayeredBase interface {
-	DifferentiableBase
-	// Features returns what the last parameters multiply, [runs, indices, last, inputs]: there are as many as its third axis is long, the
-	// weights and then the bias of the output.
-	Features(theta, x *Node) *Node
-}
-
 // LinearBase is a base model that is linear in theta, f_theta(x) = phi(x)^T theta. Perturbed SGD then needs the data
 // only through Phi^T Phi and Phi^T v, where the rows of Phi are phi(x) of each datum.
 type LinearBase interface {
 	BaseModel
+	// Diagonal tells whether Phi^T Phi is diagonal for all data: it is then kept as its diagonal.
+	Diagonal() bool
 	// NoData returns the Gram matrix of no data: zeros.
 	NoData(g *Graph, runs int) *Node
 	// Gram returns Phi^T Phi, in the model's own form, with the runs axis first.
@@ -74,7 +69,9 @@ type LinearBase interface {
 	GramMul(gram, v *Node) *Node
 }
 
-// Hypermodel is a class of functions g_nu from indices to base model parameters, with its reference distribution.
+// Hypermodel is a class of functions g_nu from indices to base model parameters, with its reference distribution. One
+// that is [Affine] without a prior of its own (a method Structure), has [Particles], or is [Variational], makes models
+// that are.
 type Hypermodel interface {
 	// Index is the reference distribution p_z.
 	Index() index.Distribution

@@ -37,7 +37,8 @@ func InitNormal(sd float64) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node { return MulScalar(s.Normal(dims...), sd) }
 }
 
-// InitTruncatedNormal draws from N(0, sd^2) conditioned on two standard deviations; the paper's section 4.2 has sd 0.05.
+// InitTruncatedNormal draws from N(0, sd^2) conditioned on two standard deviations; the paper's section 4.2 has sd
+// 0.05.
 func InitTruncatedNormal(sd float64) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
 		// Inverse of the truncated distribution function: u is uniform on (Phi(-2), Phi(2)), mapped by the quantile.
@@ -60,8 +61,8 @@ func InitScaled(scale float64, init Initializer) Initializer {
 	}
 }
 
-// InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases. The
-// last axis must be the network's parameters.
+// InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases.
+// The last axis must be the network's parameters.
 func InitLayers(net base.MLP) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
 		var limits []float32

@@ -11,7 +11,8 @@ import (
 )
 
 // Linear is the linear hypermodel g_nu(z) = mu + C z (section 2.3; the paper's a + B z), with C constrained by a
-// [Layout]: dense, diagonal, a block per layer, or a block per arm. nu is (mu [runs, N_theta], C [runs, N_theta, Width]).
+// [Layout]: dense, diagonal, a block per layer, or a block per arm. nu is (mu [runs, N_theta], C [runs, N_theta,
+// Width]).
 type Linear struct {
 	Layout
 	P index.Distribution // p_z; its dimension is the layout's IndexDim
@@ -31,6 +32,9 @@ func (h Linear) Validate() error {
 
 // Index is the reference distribution p_z.
 func (h Linear) Index() index.Distribution { return h.P }
+
+// Structure is the layout of C.
+func (h Linear) Structure() Layout { return h.Layout }
 
 // NumTheta is the number of rows of C.
 func (h Linear) NumTheta() int { return h.Rows() }

@@ -12,7 +12,8 @@ import (
 )
 
 // MeanField is the diagonal linear hypermodel of Bayes by Backprop (appendix D; Blundell et al. 2015): theta_i = mu_i +
-// softplus(rho_i) z_i with z ~ N(0, I), so that theta is N(mu, diag softplus(rho)^2). nu is (mu, rho), each [runs, N_theta].
+// softplus(rho_i) z_i with z ~ N(0, I), so that theta is N(mu, diag softplus(rho)^2). nu is (mu, rho), each [runs,
+// N_theta].
 type MeanField struct {
 	Params    int         // N_theta
 	InitM     Initializer // of mu; nil is InitNormal(0.05), and fan-in scaling with an output layer of 0 for a network

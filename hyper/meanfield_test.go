@@ -188,7 +188,8 @@ func TestPriorInTheParameters(t *testing.T) {
 		s := rng.New(in[0])
 		p, x := made(m, s)
 		z := m.Index().Sample(s.Named("z"), indices)
-		return []*Node{m.Theta(p, z), p.Nu[0], p.Nu[1], p.Prior, z.Dense(), m.Predict(p, z, x), m.Base.Apply(m.Theta(p, z), x)}
+		theta := parts{m}.Complete(m.Hyper.Theta(p.Nu, z), p, z)
+		return []*Node{theta, p.Nu[0], p.Nu[1], priorOf(p), z.Dense(), m.Predict(p, z, x), m.Base.Apply(theta, x)}
 	}, []uint64{1, 2})
 	var want []float64
 	for run := range runs {

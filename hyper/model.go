@@ -1,6 +1,8 @@
 package hyper
 
 import (
+	"slices"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
@@ -8,25 +10,26 @@ import (
 )
 
 // Model is a distribution over functions: a base model, a hypermodel with its reference distribution, and optionally an
-// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5), or f_{DBz + g_nu(z)} when
-// the prior has no base model of its own.
+// additive prior. Given an index z it is the function f^_{g_nu(z)}, plus f~_{DBz} with a prior (section 2.5), or f_{DBz
+// + g_nu(z)} when the prior has no base model of its own.
 type Model struct {
 	Base  BaseModel
 	Hyper Hypermodel
 	Prior *Prior // nil: none
 }
 
-// Params are the parameters of a Model for a batch of runs.
-type Params struct {
-	Nu    []*Node // trained
-	Nu0   []*Node // their initial values, which the regulariser anchors to
-	Prior *Node   // entries of D B, fixed; nil without prior
-	// PriorTheta may stand for Prior where indices are one-hot: D B z at each of them, [runs, N_z, N_theta], laid out as an ensemble's nu.
-	PriorTheta *Node
-}
-
 // Index is the reference distribution p_z.
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
+
+// Inputs is the number of features of an input, 0 for arms; -1 where the base model does not know.
+func (m Model) Inputs() int {
+	if b, ok := m.Base.(FixedInputs); ok {
+		return b.Inputs()
+	}
+	return -1
+}
+
+var _ Capable = Model{}
 
 // Init draws the initial parameters. priorScale is sigma_p of each run, [runs], or nil for 1: it multiplies a D that is
 // given, and predictions of the default prior.
@@ -38,86 +41,148 @@ func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 func (m Model) Init(s rng.Stream, priorScale *Node) Params {
 	p := Params{Nu: m.initNu(s.Named("init"), priorScale)}
 	p.Nu0 = p.Nu
-	if m.Prior != nil {
-		p.Prior = m.prior().Init(s.Named("prior"), priorScale)
+	if m.Prior == nil {
+		return p
+	}
+	db := m.prior().Init(s.Named("prior"), priorScale)
+	if _, ok := m.Hyper.(Particles); ok && len(m.Prior.Layout.Sizes) == 1 {
+		p.Fixed = map[string]*Node{priorTheta: Transpose(db, 1, 2)} // laid out as nu: read along the cache
+	} else {
+		p.Fixed = map[string]*Node{priorMatrix: db}
 	}
 	return p
 }
 
+// Names in Params.Fixed of a Model.
+const (
+	priorMatrix = "prior"       // the entries of D B
+	priorTheta  = "prior.theta" // D B z at each one-hot index, [runs, N_z, N_theta]
+)
+
 // Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices, inputs].
 func (m Model) Predict(p Params, z index.Set, x *Node) *Node {
-	if m.Prior == nil {
-		return m.Base.Apply(m.Hyper.Theta(p.Nu, z), x)
+	theta := m.Hyper.Theta(p.Nu, z)
+	if m.Prior == nil || m.Prior.Base == nil {
+		return m.Base.Apply(parts{m}.Complete(theta, p, z), x)
 	}
-	if m.Prior.Base == nil {
-		return m.Base.Apply(m.Theta(p, z), x)
-	}
-	return Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(m.PriorTheta(p, z), x))
+	return Add(m.Base.Apply(theta, x), parts{m}.FixedPart(p, z, x, 1))
 }
 
-// Sample draws n functions for each run and returns their predictions at x: [runs, n, inputs]. It is Predict at fresh
-// indices; where the law of theta is known without z (see [Model.Marginal]) theta is drawn directly.
-func (m Model) Sample(p Params, s rng.Stream, n int, x *Node) *Node {
-	if mu, sd, ok := m.Marginal(p); ok {
-		theta := Add(InsertAxes(mu, 1), Mul(InsertAxes(sd, 1), s.Normal(n, NumTheta(m.Base))))
-		return m.Base.Apply(theta, x)
+// Capabilities are those of the parts together.
+func (m Model) Capabilities() Capabilities {
+	own := parts{m}
+	c := Capabilities{Parametric: own}
+	if m.apart() {
+		c.Additive = own
 	}
-	return m.Predict(p, m.Index().Sample(s, n), x)
+	c.Linear, _ = m.Base.(LinearBase)
+	if h, ok := m.Hyper.(structured); ok {
+		c.Affine = affine{parts{m}, h.Structure()}
+	}
+	c.Particles, _ = m.Hyper.(Particles)
+	c.Variational, _ = m.Hyper.(Variational)
+	if m.independent() {
+		c.Marginals = own
+	}
+	if b, ok := m.Base.(DifferentiableBase); ok {
+		c.Gradient = b
+	}
+	return c
 }
 
-// Marginal returns mean and standard deviation, each [runs, N_theta], of the components of theta (prior included),
-// when those are independent Gaussians: each sees a Gaussian part of the index of its own, as in section 4.1.
-func (m Model) Marginal(p Params) (mu, sd *Node, ok bool) {
-	l, isLinear := m.Hyper.(Linear)
-	if !isLinear || l.uniform() != 1 || !m.gaussian() || !m.LinearInTheta() {
-		return nil, nil, false
-	}
-	if m.Prior != nil && !m.Prior.Layout.Equal(l.Layout) {
-		return nil, nil, false
-	}
-	mu, c := m.Affine(p)
-	return mu, Sqrt(ReduceSum(Square(c), 2)), true
+// structured is a hypermodel mu + C z.
+type structured interface{ Structure() Layout }
+
+// parts is a Model with the methods of its capabilities.
+type parts struct{ Model }
+
+// affine is a Model with a structured hypermodel.
+type affine struct {
+	parts
+	layout Layout
 }
 
-func (m Model) gaussian() bool {
-	switch m.Index().(type) {
-	case index.Gaussian, index.PerArm:
-		return true
+func (m affine) Structure() Layout { return m.layout }
+
+func (m affine) PriorMatrix(p Params) (*Node, Layout) {
+	if m.Prior == nil || m.apart() {
+		return nil, Layout{}
 	}
-	return false
+	return p.Fixed[priorMatrix], m.Prior.Layout
 }
 
-// LinearInTheta tells whether the predictions are phi(x)^T theta with one feature map phi for the trained part and the
+// NumTheta is N_theta.
+func (m parts) NumTheta() int { return m.Hyper.NumTheta() }
+
+// NumInvolved is the number of trained parameters involved in each index sample (section 4.1).
+func (m Model) NumInvolved() int { return m.Hyper.NumInvolved() }
+
+// Trained returns g_nu(z), [runs, indices, N_theta].
+func (m parts) Trained(nu []*Node, z index.Set) *Node { return m.Hyper.Theta(nu, z) }
+
+// Complete adds D B z to theta, where the prior is the same function of its parameters as the base model, or is in the
+// base model's parameters.
+func (m parts) Complete(theta *Node, p Params, z index.Set) *Node {
+	if m.Prior == nil || m.apart() {
+		return theta
+	}
+	return Add(theta, m.priorAt(p, z))
+}
+
+// FixedPart returns the predictions of the prior's base model: see [Additive].
+func (m parts) FixedPart(p Params, z index.Set, x *Node, steps int) *Node {
+	theta := m.priorAt(p, z)
+	if z.Every && steps > 1 {
+		theta = Concatenate(slices.Repeat([]*Node{theta}, steps), 1)
+	}
+	if steps > 1 {
+		theta = Reshape(theta, theta.Shape().Dim(0)*steps, -1, theta.Shape().Dim(2))
+	}
+	return m.Prior.Base.Apply(theta, x)
+}
+
+// apart tells whether the prior is a function of its own.
+func (m Model) apart() bool { return m.Prior != nil && m.Prior.Base != nil && !m.linearInTheta() }
+
+// linearInTheta tells whether the predictions are phi(x)^T theta with one feature map phi for the trained part and the
 // prior: then perturbed SGD needs the data only through sufficient statistics.
-func (m Model) LinearInTheta() bool {
+func (m Model) linearInTheta() bool {
 	_, ok := m.Base.(LinearBase)
 	return ok && (m.Prior == nil || m.Prior.shares(m.Base))
 }
 
-// Theta returns the parameters of the whole function, g_nu(z) + D B z, of a model that is LinearInTheta or whose prior is in
-// the parameters.
-func (m Model) Theta(p Params, z index.Set) *Node {
-	theta := m.Hyper.Theta(p.Nu, z)
-	if m.Prior != nil {
-		theta = Add(theta, m.PriorTheta(p, z))
+// independent tells whether the components of theta are independent Gaussians, prior included: each sees a Gaussian
+// part of the index of its own, as in section 4.1.
+func (m Model) independent() bool {
+	h, ok := m.Hyper.(structured)
+	if !ok || h.Structure().uniform() != 1 || !m.gaussian() || !m.linearInTheta() {
+		return false
 	}
-	return theta
+	return m.Prior == nil || m.Prior.Layout.Equal(h.Structure())
 }
 
-// PriorTheta returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
-func (m Model) PriorTheta(p Params, z index.Set) *Node {
-	if p.PriorTheta != nil {
-		return StopGradient(takeRows(p.PriorTheta, z))
+// Marginal returns mean and standard deviation, each [runs, N_theta], of the components of theta; see [Marginals] for
+// the models that have them.
+func (m parts) Marginal(p Params) (mu, sd *Node) {
+	c := p.Nu[1]
+	if m.Prior != nil {
+		c = Add(c, p.Fixed[priorMatrix])
 	}
-	return m.Prior.Theta(p.Prior, z)
+	return p.Nu[0], Sqrt(ReduceSum(Square(c), 2))
 }
 
-// Affine returns mu [runs, N_theta] and the entries of C + D B [runs, N_theta, Width] of a model with a [Linear]
-// hypermodel whose layout its prior shares: Theta is mu + (C + D B) z.
-func (m Model) Affine(p Params) (mu, c *Node) {
-	mu, c = p.Nu[0], p.Nu[1]
-	if m.Prior != nil {
-		c = Add(c, p.Prior)
+// PredictAt returns the predictions with parameters theta of the whole function.
+func (m parts) PredictAt(theta, x *Node) *Node { return m.Base.Apply(theta, x) }
+
+func (m Model) gaussian() bool {
+	_, ok := m.Index().(index.Normal)
+	return ok
+}
+
+// priorAt returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
+func (m Model) priorAt(p Params, z index.Set) *Node {
+	if theta := p.Fixed[priorTheta]; theta != nil {
+		return StopGradient(takeRows(theta, z))
 	}
-	return mu, c
+	return m.Prior.Theta(p.Fixed[priorMatrix], z)
 }

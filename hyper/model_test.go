@@ -56,6 +56,14 @@ func made(m Model, s rng.Stream) (p Params, x *Node) {
 	return p, s.Named("x").Normal(inputs, 2)
 }
 
+// priorOf returns the entries of D B, [runs, N_theta, Width].
+func priorOf(p Params) *Node {
+	if theta := p.Fixed[priorTheta]; theta != nil {
+		return Transpose(theta, 1, 2)
+	}
+	return p.Fixed[priorMatrix]
+}
+
 // take returns rows of v along an axis.
 func take(v *Node, axis int, rows ...int) *Node {
 	var parts []*Node
@@ -107,7 +115,7 @@ func TestPredictionsOfABatchOfRuns(t *testing.T) {
 		predict := func(in []*Node) []*Node {
 			s := rng.New(in[0])
 			p, x := made(m, s)
-			return []*Node{m.Predict(p, m.Index().Sample(s.Named("z"), 2), x), m.Sample(p, s.Named("sample"), 2, x)}
+			return []*Node{m.Predict(p, m.Index().Sample(s.Named("z"), 2), x), Sample(m, p, s.Named("sample"), 2, x)}
 		}
 		batch := eval(t, backend.Go, predict, []uint64{5, 6, 7})
 		for run, seed := range []uint64{5, 6, 7} {
@@ -131,10 +139,14 @@ func TestAdditivePrior(t *testing.T) {
 				s := rng.New(in[0]).Named(what)
 				p, x := made(m, s)
 				z := m.Index().Sample(s.Named("z"), 4)
-				prior := Einsum("rnz,rpz->rnp", z.Dense(), m.Prior.Layout.Expand(p.Prior))
+				prior := Einsum("rnz,rpz->rnp", z.Dense(), m.Prior.Layout.Expand(priorOf(p)))
 				sum := Add(m.Base.Apply(m.Hyper.Theta(p.Nu, z), x), m.Prior.Base.Apply(prior, x))
 				all := m.Predict(p, z, x)
-				grads := Gradient(ReduceAllSum(Square(all)), p.Prior, p.Nu[0])
+				var fixed []*Node // a model's only one
+				for _, x := range p.Fixed {
+					fixed = append(fixed, x)
+				}
+				grads := Gradient(ReduceAllSum(Square(all)), fixed[0], p.Nu[0])
 				out = append(out, all, sum, grads[0], ReduceAllSum(Abs(grads[1])))
 			}
 			return out
@@ -166,10 +178,10 @@ func TestSampleHasTheLawOfPredict(t *testing.T) {
 			if _, ok := m.Base.(base.Tabular); ok {
 				x = nil // all arms
 			}
-			if _, _, ok := m.Marginal(p); !ok {
+			if m.Capabilities().Marginals == nil {
 				t.Errorf("%s: no marginals", what)
 			}
-			return []*Node{m.Sample(p, s.Named("sample"), n, x), m.Predict(p, m.Index().Sample(s.Named("z"), n), x)}
+			return []*Node{Sample(m, p, s.Named("sample"), n, x), m.Predict(p, m.Index().Sample(s.Named("z"), n), x)}
 		}, []uint64{8, 9})
 		for run := range runs {
 			compareMoments(t, what, n, out[0][run*n*inputs:(run+1)*n*inputs], out[1][run*n*inputs:(run+1)*n*inputs])
@@ -215,15 +227,11 @@ func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 	sphere := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Sphere{N: 6}}, nil}
 	densePrior := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Gaussian{N: 6}}, &Prior{Base: arms, Layout: Dense(3, 6)}}
 	diagonalNet := Model{net, Linear{Layout: PerParameter(13, 1), P: index.Gaussian{N: 13}}, nil}
-	eval(t, backend.Go, func(in []*Node) []*Node {
-		for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"], models["MLP, network"]} {
-			p, _ := made(m, rng.New(in[0]))
-			if _, _, ok := m.Marginal(p); ok {
-				t.Errorf("model %d has marginals", i)
-			}
+	for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"], models["MLP, network"]} {
+		if m.Capabilities().Marginals != nil {
+			t.Errorf("model %d has marginals", i)
 		}
-		return []*Node{rng.New(in[0]).Uniform(1)}
-	}, []uint64{1, 2})
+	}
 }
 
 // Validate reports every fault at once.

@@ -10,9 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OneSparse is the hypermodel of section 5, g_nu(z)_m = softmax_m(Beta nu_m (z_m^2 + Alpha)) with z ~ N(0, I): with large Beta its
-// functions are nearly one-hot. Equal nu make every component as likely as any other, and to lower a nu_m is to rule m out. nu is one node,
-// [runs, N], which starts at ones.
+// OneSparse is the hypermodel of section 5, g_nu(z)_m = softmax_m(Beta nu_m (z_m^2 + Alpha)) with z ~ N(0, I): with
+// large Beta its functions are nearly one-hot. Equal nu make every component as likely as any other, and to lower a
+// nu_m is to rule m out. nu is one node, [runs, N], which starts at ones.
 type OneSparse struct {
 	N     int     // N_theta, and the dimension of the index
 	Alpha float64 // 0.01 in the paper

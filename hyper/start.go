@@ -43,7 +43,7 @@ func (m Model) initNu(s rng.Stream, scale *Node) []*Node {
 // is 1 also where the prior's StdDev is given.
 func (m Model) UnitVariance() float64 {
 	b, ok := m.Base.(interface{ UnitVariance() float64 })
-	if !ok || !m.LinearInTheta() || m.Prior != nil && m.Prior.StdDev != nil {
+	if !ok || !m.linearInTheta() || m.Prior != nil && m.Prior.StdDev != nil {
 		return 1
 	}
 	return b.UnitVariance()

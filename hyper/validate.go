@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 
-	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
@@ -39,16 +37,16 @@ func (m Model) validateFit() error {
 	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
 		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(), n))
 	}
-	if l, ok := m.Hyper.(Linear); ok && l.IndexDim() != l.P.Dim() {
-		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", l.IndexDim(), l.P.Dim()))
+	if h, ok := m.Hyper.(structured); ok && h.Structure().IndexDim() != m.Index().Dim() {
+		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d", h.Structure().IndexDim(), m.Index().Dim()))
 	}
-	if d, ok := m.Index().(index.PerArm); ok {
-		if b, ok := m.Base.(base.Tabular); !ok || b.Arms != d.Arms {
-			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Arms, m.Base))
+	if d, ok := m.Index().(index.Blocked); ok {
+		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != d.Blocks() {
+			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v", d.Blocks(), m.Base))
 		}
 	}
-	if h, ok := m.Hyper.(Dropout); ok && !sameFunction(h.Net, m.Base) {
-		errs = append(errs, fmt.Errorf("hyper.Dropout: Net %v must be the base model, got %T %v", h.Net, m.Base, m.Base))
+	if h, ok := m.Hyper.(interface{ FitsBase(BaseModel) error }); ok {
+		errs = append(errs, h.FitsBase(m.Base))
 	}
 	return errors.Join(errs...)
 }
@@ -124,16 +122,4 @@ func inputsDiffer(a, b BaseModel) (x, y int, differ bool) {
 		return 0, 0, false
 	}
 	return p.Inputs(), q.Inputs(), p.Inputs() != q.Inputs()
-}
-
-// sameFunction tells whether b is the network.
-func sameFunction(net base.MLP, b BaseModel) bool {
-	other, ok := b.(base.MLP)
-	if net.Activation == "" {
-		net.Activation = base.ActivationReLU
-	}
-	if other.Activation == "" {
-		other.Activation = base.ActivationReLU
-	}
-	return ok && reflect.DeepEqual(net, other)
 }

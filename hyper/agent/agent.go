@@ -1,11 +1,14 @@
 // Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It
-// is the code that the experiments run, with one run.
+// is the learner that the experiments run, with one run. [Arms], [Linear] and [Neural] make one for rewards of any
+// scale.
+//
+// An agent that makes an Observation after each act takes the very actions that its Config.Learner takes in an
+// experiment with its seed, if it has no Floor and the Learner names its Policy.
 package agent
 
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -14,18 +17,17 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Agent is a hypermodel that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
+// Agent is a belief that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
 // complete state while Observe and Train make the next.
 type Agent struct {
-	config  Config
+	config  Config // with its defaults
 	backend compute.Backend
+	arms    int      // how many there are, where there are no features
 	names   []string // of the state's tensors, sorted
 	read    []int    // places in names of what Act and Sample read
 
@@ -40,9 +42,6 @@ type Agent struct {
 	programs           programs      // of Act and Sample
 }
 
-// keptInputs is the name of the inputs of the data, [1, rows, Features], where the data are kept.
-const keptInputs = "replay.inputs"
-
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.
 func New(c Config) (*Agent, error) {
 	c = c.withDefaults()
@@ -53,10 +52,10 @@ func New(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkBase(b); err != nil {
+	a := &Agent{config: c, backend: b}
+	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, backend: b}
 	state, err := CallOnceN(b, a.buildInit, []uint64{c.Seed})
 	if err != nil {
 		return nil, fmt.Errorf("building the agent: %w", err)
@@ -74,29 +73,23 @@ func New(c Config) (*Agent, error) {
 	return a, nil
 }
 
-func (a *Agent) trainer() train.Trainer {
-	return train.Trainer{Model: a.config.Model, Config: a.config.Train}
-}
+// seed is the name of the seed in the state.
+const seed = "seed"
+
+// streams are the random numbers of the agent.
+func streams(state train.State) learner.Streams { return learner.Streams{Seeds: state[seed]} }
 
 // buildInit makes the state of no data from the seed.
-func (a *Agent) buildInit(seed *Node) []*Node {
-	s := rng.New(seed).Named("agent").Named("init")
-	scale := Const(seed.Graph(), []float32{float32(math.Sqrt(a.config.PriorVariance))})
-	t := a.trainer()
-	t.Capacity = a.config.rows()
-	state := t.Init(s, scale)
-	state["seed"] = seed
-	if a.config.Features > 0 && t.Replays() {
-		state[keptInputs] = Zeros(seed.Graph(), shapes.Make(dtypes.Float32, 1, t.Capacity, a.config.Features))
-	}
-	if a.config.boundsStep() {
-		state["norm2"] = Const(seed.Graph(), []float64{0})
-	}
+func (a *Agent) buildInit(seeds *Node) []*Node {
+	l := a.config.Learner
+	l.Train.Capacity = a.config.rows()
+	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
+	state[seed] = seeds
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
 		out[i] = state[name]
-		if name == "seed" || fixed(name) || strings.HasPrefix(name, "nu.") { // what Params are made of
+		if name == seed || fixed(name) || strings.HasPrefix(name, "nu.") || strings.HasPrefix(name, "response.") {
 			a.read = append(a.read, i)
 		}
 	}
@@ -105,7 +98,7 @@ func (a *Agent) buildInit(seed *Node) []*Node {
 
 // fixed tells whether a part of the state is drawn by New and never changes.
 func fixed(name string) bool {
-	return strings.HasPrefix(name, "anchor.") || strings.HasPrefix(name, "prior")
+	return strings.HasPrefix(name, "anchor.") || strings.HasPrefix(name, "fixed.")
 }
 
 // place is the place in the state of the tensor of that name.

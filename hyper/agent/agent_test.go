@@ -16,6 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -31,15 +32,7 @@ func armsModel(arms, m int) hyper.Model {
 
 // A recommender with three items, of which the last is liked most often.
 func Example() {
-	layout, items := hyper.PerParameter(3, 10), base.Tabular{Arms: 3}
-	bandit := must.M1(agent.New(agent.Config{
-		Model: hyper.Model{
-			Base:  items,
-			Hyper: hyper.Linear{Layout: layout, P: index.PerArm{Arms: 3, M: 10}},
-			Prior: &hyper.Prior{Base: items, Layout: layout},
-		},
-		NoiseVariance: 0.25, Seed: 1,
-	}))
+	bandit := must.M1(agent.Arms(3))
 	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
 	for range 300 {
 		shown := must.M1(bandit.Act(nil)).Action
@@ -61,13 +54,14 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 	prior := base.MLP{Layers: []int{1, 16, 1}, Activation: base.ActivationTanh}
 	n := hyper.NumTheta(mlp)
 	a := must.M1(agent.New(agent.Config{
-		Model: hyper.Model{
+		Learner: learner.Learner{Belief: hyper.Model{
 			Base:  mlp,
 			Hyper: hyper.Linear{Layout: hyper.Dense(n, 8), P: index.Gaussian{N: 8}},
 			Prior: &hyper.Prior{Base: prior, Layout: hyper.Dense(n, 8)},
-		},
-		Features: 1, StepSize: 0.005, NoiseVariance: 0.1, Seed: 3, Backend: backend.Go,
-		Train: train.Config{Capacity: 32, Batch: 16, Steps: 1},
+		}, StepSize: 0.005, NoiseVariance: 0.1, Train: train.Config{Capacity: 32, Batch: 16, Steps: 1}},
+		Features: 1,
+		Seed:     3,
+		Backend:  backend.Go,
 	}))
 	at := [][]float32{{-0.5}, {0.5}, {2.5}}
 	before := spread(must.M1(a.Sample(at, 200)))
@@ -100,36 +94,59 @@ func spread(values [][]float32) []float64 {
 	return out
 }
 
+// An agent of every kind goes on from its file as the saved one does.
 func TestLoadGoesOnAsSaved(t *testing.T) {
-	c := agent.Config{Model: armsModel(4, 3), Train: train.Config{Capacity: 20}, Seed: 5, Backend: backend.Go}
-	a := must.M1(agent.New(c))
-	for i := range 5 {
-		must.M(a.Observe([]float32{float32(i % 4)}, float32(i)))
-	}
-	path := filepath.Join(t.TempDir(), "agent")
-	must.M(a.Save(path))
-	b := must.M1(agent.Load(c, path))
-	for i := range 5 {
-		for _, x := range []*agent.Agent{a, b} {
-			must.M(x.Observe([]float32{float32(i % 3)}, 1))
+	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 13}, Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(13, 4)}}
+	for name, c := range map[string]agent.Config{
+		"exact arms":    {Learner: learner.Learner{Belief: armsModel(4, 3)}},
+		"any scale":     agent.Config{}.Arms(4),
+		"ensemble, SGD": {Features: 2, Learner: learner.Learner{Belief: particles, StepSize: 0.02}},
+		"networks":      agent.Config{}.Neural(2, 3),
+		"hypernetwork": {Features: 2, Learner: learner.Learner{
+			Belief: hyper.Model{Base: net, Hyper: hyper.Network{P: gauss, Hidden: []int{3}, Params: 13}},
+		}},
+		"dropout": {Features: 2, Learner: learner.Learner{
+			Belief: hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: 0.5}},
+		}},
+		"mean field, KL": {Features: 2, Learner: learner.Learner{
+			Belief: hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, Perturbation: -1, Train: train.Config{Regularize: train.KL},
+		}},
+	} {
+		c.Learner.Train.Capacity, c.Seed, c.Backend = 20, 5, backend.Go
+		inputs := [][]float32{{0}, {1}, {2}, {3}}
+		if c.Features > 0 {
+			inputs = [][]float32{{0, 1}, {1, 0}, {-1, 1}}
 		}
-		da, db := must.M1(a.Act(nil)), must.M1(b.Act(nil))
-		if !reflect.DeepEqual(da, db) {
-			t.Fatalf("decision %d: %v by the original, %v by the loaded agent", i, da, db)
+		a := must.M1(agent.New(c))
+		for i := range 5 {
+			must.M(a.Observe(inputs[i%3], float32(i)))
 		}
-	}
-	if !reflect.DeepEqual(must.M1(a.Sample(nil, 3)), must.M1(b.Sample(nil, 3))) {
-		t.Error("samples differ after loading")
-	}
-	c.Model = armsModel(5, 3)
-	if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "another configuration") {
-		t.Errorf("loading with another model: %v", err)
+		path := filepath.Join(t.TempDir(), "agent")
+		must.M(a.Save(path))
+		b := must.M1(agent.Load(c, path))
+		for i := range 5 {
+			for _, x := range []*agent.Agent{a, b} {
+				must.M(x.Observe(inputs[i%3], 1))
+			}
+			da, db := must.M1(a.Act(inputs)), must.M1(b.Act(inputs))
+			if !reflect.DeepEqual(da, db) {
+				t.Fatalf("%s: decision %d: %v by the original, %v by the loaded agent", name, i, da, db)
+			}
+		}
+		if !reflect.DeepEqual(must.M1(a.Sample(inputs, 3)), must.M1(b.Sample(inputs, 3))) {
+			t.Errorf("%s: samples differ after loading", name)
+		}
+		c.Learner.Belief, c.Features = armsModel(5, 3), 0
+		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "another configuration") {
+			t.Errorf("%s: loading with another model: %v", name, err)
+		}
 	}
 }
 
 func TestBadInput(t *testing.T) {
 	a := must.M1(agent.New(agent.Config{
-		Model: armsModel(2, 3), Train: train.Config{Capacity: 1, Integrate: train.Sampled}, Backend: backend.Go,
+		Learner: learner.Learner{Belief: armsModel(2, 3), Train: train.Config{Capacity: 1, Integrate: train.Sampled}},
+		Backend: backend.Go,
 	}))
 	nan := float32(math.NaN())
 	for name, err := range map[string]error{
@@ -143,7 +160,9 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	_, err := agent.New(agent.Config{Model: armsModel(0, 3), Train: train.Config{Capacity: 1}, StepSize: -1, Backend: backend.Go})
+	_, err := agent.New(agent.Config{Learner: learner.Learner{
+		Belief: armsModel(0, 3), Train: train.Config{Capacity: 1}, StepSize: -1,
+	}, Backend: backend.Go})
 	if err == nil || !strings.Contains(err.Error(), "StepSize") || !strings.Contains(err.Error(), "block") {
 		t.Errorf("two faults: got error %v", err)
 	}

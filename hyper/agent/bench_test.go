@@ -12,6 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -40,7 +41,9 @@ func BenchmarkAct(b *testing.B) {
 					if backend.Check(on) != nil {
 						b.Skip("no XLA plugin")
 					}
-					a := must.M1(agent.New(agent.Config{Model: m, Features: 20, Policy: explore.Thompson{N: n}, Backend: on, Train: train.Config{Capacity: 10}}))
+					a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
+						Belief: m, Policy: explore.Thompson{N: n}, Train: train.Config{Capacity: 10},
+					}, Features: 20, Backend: on}))
 					x := make([][]float32, 50)
 					for i := range x {
 						x[i] = make([]float32, 20)
@@ -65,8 +68,15 @@ func BenchmarkObserve(b *testing.B) {
 					if backend.Check(on) != nil {
 						b.Skip("no XLA plugin")
 					}
-					a := must.M1(agent.New(agent.Config{Model: lineModel(20, 10), Features: 20, Backend: on, StepSize: 0.01,
-						Replay: agent.Window, Train: train.Config{Capacity: capacity, Integrate: integrate}}))
+					a := must.M1(agent.New(agent.Config{
+						Learner: learner.Learner{
+							Belief: lineModel(20, 10), StepSize: 0.01,
+							Train: train.Config{Capacity: capacity, Integrate: integrate},
+						},
+						Features: 20,
+						Backend:  on,
+						Replay:   agent.Window,
+					}))
 					x := make([]float32, 20)
 					x[3] = 1
 					must.M(a.Observe(x, 1))

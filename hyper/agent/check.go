@@ -6,38 +6,43 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/support/exceptions"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
-	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// checkBase reports a base model that does not predict one number for each input of so many Features. It builds the
-// graph of a prediction, which infers shapes, and compiles nothing; base models that know their inputs have been
-// checked before.
-func (c Config) checkBase(b compute.Backend) error {
-	bases := []hyper.BaseModel{c.Model.Base}
-	if c.Model.Prior != nil && c.Model.Prior.Base != nil {
-		bases = append(bases, c.Model.Prior.Base)
-	}
-	for _, base := range bases {
-		if err := exceptions.TryCatch[error](func() { c.apply(b, base) }); err != nil {
-			return fmt.Errorf("Model: %T cannot be applied to inputs of %d features: %w", base, c.Features, err)
+// checkBelief reports a belief that does not predict one number for each input of so many Features, and learns how
+// many arms there are where there are no features. It builds the graph of a prediction, which infers shapes, and
+// compiles nothing.
+func (a *Agent) checkBelief() error {
+	err := exceptions.TryCatch[error](func() {
+		g := NewGraph(a.backend, "belief")
+		defer g.Finalize()
+		if a.config.Features > 0 {
+			a.predict(g, Parameter(g, "features", shapes.Make(dtypes.Float32, 1, 2, a.config.Features)), 2)
+			return
 		}
+		a.predict(g, Parameter(g, "arms", shapes.Make(dtypes.Int32, 1, 2, 1)), 2)
+		a.arms = a.predict(g, nil, -1)
+	})
+	if err != nil {
+		c := a.config
+		return fmt.Errorf("Learner.Belief: %T cannot be applied to inputs of %d features: %w", c.Learner.Belief, c.Features, err)
 	}
 	return nil
 }
 
-// apply builds a prediction at two inputs by three functions.
-func (c Config) apply(b compute.Backend, base hyper.BaseModel) {
-	g := NewGraph(b, "base model")
-	defer g.Finalize()
-	x := Parameter(g, "x", shapes.Make(dtypes.Int32, 1, 2, 1))
-	if c.Features > 0 {
-		x = Parameter(g, "features", shapes.Make(dtypes.Float32, 1, 2, c.Features))
+// predict builds a prediction by three functions at x, of n inputs, or of any number where n is negative, and returns
+// the number.
+func (a *Agent) predict(g *Graph, x *Node, n int) int {
+	b := a.config.Learner.Belief
+	s := learner.Streams{Seeds: Const(g, []uint64{0})}.Init()
+	f := b.Predict(b.Init(s, nil), b.Index().Sample(s, 3), x)
+	if n < 0 && f.Rank() == 3 {
+		n = f.Shape().Dim(2)
 	}
-	f := base.Apply(Parameter(g, "theta", shapes.Make(dtypes.Float32, 1, 3, hyper.NumTheta(base))), x)
-	if want := shapes.Make(dtypes.Float32, 1, 3, 2); !f.Shape().Equal(want) {
+	if want := shapes.Make(dtypes.Float32, 1, 3, max(n, 0)); !f.Shape().Equal(want) {
 		exceptions.Panicf("predictions have shape %s, want %s: [runs, indices, inputs]", f.Shape(), want)
 	}
+	return n
 }

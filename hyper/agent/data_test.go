@@ -13,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -59,9 +60,11 @@ func TestDataKept(t *testing.T) {
 				if on != backend.Go && (features == 0 || replay != agent.Window) { // once is enough of what is compiled
 					continue
 				}
-				c := agent.Config{Model: armsModel(3, 2), Features: features, Backend: on, Replay: replay, Train: train.Config{Capacity: 7, Integrate: train.Sampled}}
+				c := agent.Config{Learner: learner.Learner{
+					Belief: armsModel(3, 2), Train: train.Config{Capacity: 7, Integrate: train.Sampled},
+				}, Features: features, Backend: on, Replay: replay}
 				if features > 0 {
-					c.Model = lineModel(2, 3)
+					c.Learner.Belief = lineModel(2, 3)
 				}
 				a := must.M1(agent.New(c))
 				teach(a, features, 0, 5)
@@ -77,7 +80,7 @@ func TestDataKept(t *testing.T) {
 					t.Errorf("%s, %s: of %d data %v", name, replay, a.Size(), got)
 				}
 
-				c.Train.Capacity = 12
+				c.Learner.Train.Capacity = 12
 				b := must.M1(agent.Load(c, early))
 				teach(b, features, 5, 12)
 				if got := responses(t, b); !slices.Equal(got, upTo(0, 12)) {
@@ -90,7 +93,7 @@ func TestDataKept(t *testing.T) {
 				}
 				must.M(b.Observe(must.M1(b.Data())[0].X, 0.5))
 
-				c.Train.Capacity = 4
+				c.Learner.Train.Capacity = 4
 				if _, err := agent.Load(c, early); err == nil || !strings.Contains(err.Error(), "Train.Capacity") {
 					t.Errorf("%s, %s: with less room: error %v", name, replay, err)
 				}
@@ -101,9 +104,12 @@ func TestDataKept(t *testing.T) {
 
 // Growth begins with 1,024 rows and goes on as if it had had them all: what was learned is the same.
 func TestGrowth(t *testing.T) {
-	c := agent.Config{Model: armsModel(3, 2), Backend: backend.Go, StepSize: 0.01, Train: train.Config{Integrate: train.Sampled, Steps: 1, Batch: 2, Indices: 2}}
+	c := agent.Config{Learner: learner.Learner{
+		Belief: armsModel(3, 2), StepSize: 0.01,
+		Train: train.Config{Integrate: train.Sampled, Steps: 1, Batch: 2, Indices: 2},
+	}, Backend: backend.Go}
 	growing := must.M1(agent.New(c))
-	c.Replay, c.Train.Capacity = agent.Window, 1200
+	c.Replay, c.Learner.Train.Capacity = agent.Window, 1200
 	whole := must.M1(agent.New(c))
 	for _, a := range []*agent.Agent{growing, whole} {
 		teach(a, 0, 0, 1100)
@@ -119,12 +125,16 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 	for _, replay := range []agent.Replay{agent.Window, agent.Reservoir} {
-		_, err := agent.New(agent.Config{Model: c.Model, Replay: replay, Train: train.Config{Integrate: train.Sampled}})
+		_, err := agent.New(agent.Config{Learner: learner.Learner{
+			Belief: c.Learner.Belief, Train: train.Config{Integrate: train.Sampled},
+		}, Replay: replay})
 		if err == nil || !strings.Contains(err.Error(), "apacity") {
 			t.Errorf("%s without a capacity: error %v", replay, err)
 		}
 	}
-	if _, err := agent.New(agent.Config{Model: c.Model, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay: unknown "ring"; choose growth, reservoir or window`) {
+	if _, err := agent.New(agent.Config{Learner: learner.Learner{
+		Belief: c.Learner.Belief,
+	}, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay: unknown "ring"; choose growth, reservoir or window`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -135,9 +145,11 @@ func TestSums(t *testing.T) {
 		var sizes []int64
 		for _, capacity := range []int{0, 3, 1_000_000} {
 			m.Integrate, m.Capacity = train.FullData, capacity
-			c := agent.Config{Model: armsModel(3, 2), Features: features, Backend: backend.Go, StepSize: 0.001, Train: m}
+			c := agent.Config{Learner: learner.Learner{
+				Belief: armsModel(3, 2), StepSize: 0.001, Train: m,
+			}, Features: features, Backend: backend.Go}
 			if features > 0 {
-				c.Model = lineModel(2, 3)
+				c.Learner.Belief = lineModel(2, 3)
 			}
 			a := must.M1(agent.New(c))
 			teach(a, features, 0, 5)
@@ -148,7 +160,7 @@ func TestSums(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "agent")
 			must.M(a.Save(path))
 			sizes = append(sizes, must.M1(os.Stat(path)).Size())
-			c.Train.Capacity = 2
+			c.Learner.Train.Capacity = 2
 			must.M1(agent.Load(c, path))
 		}
 		if slices.Max(sizes)-slices.Min(sizes) > 40 { // a number of more digits

@@ -13,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -123,7 +124,7 @@ func believers(features int) map[string]func(c *agent.Config) {
 	}
 	set := func(m hyper.Model, more ...func(c *agent.Config)) func(c *agent.Config) {
 		return func(c *agent.Config) {
-			c.Model = m
+			c.Learner.Belief = m
 			for _, f := range more {
 				f(c)
 			}
@@ -136,7 +137,7 @@ func believers(features int) map[string]func(c *agent.Config) {
 		"ensemble, MLP":         set(hyper.Model{Base: relu, Hyper: hyper.Ensemble{Particles: 8, Params: hyper.NumTheta(relu)}, Prior: prior(relu, 8)}),
 		"network, MLP": set(hyper.Model{Base: relu, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8}, Params: hyper.NumTheta(relu)},
 			Prior: prior(relu, 4)}),
-		"mean field, MLP, KL": set(hyper.Model{Base: relu, Hyper: hyper.MeanField{Params: hyper.NumTheta(relu)}}, func(c *agent.Config) { c.Train.Regularize, c.Perturbation = train.KL, -1 }),
+		"mean field, MLP, KL": set(hyper.Model{Base: relu, Hyper: hyper.MeanField{Params: hyper.NumTheta(relu)}}, func(c *agent.Config) { c.Learner.Train.Regularize, c.Learner.Perturbation = train.KL, -1 }),
 		"dropout":             set(hyper.Model{Base: relu, Hyper: hyper.Dropout{Net: relu, Keep: 0.8}}),
 		"network, linear base": set(hyper.Model{Base: line, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8}, Params: features},
 			Prior: prior(line, 4)}),
@@ -153,7 +154,9 @@ func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, sp
 	n := p.size
 	x, y := p.made(n, r)
 	held := n / 4
-	c := agent.Config{Features: p.inputs, Backend: backend.Go, Seed: 1, Train: train.Config{Capacity: n}}
+	c := agent.Config{Learner: learner.Learner{
+		Train: train.Config{Capacity: n},
+	}, Features: p.inputs, Backend: backend.Go, Seed: 1}
 	set(&c)
 	a := must.M1(agent.New(c))
 	const rounds = 4

@@ -99,7 +99,7 @@ func typed(v reflect.Value, depth int) any {
 }
 
 // differences names the fields in which two descriptions differ, each with both values. The Backend may differ, the
-// Train.Capacity is compared with the data by Load, and functions with what they drew.
+// Learner.Train.Capacity is compared with the data by Load, and functions with what they drew.
 func differences(saved, own []byte) ([]string, error) {
 	a, err := parsed(saved)
 	if err != nil {
@@ -120,7 +120,7 @@ func parsed(description []byte) (v any, err error) {
 }
 
 func differ(at string, a, b any) []string {
-	if at == "Backend" || at == "Train.Capacity" || isFunction(a) || isFunction(b) || reflect.DeepEqual(a, b) {
+	if at == "Backend" || at == "Learner.Train.Capacity" || isFunction(a) || isFunction(b) || reflect.DeepEqual(a, b) {
 		return nil
 	}
 	x, isMap := a.(map[string]any)

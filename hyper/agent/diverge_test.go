@@ -15,6 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -31,7 +32,10 @@ func TestOneAbsurdInput(t *testing.T) {
 		for _, clip := range []float64{0, 5} {
 			for _, absurd := range []float32{1e20, 1e17} {
 				name := fmt.Sprint(integrate, ", clip ", clip, ", input ", absurd)
-				c := agent.Config{Model: lineModel(2, 3), Features: 2, Backend: backend.Go, StepSize: 0.05, Clip: clip, Train: train.Config{Capacity: 20, Integrate: integrate}}
+				c := agent.Config{Learner: learner.Learner{
+					Belief: lineModel(2, 3), StepSize: 0.05, Clip: clip,
+					Train: train.Config{Capacity: 20, Integrate: integrate},
+				}, Features: 2, Backend: backend.Go}
 				a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
 				for _, x := range []*agent.Agent{a, b} {
 					must.M(x.Observe([]float32{1, 0}, 1))
@@ -66,12 +70,21 @@ func TestOneAbsurdInput(t *testing.T) {
 // leave its file. Add, which does not train, adds. Of SGD on arms and lines the step is bounded: see step_test.go.
 func TestTrainingThatDiverges(t *testing.T) {
 	for name, c := range map[string]agent.Config{
-		"arms":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.Sampled, Optimizer: "adam"}},
-		"sums":     {Model: armsModel(3, 2), Train: train.Config{Integrate: train.FullData, Optimizer: "adam"}},
-		"ensemble": {Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 4, Params: 1}}, Features: 1, Train: train.Config{Integrate: train.Analytic, Optimizer: "adam"}},
-		"network":  {Model: netModel(1, 8, 4, base.ActivationReLU), Features: 1, Train: train.Config{Integrate: train.Sampled}},
+		"arms": {Learner: learner.Learner{
+			Belief: armsModel(3, 2), Train: train.Config{Integrate: train.Sampled, Optimizer: train.Adam{}},
+		}},
+		"sums": {Learner: learner.Learner{
+			Belief: armsModel(3, 2), Train: train.Config{Integrate: train.FullData, Optimizer: train.Adam{}},
+		}},
+		"ensemble": {Features: 1, Learner: learner.Learner{
+			Belief: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 4, Params: 1}},
+			Train:  train.Config{Integrate: train.Analytic, Optimizer: train.Adam{}},
+		}},
+		"network": {Features: 1, Learner: learner.Learner{
+			Belief: netModel(1, 8, 4, base.ActivationReLU), Train: train.Config{Integrate: train.Sampled},
+		}},
 	} {
-		c.StepSize, c.Backend, c.Train.Capacity = 1e30, backend.Go, 10
+		c.Learner.StepSize, c.Backend, c.Learner.Train.Capacity = 1e30, backend.Go, 10
 		a := must.M1(agent.New(c))
 		x := [][]float32{{1}, {2}}
 		before := fmt.Sprint(must.M1(must.M1(agent.New(c)).Act(x)))
@@ -94,7 +107,9 @@ func TestTrainingThatDiverges(t *testing.T) {
 
 // Predictions that are not finite, of inputs too large, decide nothing.
 func TestActOnAbsurdInputs(t *testing.T) {
-	a := must.M1(agent.New(agent.Config{Model: netModel(2, 8, 4, base.ActivationReLU), Features: 2, Backend: backend.Go, Train: train.Config{Capacity: 10}}))
+	a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
+		Belief: netModel(2, 8, 4, base.ActivationReLU), Train: train.Config{Capacity: 10},
+	}, Features: 2, Backend: backend.Go}))
 	for _, x := range []float32{1e20, 1e38} {
 		if _, err := a.Act([][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
 			t.Errorf("input %v: error %v", x, err)
@@ -106,7 +121,9 @@ func TestActOnAbsurdInputs(t *testing.T) {
 func TestInitialParametersThatAreNotFinite(t *testing.T) {
 	m := lineModel(2, 3)
 	m.Prior.StdDev = []float64{1, 1e300}
-	if _, err := agent.New(agent.Config{Model: m, Features: 2, Backend: backend.Go, Train: train.Config{Capacity: 10}}); err == nil {
+	if _, err := agent.New(agent.Config{Learner: learner.Learner{
+		Belief: m, Train: train.Config{Capacity: 10},
+	}, Features: 2, Backend: backend.Go}); err == nil {
 		t.Error("an infinite prior passes")
 	}
 }

@@ -112,7 +112,7 @@ func (a *Agent) datum(s *snapshot, row int, x []float32, y float32) []any {
 // trained is the step that makes a round of SGD steps.
 func (a *Agent) trained(s *snapshot) (*snapshot, error) {
 	next, err := s.replaced(nil, nil), error(nil)
-	if a.config.Train.Integrate != train.Exact { // there is nothing to train
+	if a.config.Learner.Train.Integrate != train.Exact { // there is nothing to train
 		next.drop()
 		if next, err = a.train.apply(s, a.round(s)...); err != nil {
 			return nil, err
@@ -126,7 +126,7 @@ func (a *Agent) trained(s *snapshot) (*snapshot, error) {
 func (a *Agent) round(s *snapshot) []any {
 	number := func(n int) int32 { return int32(min(n, math.MaxInt32)) }
 	kept := s.data.Kept
-	if !a.config.Train.Replays() {
+	if !a.config.Learner.Train.Replays() {
 		kept = s.data.Seen
 	}
 	return []any{number(kept), number(a.config.inLoss(s.data)), uint32(s.rounds)}
@@ -142,8 +142,8 @@ func (a *Agent) checkInput(x []float32) error {
 	if a.config.Features > 0 {
 		return nil
 	}
-	if arms := a.config.Model.Base.Groups()[0]; x[0] < 0 || int(x[0]) >= arms || x[0] != float32(int(x[0])) {
-		return fmt.Errorf("an input of a tabular model is an arm from 0 to %d, got %v", arms-1, x[0])
+	if x[0] < 0 || int(x[0]) >= a.arms || x[0] != float32(int(x[0])) {
+		return fmt.Errorf("an input without features is an arm from 0 to %d, got %v", a.arms-1, x[0])
 	}
 	return nil
 }

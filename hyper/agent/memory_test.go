@@ -12,6 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -30,8 +31,15 @@ func resident(t *testing.T) int {
 // of 5 MB each would.
 func TestMemoryOfStates(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
-		a := must.M1(agent.New(agent.Config{Model: lineModel(4, 30), Features: 4, Backend: on, StepSize: 0.01, Replay: agent.Reservoir,
-			Train: train.Config{Capacity: 40_000, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4}}))
+		a := must.M1(agent.New(agent.Config{
+			Learner: learner.Learner{
+				Belief: lineModel(4, 30), StepSize: 0.01,
+				Train: train.Config{Capacity: 40_000, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4},
+			},
+			Features: 4,
+			Backend:  on,
+			Replay:   agent.Reservoir,
+		}))
 		observe := func(n int) {
 			for i := range n {
 				must.M(a.Observe([]float32{1, 0, float32(i%3) / 3, 0}, 1))
@@ -63,8 +71,15 @@ func TestSideBySide(t *testing.T) {
 		if on != backend.Go { // what takes long is compiling
 			shapes, rounds = 3, 200
 		}
-		a := must.M1(agent.New(agent.Config{Model: lineModel(4, 5), Features: 4, Backend: on, StepSize: 0.01, Replay: agent.Window,
-			Train: train.Config{Capacity: 32, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4}}))
+		a := must.M1(agent.New(agent.Config{
+			Learner: learner.Learner{
+				Belief: lineModel(4, 5), StepSize: 0.01,
+				Train: train.Config{Capacity: 32, Integrate: train.Sampled, Steps: 1, Batch: 4, Indices: 4},
+			},
+			Features: 4,
+			Backend:  on,
+			Replay:   agent.Window,
+		}))
 		var wait sync.WaitGroup
 		errs := make(chan error, 100)
 		side := func(f func(i int) error) {

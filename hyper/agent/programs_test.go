@@ -13,14 +13,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // ensemble is an agent with a policy, whose functions of two features differ.
 func ensemble(on string, p explore.Policy, b hyper.BaseModel) *Agent {
 	return must.M1(New(Config{
-		Model:    hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: 20, Params: 2, InitNu: hyper.InitNormal(1)}},
-		Features: 2, Policy: p, Floor: -1, Backend: on, Seed: 3, Train: train.Config{Integrate: train.Sampled, Capacity: 100},
+		Learner: learner.Learner{
+			Belief: hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: 20, Params: 2, InitNu: hyper.InitNormal(1)}},
+			Policy: p, Train: train.Config{Integrate: train.Sampled, Capacity: 100},
+		},
+		Features: 2,
+		Floor:    -1,
+		Backend:  on,
+		Seed:     3,
 	}))
 }
 
@@ -39,11 +46,7 @@ func someInputs(n int) [][]float32 {
 func TestPaddingChangesNoDecision(t *testing.T) {
 	line := base.Linear{Features: 2}
 	for _, functions := range []int{4, 30} {
-		policies := map[string]explore.Policy{"ids, candidates": explore.IDS{N: functions, OnlyCandidates: true}}
-		for _, name := range explore.Names {
-			policies[name] = must.M1(explore.Named(name, functions))
-		}
-		for name, p := range policies {
+		for name, p := range Policies(functions) {
 			testbackend.Each(t, func(t *testing.T, on string) {
 				if on != backend.Go && (functions < 30 || name != "thompson" && name != "egreedy") { // XLA takes seconds to compile IDS
 					return

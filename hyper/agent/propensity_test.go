@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/janpfeifer/must"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -40,14 +42,16 @@ func believing(means ...float32) hyper.Model {
 // probabilities and are below 0.1.
 func TestImportanceWeightsAreUnbiased(t *testing.T) {
 	const decisions, floor = 1000, 0.3
-	policies := map[string]explore.Policy{"default": nil}
-	for _, name := range explore.Names {
-		policies[name] = must.M1(explore.Named(name, 10))
-	}
+	policies := agent.Policies(10)
+	policies["default"] = nil
 	for name, p := range policies {
 		t.Run(name, func(t *testing.T) {
-			a := must.M1(agent.New(agent.Config{Model: believing(1, 0.8, -1.1), Policy: p, Floor: floor, Anneal: 300, Seed: 4, Backend: backend.Go,
-				Train: train.Config{Capacity: 10}}))
+			a := must.M1(agent.New(agent.Config{
+				Learner: learner.Learner{Belief: believing(1, 0.8, -1.1), Policy: p, Train: train.Config{Capacity: 10}},
+				Floor:   floor,
+				Seed:    4,
+				Backend: backend.Go,
+			}))
 			var mean, variance [3]float64
 			for range decisions {
 				d := must.M1(a.Act(nil))
@@ -72,7 +76,9 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 // probability of 0.01/K at least.
 func TestFloor(t *testing.T) {
 	for floor, least := range map[float64]float32{0: 0.0025, 0.2: 0.05, 1: 0.25, -1: 0} {
-		a := must.M1(agent.New(agent.Config{Model: believing(0, 100, 0, 0), Floor: floor, Backend: backend.Go}))
+		a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
+			Belief: believing(0, 100, 0, 0),
+		}, Floor: floor, Backend: backend.Go}))
 		d := must.M1(a.Act(nil))
 		want := []float32{least, 1 - 3*least, least, least}
 		for x, p := range d.Probabilities {
@@ -82,7 +88,9 @@ func TestFloor(t *testing.T) {
 		}
 	}
 	for _, bad := range []float64{1.1, math.NaN(), math.Inf(1)} {
-		if _, err := agent.New(agent.Config{Model: believing(0, 1), Floor: bad}); err == nil || !strings.Contains(err.Error(), "Floor") {
+		if _, err := agent.New(agent.Config{Learner: learner.Learner{
+			Belief: believing(0, 1),
+		}, Floor: bad}); err == nil || !strings.Contains(err.Error(), "Floor") {
 			t.Errorf("floor %v: error %v", bad, err)
 		}
 	}
@@ -91,37 +99,56 @@ func TestFloor(t *testing.T) {
 // A decision says how its probabilities came about.
 func TestScheme(t *testing.T) {
 	for want, c := range map[agent.Scheme]agent.Config{
-		{Policy: "explore.Thompson{N:100}", Functions: 100, Floor: 0.01}:              {},
-		{Policy: "explore.IDS{N:0, OnlyCandidates:true}", Functions: 100, Floor: 0.2}: {Policy: explore.IDS{OnlyCandidates: true}, Floor: 0.2},
-		{Policy: "explore.UCB{N:7, Quantile:0.9}", Functions: 7, Floor: 0}:            {Policy: explore.UCB{N: 7, Quantile: 0.9}, Floor: -1},
-		{Policy: "explore.Thompson{N:1}", Functions: 1, Floor: 0.01}:                  {Policy: explore.Thompson{N: 1}},
-		{Policy: "agent_test.uniform{}", Functions: 1, Floor: 0.01}:                   {Policy: uniform{}},
+		{Policy: "explore.Thompson{N:100}", Functions: 100, Floor: 0.01}: {},
+		{Policy: "explore.IDS{N:0, OnlyCandidates:true}", Functions: 100, Floor: 0.2}: {Learner: learner.Learner{
+			Policy: explore.IDS{OnlyCandidates: true},
+		}, Floor: 0.2},
+		{Policy: "explore.UCB{N:7, Quantile:0.9}", Functions: 7, Floor: 0}: {Learner: learner.Learner{
+			Policy: explore.UCB{N: 7, Quantile: 0.9},
+		}, Floor: -1},
+		{Policy: "explore.Thompson{N:1}", Functions: 1, Floor: 0.01}: {Learner: learner.Learner{
+			Policy: explore.Thompson{N: 1},
+		}},
+		{Policy: "agent_test.uniform{}", Functions: 1, Floor: 0.01}: {Learner: learner.Learner{
+			Policy: uniform{},
+		}},
 	} {
-		c.Model, c.Backend = believing(0, 1), backend.Go
+		c.Learner.Belief, c.Backend = believing(0, 1), backend.Go
 		if d := must.M1(must.M1(agent.New(c)).Act(nil)); d.Scheme != want {
 			t.Errorf("scheme %+v, want %+v", d.Scheme, want)
 		}
 	}
 }
 
-// uniform is a policy of somebody else's, which knows nothing of padding.
+// uniform is a policy of somebody else's, which counts the actions that are there.
 type uniform struct{}
 
 func (uniform) Samples() int { return 1 }
 
 func (uniform) Decide(values *Node, now explore.Moment) (probabilities, action *Node) {
-	like := Squeeze(Slice(values, AxisRange(), AxisRange(0, 1)), 1)
-	return MulScalar(OnesLike(like), 1/float64(values.Shape().Dim(2))), now.Stream.Intn(Const(values.Graph(), int32(values.Shape().Dim(2))))
+	there := OnesLike(Squeeze(values, 1))
+	if now.There != nil {
+		there = ConvertDType(now.There, values.DType())
+	}
+	drawn := Mul(there, now.Stream.Uniform(there.Shape().Dim(1)))
+	return Div(there, ReduceAndKeep(there, ReduceSum, 1)), ArgMax(drawn, 1, dtypes.Int32)
 }
 
-// Such a policy sees the actions that there are, and no padding.
-func TestPolicyThatKnowsNoPadding(t *testing.T) {
-	a := must.M1(agent.New(agent.Config{Model: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 3, Params: 1}},
-		Features: 1, Policy: uniform{}, Backend: backend.Go}))
+// A policy is told which actions there are, and never takes another.
+func TestPolicyThatCountsActions(t *testing.T) {
+	a := must.M1(agent.New(agent.Config{
+		Learner: learner.Learner{
+			Belief: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 3, Params: 1}}, Policy: uniform{},
+		},
+		Features: 1, Floor: -1, Backend: backend.Go,
+	}))
 	for _, n := range []int{1, 3, 5, 7} {
-		for x, p := range must.M1(a.Act(make1(n))).Probabilities {
-			if math.Abs(float64(p)*float64(n)-1) > 1e-6 {
-				t.Errorf("%d actions: action %d has probability %v", n, x, p)
+		for range 20 {
+			d := must.M1(a.Act(make1(n)))
+			for x, p := range d.Probabilities {
+				if math.Abs(float64(p)*float64(n)-1) > 1e-6 || d.Action >= n {
+					t.Errorf("%d actions: action %d has probability %v, and %d was taken", n, x, p, d.Action)
+				}
 			}
 		}
 	}
@@ -139,7 +166,9 @@ func make1(n int) [][]float32 {
 // Epsilon-greedy is annealed by decisions alone: the first explores for sure, as in experiments, whatever was sampled
 // before, and decision t with probability 30/(30 + t). A file keeps the count.
 func TestAnnealingCountsDecisions(t *testing.T) {
-	c := agent.Config{Model: believing(0, 3), Policy: explore.EpsilonGreedy{}, Floor: -1, Anneal: 30, Backend: backend.Go, Train: train.Config{Capacity: 10}}
+	c := agent.Config{Learner: learner.Learner{
+		Belief: believing(0, 3), Policy: explore.EpsilonGreedy{}, Train: train.Config{Capacity: 10},
+	}, Floor: -1, Backend: backend.Go}
 	a := must.M1(agent.New(c))
 	for decision := range 40 {
 		must.M1(a.Sample(nil, 2))
@@ -158,7 +187,7 @@ func TestAnnealingCountsDecisions(t *testing.T) {
 
 // Samples and decisions are counted apart: neither changes the random numbers of the other.
 func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
-	c := agent.Config{Model: believing(0, 0.1, 0.2), Backend: backend.Go}
+	c := agent.Config{Learner: learner.Learner{Belief: believing(0, 0.1, 0.2)}, Backend: backend.Go}
 	a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
 	for range 3 {
 		must.M1(a.Act(nil))

@@ -59,12 +59,12 @@ type contents struct {
 // rows is how much room an agent begins with.
 func (c Config) rows() int {
 	switch {
-	case !c.Train.Replays():
+	case !c.Learner.Train.Replays():
 		return 0
 	case c.Replay == Growth:
-		return min(firstRows, c.Train.Capacity)
+		return min(firstRows, c.Learner.Train.Capacity)
 	}
-	return c.Train.Capacity
+	return c.Learner.Train.Capacity
 }
 
 // room is how many rows there must be for the next datum.
@@ -72,7 +72,7 @@ func (c Config) room(d contents) int {
 	if d.Kept < d.Rows || d.Seen > d.Kept { // what has dropped data stays a sample of its size
 		return d.Rows
 	}
-	return min(2*d.Rows, max(c.Train.Capacity, d.Rows))
+	return min(2*d.Rows, max(c.Learner.Train.Capacity, d.Rows))
 }
 
 // place returns the row of the next datum, -1 when a reservoir does not take it, and the contents after it.
@@ -80,7 +80,7 @@ func (c Config) place(d contents) (row int, next contents) {
 	next = d
 	next.Seen++
 	switch {
-	case !c.Train.Replays():
+	case !c.Learner.Train.Replays():
 		return 0, next
 	case d.Kept < d.Rows:
 		next.Kept++
@@ -106,7 +106,7 @@ func randomBelow(seed uint64, n int) int {
 
 // inLoss is |D| of the loss.
 func (c Config) inLoss(d contents) int {
-	if c.Replay == Window && c.Train.Replays() {
+	if c.Replay == Window && c.Learner.Train.Replays() {
 		return d.Kept
 	}
 	return d.Seen
@@ -123,7 +123,7 @@ type Datum struct {
 func (a *Agent) Data() ([]Datum, error) {
 	s := a.current()
 	defer s.drop()
-	if !a.config.Train.Replays() {
+	if !a.config.Learner.Train.Replays() {
 		return nil, ErrNoData
 	}
 	y, err := tensors.CopyFlatData[float32](s.state[a.place("replay.y")].Tensor)
@@ -146,7 +146,7 @@ func (a *Agent) Data() ([]Datum, error) {
 // keptInputs are the inputs of all rows, one after the other.
 func (a *Agent) keptInputs(s *snapshot) ([]float32, error) {
 	if a.config.Features > 0 {
-		return tensors.CopyFlatData[float32](s.state[a.place(keptInputs)].Tensor)
+		return tensors.CopyFlatData[float32](s.state[a.place("replay.inputs")].Tensor)
 	}
 	arms, err := tensors.CopyFlatData[int32](s.state[a.place("replay.x")].Tensor)
 	x := make([]float32, len(arms))

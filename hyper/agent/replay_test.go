@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -18,7 +19,9 @@ func TestReservoirIsUniform(t *testing.T) {
 	for _, replay := range []Replay{Reservoir, Growth} {
 		var count [data]float64
 		for seed := range uint64(seeds) {
-			c := Config{Replay: replay, Seed: seed, Train: train.Config{Integrate: train.Sampled, Capacity: capacity}}
+			c := Config{Learner: learner.Learner{
+				Train: train.Config{Integrate: train.Sampled, Capacity: capacity},
+			}, Replay: replay, Seed: seed}
 			d, rows := contents{Rows: c.rows()}, map[int]int{}
 			if replay == Growth {
 				d.Rows = 2
@@ -50,7 +53,9 @@ func TestReservoirIsUniform(t *testing.T) {
 
 // A window has the last data, in order; |D| of its loss is how many they are, and that of a reservoir all data so far.
 func TestPlaces(t *testing.T) {
-	window := Config{Replay: Window, Train: train.Config{Integrate: train.Sampled, Capacity: 3}}
+	window := Config{Learner: learner.Learner{
+		Train: train.Config{Integrate: train.Sampled, Capacity: 3},
+	}, Replay: Window}
 	d, rows := contents{Rows: window.rows()}, make([]int, 3)
 	for i := range 11 {
 		row, next := window.place(d)
@@ -59,11 +64,11 @@ func TestPlaces(t *testing.T) {
 	if want := (contents{Seen: 11, Kept: 3, Rows: 3, Oldest: 2}); d != want || !slices.Equal(rows, []int{9, 10, 8}) || window.inLoss(d) != 3 {
 		t.Errorf("window: %+v, data %v, |D| %d", d, rows, window.inLoss(d))
 	}
-	reservoir := Config{Replay: Reservoir, Train: window.Train}
+	reservoir := Config{Learner: learner.Learner{Train: window.Learner.Train}, Replay: Reservoir}
 	if n := reservoir.inLoss(contents{Seen: 11, Kept: 3, Rows: 3}); n != 11 {
 		t.Errorf("reservoir: |D| %d", n)
 	}
-	sums := Config{Replay: Window, Train: train.Config{Integrate: train.FullData}}
+	sums := Config{Learner: learner.Learner{Train: train.Config{Integrate: train.FullData}}, Replay: Window}
 	if row, next := sums.place(contents{Seen: 11}); row != 0 || next != (contents{Seen: 12}) || sums.inLoss(next) != 12 || sums.room(next) != 0 {
 		t.Errorf("sums: row %d, %+v", row, next)
 	}
@@ -84,27 +89,27 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// What is drawn has the probabilities reported: over evenly spaced numbers in place of random ones, exactly their
-// share. Padding is the first action's.
-func TestMixedAndDrawn(t *testing.T) {
-	p := mixed([]float32{0.25, 0, 0.5, 0.125, 0.125}, 3, 0.3)
-	want := []float32{0.45, 0.1, 0.45} // 0.7 * (0.5, 0, 0.5) + 0.1
-	for i := range want {
+// What is done has the probabilities reported: over evenly spaced numbers in place of random ones, a policy's sure
+// action is replaced by any with the floor's chance.
+func TestFloored(t *testing.T) {
+	const n, floor = 1 << 12, 0.3
+	count := make([]int, 3)
+	var p []float32
+	for i := range uint32(n) {
+		var action int
+		action, p = floored(2, []float32{0, 0, 2}, floor, []uint32{i << 20, (i * 2654435761)})
+		count[action]++
+	}
+	want := []float32{0.1, 0.1, 0.8} // 0.7 * (0, 0, 1) + 0.1
+	for i, c := range count {
 		if len(p) != 3 || math.Abs(float64(p[i]-want[i])) > 1e-7 {
 			t.Fatalf("probabilities %v, want %v", p, want)
 		}
-	}
-	const n = 1 << 12
-	count := make([]int, 3)
-	for i := range uint32(n) {
-		count[drawn(p, []uint32{i << 20, 0})]++
-	}
-	for i, c := range count {
-		if math.Abs(float64(c)-float64(p[i])*n) > 1 {
-			t.Errorf("action %d drawn %d times of %d, probability %v", i, c, n, p[i])
+		if math.Abs(float64(c)/n-float64(p[i])) > 0.005 { // 2654435761 spreads the second word evenly
+			t.Errorf("action %d done %d times of %d, probability %v", i, c, n, p[i])
 		}
 	}
-	if x := drawn([]float32{0, 1, 0}, []uint32{math.MaxUint32, math.MaxUint32}); x != 1 {
-		t.Errorf("action %d of probability 0 drawn", x)
+	if x, p := floored(1, []float32{0, 0.5}, 0, []uint32{0, 0}); x != 1 || p[1] != 1 {
+		t.Errorf("without a floor action %d of probabilities %v", x, p)
 	}
 }

@@ -6,13 +6,11 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Sample draws n functions from the hypermodel and returns their predictions at inputs x: [n][inputs]. Each call draws
-// anew; nil inputs are all arms of a tabular model. Samples do not count as decisions. Programs are compiled and kept
-// as those of Act are, for each n and rounded number of inputs.
+// Sample draws n functions from the belief and returns their predictions at inputs x, [n][inputs]: mean responses, in
+// the units of the responses. Each call draws anew; nil inputs are all arms. Samples do not count as decisions.
+// Programs are compiled and kept as those of Act are, for each n and rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
@@ -20,7 +18,7 @@ func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	if err := a.checkInputs(x); err != nil {
 		return nil, err
 	}
-	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, x, a.samples.Add(1))
+	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, x, a.samples.Add(1)-1)
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +36,13 @@ func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	return functions, nil
 }
 
-// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of this sample, counted
-// from 1, and, unless all arms are asked for, how many inputs there are and x.
+// buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of samples before and,
+// unless all arms are asked for, how many inputs there are and x.
 func (a *Agent) buildSample(args []*Node, n int) *Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
-	stream := rng.New(state["seed"]).Named("agent").At(rest[0]).Named("act")
 	var x *Node
 	if len(rest) > 1 {
 		x = rest[2]
 	}
-	return a.config.Model.Sample(a.trainer().Params(state), stream, n, x)
+	return a.config.Learner.Predict(state, streams(state).Act(rest[0]).Named("sample"), n, x)
 }

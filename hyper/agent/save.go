@@ -16,7 +16,7 @@ import (
 )
 
 // format is the format of the files that Save writes, and the only one that Load reads.
-const format = "hypermodels agent 2"
+const format = "hypermodels agent 3"
 
 // file is an agent as Save writes it, before its state.
 type file struct {
@@ -51,7 +51,7 @@ func (a *Agent) Save(path string) error {
 // saved one would have.
 //
 // A configuration that differs from the file's is refused, and the error names the fields. The Backend may differ, and
-// Train.Capacity may be larger; a reservoir that has dropped data stays a sample of its size. Initializers are
+// Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of its size. Initializers are
 // functions, which cannot be compared: what they draw, the agent's initial parameters and prior, is compared instead.
 // Of other functions nothing is.
 func Load(c Config, path string) (*Agent, error) {
@@ -121,8 +121,8 @@ func (f file) check(c Config) error {
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
 	}
-	if c.Train.Replays() && d.Rows > c.Train.Capacity {
-		return fmt.Errorf("it has room for %d data, more than Train.Capacity, %d", d.Rows, c.Train.Capacity)
+	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
+		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d", d.Rows, c.Learner.Train.Capacity)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -28,8 +29,13 @@ var update = flag.Bool("update", false, "write testdata anew")
 func TestLoadComparesConfigurations(t *testing.T) {
 	config := func() agent.Config {
 		return agent.Config{
-			Model: netModel(2, 8, 4, base.ActivationTanh), Features: 2, Backend: backend.Go, StepSize: 0.01, Seed: 1<<63 + 5, Policy: explore.IDS{N: 7},
-			Train: train.Config{Capacity: 20, Steps: 2, Batch: 8, Indices: 4, Integrate: train.Sampled},
+			Learner: learner.Learner{
+				Belief: netModel(2, 8, 4, base.ActivationTanh), StepSize: 0.01, Policy: explore.IDS{N: 7},
+				Train: train.Config{Capacity: 20, Steps: 2, Batch: 8, Indices: 4, Integrate: train.Sampled},
+			},
+			Features: 2,
+			Backend:  backend.Go,
+			Seed:     1<<63 + 5,
 		}
 	}
 	a := must.M1(agent.New(config()))
@@ -39,33 +45,46 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) || !bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
 		t.Error("the configuration cannot be read in the file")
 	}
-	linear := func(c *agent.Config) hyper.Linear { return c.Model.Hyper.(hyper.Linear) }
+	of := func(change func(m *hyper.Model)) func(c *agent.Config) {
+		return func(c *agent.Config) {
+			m := c.Learner.Belief.(hyper.Model)
+			change(&m)
+			c.Learner.Belief = m
+		}
+	}
+	linear := func(change func(h *hyper.Linear)) func(c *agent.Config) {
+		return of(func(m *hyper.Model) {
+			h := m.Hyper.(hyper.Linear)
+			change(&h)
+			m.Hyper = h
+		})
+	}
 	for name, c := range map[string]struct {
 		change func(*agent.Config)
 		want   string // "" loads
 	}{
 		"the same":      {func(*agent.Config) {}, ""},
-		"defaults":      {func(c *agent.Config) { c.NoiseVariance, c.Anneal, c.Floor = 1, 30, 0.01 }, ""},
+		"defaults":      {func(c *agent.Config) { c.Learner.NoiseVariance, c.Learner.KL, c.Floor = 1, 1, 0.01 }, ""},
 		"backend":       {func(c *agent.Config) { c.Backend = backend.Default() }, ""},
-		"more room":     {func(c *agent.Config) { c.Train.Capacity = 30 }, ""},
-		"same init":     {func(c *agent.Config) { h := linear(c); h.InitM = hyper.InitZeros; c.Model.Hyper = h }, ""},
-		"other init":    {func(c *agent.Config) { h := linear(c); h.InitC = hyper.InitNormal(0.3); c.Model.Hyper = h }, "another initializer"},
-		"activation":    {func(c *agent.Config) { c.Model = netModel(2, 8, 4, base.ActivationReLU) }, `Model.Base.Activation: "tanh" in the file, "relu" here`},
-		"width":         {func(c *agent.Config) { c.Model = netModel(2, 9, 4, base.ActivationTanh) }, `Model.Base.Layers: [2,8,1] in the file, [2,9,1] here`},
-		"hypermodel":    {func(c *agent.Config) { c.Model.Hyper = hyper.MeanField{Params: 33} }, `Model.Hyper: hyper.Linear in the file, hyper.MeanField here`},
-		"index":         {func(c *agent.Config) { h := linear(c); h.P = index.Sphere{N: 4}; c.Model.Hyper = h }, `Model.Hyper.P: index.Gaussian in the file, index.Sphere here`},
-		"prior":         {func(c *agent.Config) { c.Model.Prior = &hyper.Prior{Layout: hyper.Dense(33, 4)} }, `Model.Prior: not set in the file`},
-		"step":          {func(c *agent.Config) { c.StepSize = 0.02 }, "StepSize: 0.01 in the file, 0.02 here"},
-		"noise":         {func(c *agent.Config) { c.NoiseVariance = 2 }, "NoiseVariance: 1 in the file, 2 here"},
+		"more room":     {func(c *agent.Config) { c.Learner.Train.Capacity = 30 }, ""},
+		"same init":     {linear(func(h *hyper.Linear) { h.InitM = hyper.InitZeros }), ""},
+		"other init":    {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "another initializer"},
+		"activation":    {func(c *agent.Config) { c.Learner.Belief = netModel(2, 8, 4, base.ActivationReLU) }, `Learner.Belief.Base.Activation: "tanh" in the file, "relu" here`},
+		"width":         {func(c *agent.Config) { c.Learner.Belief = netModel(2, 9, 4, base.ActivationTanh) }, `Learner.Belief.Base.Layers: [2,8,1] in the file, [2,9,1] here`},
+		"hypermodel":    {of(func(m *hyper.Model) { m.Hyper = hyper.MeanField{Params: 33} }), `Learner.Belief.Hyper: hyper.Linear in the file, hyper.MeanField here`},
+		"index":         {linear(func(h *hyper.Linear) { h.P = index.Sphere{N: 4} }), `Learner.Belief.Hyper.P: index.Gaussian in the file, index.Sphere here`},
+		"prior":         {of(func(m *hyper.Model) { m.Prior = &hyper.Prior{Layout: hyper.Dense(33, 4)} }), `Learner.Belief.Prior: not set in the file`},
+		"step":          {func(c *agent.Config) { c.Learner.StepSize = 0.02 }, "Learner.StepSize: 0.01 in the file, 0.02 here"},
+		"noise":         {func(c *agent.Config) { c.Learner.NoiseVariance = 2 }, "Learner.NoiseVariance: 1 in the file, 2 here"},
 		"seed":          {func(c *agent.Config) { c.Seed++ }, "Seed: 9223372036854775813 in the file, 9223372036854775814 here"},
-		"steps, batch":  {func(c *agent.Config) { c.Train.Steps, c.Train.Batch = 3, 9 }, "Train.Batch: 8 in the file, 9 here; Train.Steps: 2 in the file, 3 here"},
-		"clip":          {func(c *agent.Config) { c.Clip = 3 }, "Clip: not set in the file, 3 here"},
-		"policy":        {func(c *agent.Config) { c.Policy = explore.UCB{} }, "Policy: explore.IDS in the file, explore.UCB here"},
-		"functions":     {func(c *agent.Config) { c.Policy = explore.IDS{N: 8} }, "Policy.N: 7 in the file, 8 here"},
+		"steps, batch":  {func(c *agent.Config) { c.Learner.Train.Steps, c.Learner.Train.Batch = 3, 9 }, "Learner.Train.Batch: 8 in the file, 9 here; Learner.Train.Steps: 2 in the file, 3 here"},
+		"clip":          {func(c *agent.Config) { c.Learner.Clip = 3 }, "Learner.Clip: not set in the file, 3 here"},
+		"policy":        {func(c *agent.Config) { c.Learner.Policy = explore.UCB{} }, "Learner.Policy: explore.IDS in the file, explore.UCB here"},
+		"functions":     {func(c *agent.Config) { c.Learner.Policy = explore.IDS{N: 8} }, "Learner.Policy.N: 7 in the file, 8 here"},
 		"floor":         {func(c *agent.Config) { c.Floor = -1 }, "Floor: 0.01 in the file, -1 here"},
 		"replay":        {func(c *agent.Config) { c.Replay = agent.Window }, `Replay: "growth" in the file, "window" here`},
-		"optimizer":     {func(c *agent.Config) { c.Train.Optimizer = "adam" }, `Train.Optimizer: not set in the file, "adam" here`},
-		"perturbations": {func(c *agent.Config) { c.Perturbation = -1 }, "Perturbation: 1 in the file, -1 here"},
+		"optimizer":     {func(c *agent.Config) { c.Learner.Train.Optimizer = train.Adam{} }, `Learner.Train.Optimizer: not set in the file, train.Adam here`},
+		"perturbations": {func(c *agent.Config) { c.Learner.Perturbation = -1 }, "Learner.Perturbation: 1 in the file, -1 here"},
 	} {
 		other := config()
 		c.change(&other)
@@ -82,11 +101,17 @@ func TestLoadComparesConfigurations(t *testing.T) {
 // A file of this format is read by later versions: an agent of three arms that has seen five data. -update writes it.
 func TestFileOfThisFormat(t *testing.T) {
 	c := agent.Config{
-		Model: armsModel(3, 2), StepSize: 0.01, NoiseVariance: 1, PriorVariance: 1, Perturbation: 1, MapStep: 1, KL: 1, Floor: 0.1, Anneal: 30, Seed: 7,
-		Policy: explore.TopTwo{N: 20}, Replay: agent.Growth, Backend: backend.Go,
-		Train: train.Config{Capacity: 8, Steps: 2, Batch: 4, Indices: 2, Integrate: train.FullData},
+		Learner: learner.Learner{
+			Belief: armsModel(3, 2), StepSize: 0.01, NoiseVariance: 1, PriorVariance: 1, Perturbation: 1,
+			MapStep: 1, KL: 1, Policy: explore.TopTwo{N: 20},
+			Train: train.Config{Capacity: 8, Steps: 2, Batch: 4, Indices: 2, Integrate: train.FullData},
+		},
+		Floor:   0.1,
+		Seed:    7,
+		Replay:  agent.Growth,
+		Backend: backend.Go,
 	}
-	path := filepath.Join("testdata", "agent-2")
+	path := filepath.Join("testdata", "agent-3")
 	if *update {
 		a := must.M1(agent.New(c))
 		for i := range 5 {
@@ -102,14 +127,16 @@ func TestFileOfThisFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := must.M1(a.Act(nil))
-		if got, want := fmt.Sprintf("%d of %.5f", d.Action, d.Probabilities), "1 of [0.28141 0.34833 0.37026]"; a.Size() != 5 || got != want {
+		if got, want := fmt.Sprintf("%d of %.5f", d.Action, d.Probabilities), "1 of [0.37026 0.28141 0.34833]"; a.Size() != 5 || got != want {
 			t.Errorf("%d data, action %s, want %s", a.Size(), got, want)
 		}
 	})
 }
 
 func TestBadFiles(t *testing.T) {
-	c := agent.Config{Model: armsModel(3, 2), Backend: backend.Go, Train: train.Config{Capacity: 8, Integrate: train.Sampled}}
+	c := agent.Config{Learner: learner.Learner{
+		Belief: armsModel(3, 2), Train: train.Config{Capacity: 8, Integrate: train.Sampled},
+	}, Backend: backend.Go}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agent")
 	must.M(must.M1(agent.New(c)).Save(path))

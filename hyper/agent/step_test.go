@@ -15,6 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -32,7 +33,7 @@ func (a *Agent) mean(t *testing.T) []float64 {
 	return out
 }
 
-// items is the README's model of three items.
+// items is a diagonal model of three items.
 func items() hyper.Model {
 	layout, table := hyper.PerParameter(3, 10), base.Tabular{Arms: 3}
 	return hyper.Model{
@@ -42,11 +43,13 @@ func items() hyper.Model {
 	}
 }
 
-// The README's quickstart learns the exact posterior mean: with prior N(0, 1), noise of variance 1/4 and n likes of an
-// item, 4 n / (4 n + 1).
-func TestQuickstartIsExact(t *testing.T) {
+// Arms are believed in as the exact posterior says: with prior N(0, 1), noise of variance 1/4 and n likes of an item,
+// the mean is 4 n / (4 n + 1).
+func TestArmsLearnThePosterior(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
-		bandit := must.M1(New(Config{Model: items(), NoiseVariance: 0.25, Seed: 1, Backend: name}))
+		bandit := must.M1(New(Config{Learner: learner.Learner{
+			Belief: items(), NoiseVariance: 0.25,
+		}, Seed: 1, Backend: name}))
 		for likes := 1; likes <= 12; likes++ {
 			must.M(bandit.Observe([]float32{0}, 1))
 			n := 4 * float64(likes)
@@ -69,7 +72,9 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 		{train.Config{Integrate: train.Sampled, Capacity: 9}, 0.4 * 16 / 28, "up to 0.2286"},
 	} {
 		for _, step := range []float64{0.99 * c.limit, 1.01 * c.limit, 0.5} {
-			a, err := New(Config{Model: items(), Train: c.Config, StepSize: step, NoiseVariance: 0.25, Backend: backend.Go})
+			a, err := New(Config{Learner: learner.Learner{
+				Belief: items(), Train: c.Config, StepSize: step, NoiseVariance: 0.25,
+			}, Backend: backend.Go})
 			if step > c.limit {
 				if err == nil || !strings.Contains(err.Error(), c.named) || !strings.Contains(err.Error(), "train.Exact") {
 					t.Errorf("%s, a step of %v: %v", c.Integrate, step, err)
@@ -87,7 +92,9 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 
 // The default step of arms is at most half of the limit, also with little noise.
 func TestDefaultStepIsStable(t *testing.T) {
-	a := must.M1(New(Config{Model: items(), Train: train.Config{Integrate: train.FullData}, NoiseVariance: 1e-4, Backend: backend.Go}))
+	a := must.M1(New(Config{Learner: learner.Learner{
+		Belief: items(), Train: train.Config{Integrate: train.FullData}, NoiseVariance: 1e-4,
+	}, Backend: backend.Go}))
 	must.M(a.Observe([]float32{1}, 5))
 	if mu := a.mean(t)[1]; math.Abs(mu-5/1.0001) > 1e-4 {
 		t.Errorf("the mean is %v", mu)
@@ -103,8 +110,11 @@ func TestDataBoundTheStep(t *testing.T) {
 		agents := map[train.Integration]*Agent{}
 		for _, i := range []train.Integration{train.Exact, train.FullData, train.Sampled} {
 			agents[i] = must.M1(New(Config{
-				Model: model, Features: 2, StepSize: 1e9, NoiseVariance: 0.5, Backend: name,
-				Train: train.Config{Integrate: i, Capacity: 40},
+				Learner: learner.Learner{
+					Belief: model, StepSize: 1e9, NoiseVariance: 0.5, Train: train.Config{Integrate: i, Capacity: 40},
+				},
+				Features: 2,
+				Backend:  name,
 			}))
 		}
 		r := rand.New(rand.NewPCG(1, 2))

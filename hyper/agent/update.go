@@ -8,7 +8,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/shapes"
-	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -84,29 +83,12 @@ func (u *update) compile(s *snapshot, more ...any) error {
 // buildObserve adds a datum: rest is the number of data before, the row that it takes, x, and y.
 func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 	number, row, x, y := rest[0], rest[1], rest[2], rest[3]
-	s := rng.New(state["seed"]).Named("agent").At(number).Named("observe")
-	if a.config.boundsStep() {
-		state["norm2"] = a.largerNorm2(state, x)
-	}
-	action, inputs := x, (*Node)(nil)
-	switch { // with features the data are their own "actions"
-	case a.config.Features == 0:
-	case a.config.Train.Replays():
-		state[keptInputs] = train.Insert(state[keptInputs], x, row)
-		action, inputs = InsertAxes(row, 0), state[keptInputs]
-	default:
-		action, inputs = ZerosLike(InsertAxes(row, 0)), InsertAxes(x, 1)
-	}
-	return a.trainer().Observe(state, s, row, action, y, inputs, a.rates(row.Graph()))
+	return a.config.Learner.Observe(state, nil, streams(state).Learn(number), row, x, y, nil)
 }
 
 // buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.
 func (a *Agent) buildTrain(state train.State, rest []*Node) train.State {
-	s := rng.New(state["seed"]).Named("agent").At(rest[2]).Named("train")
-	rates := a.rates(rest[0].Graph())
-	rates.Data = rest[1]
-	rates.Step = a.boundedStep(state, rates.Step)
-	return a.trainer().Train(state, s, rest[0], state[keptInputs], rates)
+	return a.config.Learner.Fit(state, nil, streams(state).Learn(rest[2]), rest[0], rest[1], nil)
 }
 
 func arguments(state []*tensors.Tensor, more ...any) []any {

@@ -5,7 +5,7 @@ import (
 )
 
 // Warmup compiles what Observe, Train, and Act with each of these numbers of actions run, so that none of them compiles
-// later: a service calls it before its first request. It adds no datum and takes no decision. For a tabular model it
+// later: a service calls it before its first request. It adds no datum and takes no decision. Without features it
 // also compiles Act of all arms. The doublings of Growth compile anew when they come.
 func (a *Agent) Warmup(actions ...int) error {
 	for _, n := range actions {
@@ -40,7 +40,7 @@ func (a *Agent) warmLearning() error {
 
 // warmAct compiles Act of so many actions; 0 is all arms.
 func (a *Agent) warmAct(actions int) error {
-	size := a.sizeToAct(actions)
+	size := padded(actions)
 	p, err := a.program(shape{inputs: size})
 	if err != nil {
 		return err

@@ -71,10 +71,8 @@ func (o *fitting) mlp() base.MLP { return base.MLP{Layers: o.widths} }
 func (o *fitting) start(seed *Node) []*Node {
 	net := o.mlp()
 	theta := hyper.InitLayers(net)(rng.New(seed).Named("approx").Named("fit"), 0, 0, 1, hyper.NumTheta(net))
-	return append([]*Node{theta}, adam().Init([]*Node{theta})...)
+	return append([]*Node{theta}, train.Adam{}.Init([]*Node{theta})...)
 }
-
-func adam() train.Optimizer { return train.Optimizers["adam"] }
 
 // step makes a step of Adam: args are the pairs, where the minibatch begins, the step size, and the state.
 func (o *fitting) step(args []*Node) []*Node {
@@ -82,7 +80,7 @@ func (o *fitting) step(args []*Node) []*Node {
 	rows := Add(Iota(in.Graph(), shapes.Make(dtypes.Int32, fitBatch, 1), 0), from)
 	x, y := InsertAxes(Gather(in, rows), 0), InsertAxes(Transpose(Gather(out, rows), 0, 1), 0, 0)
 	loss := ReduceAllMean(Abs(Sub(o.mlp().Outputs(theta, x), y)))
-	newState, nu := adam().Update(state, []*Node{theta}, Gradient(loss, theta), size)
+	newState, nu := train.Adam{}.Update(state, []*Node{theta}, Gradient(loss, theta), size)
 	return append(nu, newState...)
 }
 

@@ -38,8 +38,8 @@ func newPosterior() *posterior {
 	prior := &hyper.Prior{Base: net, Layout: hyper.Dense(n, particles), StdDev: posteriorStdDev()}
 	model := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: particles, Params: n,
 		InitNu: hyper.InitLayers(net)}, Prior: prior}
-	p := &posterior{rounds: 150, trainer: train.Trainer{Model: model, Config: train.Config{
-		Steps: 4, Batch: 16, Integrate: train.Analytic, Optimizer: "adam", Capacity: 6,
+	p := &posterior{rounds: 150, trainer: train.Trainer{Belief: model, Config: train.Config{
+		Steps: 4, Batch: 16, Integrate: train.Analytic, Optimizer: train.Adam{}, Capacity: 6,
 	}}}
 	for i := range p.trainer.Capacity {
 		x := 0.1 * float64(i)
@@ -141,8 +141,8 @@ func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []fl
 		args = append(args, v)
 	}
 	f, err := CallOnce(b, func(args []*Node) *Node {
-		all := p.trainer.Model.Index().(index.Enumerable).All(args[0].Graph(), 1)
-		return p.trainer.Model.Predict(p.trainer.Params(p.unflat(args[1:])), all, args[0])
+		all := p.trainer.Belief.Index().(index.Enumerable).All(args[0].Graph(), 1)
+		return p.trainer.Belief.Predict(p.trainer.Params(p.unflat(args[1:])), all, args[0])
 	}, args...)
 	if err != nil {
 		return nil, err

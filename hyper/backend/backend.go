@@ -2,7 +2,8 @@
 //
 // Two engines are known. "go" is GoMLX's pure-Go backend: it needs nothing but the Go toolchain, not even a C compiler.
 // "xla:cpu" and "xla:cuda" are XLA, loaded at run time from a PJRT plugin (a shared library) found in one of
-// [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is off.
+// [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is
+// off.
 //
 // XLA takes seconds to compile a program. What it compiled is kept in [CompileCacheDir], so that the next process that
 // needs the program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash of

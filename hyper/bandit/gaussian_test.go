@@ -26,13 +26,11 @@ func play(t *testing.T, name string, arms, runs, arm, period int) (theta, reward
 		seeds[i] = uint64(i)
 	}
 	out, err := CallOnceN(e, func(in []*Node) []*Node {
-		b, s := Gaussian{Arms: arms}, rng.New(in[0])
-		prior := MulScalar(OnesLike(in[1]), 2.25) // section 4.1's sigma_p^2
-		theta := b.Init(s.Named("init"), prior)
-		x := Add(ConvertDType(ZerosLike(in[1]), in[2].DType()), in[2])
-		reward, regret := b.Step(s.At(in[3]), theta, x, in[1])
-		return []*Node{theta, reward, regret}
-	}, seeds, slices.Repeat([]float32{0.25}, runs), int32(arm), int32(period))
+		b, s := &Gaussian{Arms: arms, PriorVariance: 2.25, NoiseVariance: 0.25}, rng.New(in[0]) // 2.25 as in section 4.1
+		state := b.Init(s.Named("init"), nil)
+		out, _ := b.Step(state, nil, s.At(in[2]), in[2], in[1])
+		return []*Node{state["theta"], out.Reward, out.Regret}
+	}, seeds, slices.Repeat([]int32{int32(arm)}, runs), int32(period))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +129,7 @@ func TestLeastRegret(t *testing.T) {
 		return lost
 	}
 	for _, c := range []struct{ arms, periods int }{{2, 5}, {10, 10}, {10, 100}, {40, 30}, {100, 300}} {
-		least := Gaussian{Arms: c.arms}.LeastRegret(c.periods, 1)
+		least := (&Gaussian{Arms: c.arms, PriorVariance: 1}).LeastRegret(c.periods)
 		for _, scale := range []float64{1, 0.1, 10} {
 			const runs = 10_000
 			regrets := make([]float64, runs)
@@ -154,7 +152,7 @@ func TestLeastRegret(t *testing.T) {
 		{2, 1, 4, 2 / math.Sqrt(math.Pi)},   // in proportion to sigma_p
 		{2, 1e6, 1, 2 / math.Sqrt(math.Pi)}, // each arm once: 2 E[max]
 	} {
-		if got := (Gaussian{Arms: c.arms}).LeastRegret(c.periods, c.variance); math.Abs(got-c.want) > 1e-3 {
+		if got := (&Gaussian{Arms: c.arms, PriorVariance: c.variance}).LeastRegret(c.periods); math.Abs(got-c.want) > 1e-3 {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

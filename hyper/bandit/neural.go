@@ -2,83 +2,101 @@ package bandit
 
 import (
 	"errors"
-	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // Neural is the bandit of section 4.2: actions uniform on the unit sphere, and mean rewards f(x) by a random ReLU
-// network, the generator. Layers are the generator's widths, in the paper 20, 3, 3, 1. Both are drawn anew for each run.
+// network, the generator. Both are drawn anew for each run.
 type Neural struct {
-	Actions int
-	Layers  []int
+	Actions   int     `help:"number of actions, uniform on the unit sphere"`
+	Features  int     `help:"d: length of an action's vector"`
+	Generator []int   `help:"hidden widths of the network that makes the rewards, and of the prior network, as 3x3"`
+	Noise     float64 `run:"true" help:"sigma_w of the environment: standard deviation of the rewards' noise"`
+}
+
+var _ World = &Neural{}
+
+// NewNeural returns the bandit of section 4.2 with 200 actions.
+func NewNeural() *Neural {
+	return &Neural{Actions: 200, Features: 20, Generator: []int{3, 3}, Noise: 1}
 }
 
 // Validate reports what is wrong.
-func (b Neural) Validate() error {
-	var errs []error
-	if b.Actions < 1 {
-		errs = append(errs, fmt.Errorf("there must be at least 1 action, got %d", b.Actions))
-	}
-	if err := b.Generator().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("generator: %w", err))
-	} else if b.Layers[len(b.Layers)-1] != 1 {
-		errs = append(errs, fmt.Errorf("the generator must have one output, got %d", b.Layers[len(b.Layers)-1]))
+func (b *Neural) Validate() error {
+	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1), faults.NotNegative("noise", b.Noise)}
+	if len(b.Generator) == 0 {
+		errs = append(errs, errors.New("generator needs hidden layers, as 3x3"))
+	} else {
+		errs = append(errs, faults.Prefix("generator: ", b.network().Validate()))
 	}
 	return errors.Join(errs...)
 }
 
-// Generator is the network that makes the mean rewards.
-func (b Neural) Generator() base.MLP { return base.MLP{Layers: b.Layers} }
+// network makes the mean rewards.
+func (b *Neural) network() base.MLP {
+	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{1})}
+}
 
-// Variances are those of the generator's parameters, in their order: 2.25 for the weights of the first layer, 2.25 over
-// the fan-in for those of later ones, and 1 for biases.
-func (b Neural) Variances() []float64 {
+// Problem knows the distribution of the generator, and nothing of the loss.
+func (b *Neural) Problem() Problem {
+	net := b.network()
+	return Problem{
+		Actions: b.Actions, Features: b.Features, TrueNoise: float64(float32(b.Noise) * float32(b.Noise)), RewardVariance: b.RewardVariance(),
+		Truth: &Truth{Base: net, StdDev: deviations(net.Layers), Variance: 1, Wider: deviations},
+	}
+}
+
+// deviations are the standard deviations of a generator's parameters, in their order, by its layers: their squares are
+// 2.25 for the weights of the first layer, 2.25 over the fan-in for those of later ones, and 1 for biases.
+func deviations(layers []int) []float64 {
 	var out []float64
-	for i := range len(b.Layers) - 1 {
+	for i := range len(layers) - 1 {
 		weight := 2.25
 		if i > 0 {
-			weight /= float64(b.Layers[i])
+			weight /= float64(layers[i])
 		}
-		for range b.Layers[i] * b.Layers[i+1] {
-			out = append(out, weight)
-		}
-		for range b.Layers[i+1] {
-			out = append(out, 1)
-		}
+		out = append(out, slices.Repeat([]float64{math.Sqrt(weight)}, layers[i]*layers[i+1])...)
+		out = append(out, slices.Repeat([]float64{1}, layers[i+1])...)
 	}
 	return out
 }
 
-// RewardVariance is the variance of f(x) under the law of the generator, whose mean is 0, at any x on the unit sphere. Given
-// the units h of a layer, a unit of the next is Gaussian with mean 0 and variance w |h|^2 + 1, w that of a weight; half of its second
-// moment is that of its ReLU.
-func (b Neural) RewardVariance() float64 {
+// RewardVariance is the variance of f(x) under the law of the generator, whose mean is 0, at any x on the unit sphere.
+// Given the units h of a layer, a unit of the next is Gaussian with mean 0 and variance w |h|^2 + 1, w that of a
+// weight; half of its second moment is that of its ReLU.
+func (b *Neural) RewardVariance() float64 {
 	variance := 2.25 + 1 // of a unit before its ReLU; |x| = 1
-	for range b.Layers[2:] {
+	for range b.Generator {
 		variance = 2.25*variance/2 + 1 // w times the number of units is 2.25
 	}
 	return variance
 }
 
-// Init draws the actions, [runs, Actions, features], and their mean rewards, [runs, Actions].
-func (b Neural) Init(s rng.Stream) (actions, mean *Node) {
-	actions = s.Named("actions").Sphere(b.Actions, b.Layers[0])
-	variances := b.Variances()
-	sd := make([]float32, len(variances))
-	for i, v := range variances {
-		sd[i] = float32(math.Sqrt(v))
+// Init draws the actions, [runs, Actions, Features], and their mean rewards, [runs, Actions].
+func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
+	actions := s.Named("actions").Sphere(b.Actions, b.Features)
+	var sd []float32
+	for _, d := range deviations(b.network().Layers) {
+		sd = append(sd, float32(d))
 	}
 	theta := Mul(s.Named("generator").Normal(1, len(sd)), Const(s.Graph(), [][][]float32{{sd}}))
-	return actions, Squeeze(b.Generator().Apply(theta, actions), 1)
+	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
 }
 
-// Step returns the rewards of the actions x (int32 [runs]) and their expected regrets, each [runs], for noise of standard
-// deviation sigma_w [runs]. The noise of a period does not depend on the action.
-func (b Neural) Step(s rng.Stream, mean, x, noise *Node) (reward, regret *Node) {
-	return step(s, mean, x, noise)
+// Offer offers all actions.
+func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
+	return Offer{X: state["actions"]}, state
+}
+
+// Step returns f(x) + W.
+func (b *Neural) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
+	return reply(s, state["mean"], x, n.Of(s, "Noise", b.Noise)), state
 }

@@ -12,15 +12,16 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // drawNeural draws the truth of a neural bandit for runs with seeds 0, 1, ...: actions [runs, Actions, features] and mean
 // rewards [runs, Actions], flat.
-func drawNeural(t testing.TB, name string, b Neural, runs int) (actions, mean []float32) {
+func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean []float32) {
 	t.Helper()
-	if err := b.Validate(); err != nil {
+	if err := b.Validate(); err != nil && len(b.Generator) > 0 { // without hidden layers the formulas are the simplest
 		t.Fatal(err)
 	}
 	e, err := backend.Open(name)
@@ -32,13 +33,13 @@ func drawNeural(t testing.TB, name string, b Neural, runs int) (actions, mean []
 		seeds[i] = uint64(i)
 	}
 	out, err := CallOnceN(e, func(in []*Node) []*Node {
-		actions, mean := b.Init(rng.New(in[0]).Named("init"))
-		return []*Node{actions, mean}
+		state := b.Init(rng.New(in[0]).Named("init"), nil)
+		return []*Node{state["actions"], state["mean"]}
 	}, seeds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions), fmt.Sprint([]int{runs, b.Actions, b.Layers[0]}, []int{runs, b.Actions}); got != want {
+	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions), fmt.Sprint([]int{runs, b.Actions, b.Features}, []int{runs, b.Actions}); got != want {
 		t.Fatalf("shapes %s, want %s", got, want)
 	}
 	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
@@ -48,7 +49,7 @@ func drawNeural(t testing.TB, name string, b Neural, runs int) (actions, mean []
 func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	const actions, features, runs = 7, 5, 300
 	testbackend.Each(t, func(t *testing.T, name string) {
-		x, _ := drawNeural(t, name, Neural{Actions: actions, Layers: []int{features, 2, 1}}, runs)
+		x, _ := drawNeural(t, name, &Neural{Actions: actions, Features: features, Generator: []int{2}}, runs)
 		seen := map[float32]bool{}
 		for at := 0; at < len(x); at += features {
 			norm := 0.0
@@ -63,24 +64,30 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	})
 }
 
-// Section 4.2's generator 20-3-3-1: 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of later ones, and 1 for the
+// Section 4.2's generator 20-3-3-1 has variances 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of later ones, and 1 for the
 // biases of 3, 3 and 1 units.
 func TestNeuralVariances(t *testing.T) {
 	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9), []float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
-	if got := (Neural{Actions: 2, Layers: []int{20, 3, 3, 1}}).Variances(); !slices.Equal(got, want) {
-		t.Errorf("variances %v, want %v", got, want)
+	got := NewNeural().Problem().Truth.StdDev
+	if len(got) != len(want) {
+		t.Fatalf("%d deviations, want %d", len(got), len(want))
+	}
+	for i, sd := range got {
+		if math.Abs(sd*sd-want[i]) > 1e-12 {
+			t.Errorf("variance %v of parameter %d, want %v", sd*sd, i, want[i])
+		}
 	}
 }
 
-// A mean reward has mean 0 and RewardVariance: by hand 3.25 without hidden layers, then 2.25/2 of it plus 1 for each. The mean
+// A mean reward has mean 0 and RewardVariance: by hand 3.25 of a unit, then 2.25/2 of it plus 1 for each hidden layer. The mean
 // and the mean square over runs are within 5 of their standard errors, as the sample gives them.
 func TestNeuralRewardVariance(t *testing.T) {
 	const runs = 20_000
 	for _, c := range []struct {
-		layers []int
+		layers []int // but for the output's
 		want   float64
-	}{{[]int{4, 1}, 3.25}, {[]int{4, 6, 1}, 4.65625}, {[]int{20, 3, 3, 1}, 6.23828125}} {
-		b := Neural{Actions: 1, Layers: c.layers}
+	}{{[]int{4}, 3.25}, {[]int{4, 6}, 4.65625}, {[]int{20, 3, 3}, 6.23828125}} {
+		b := &Neural{Actions: 1, Features: c.layers[0], Generator: c.layers[1:]}
 		if got := b.RewardVariance(); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: RewardVariance %v, want %v", c.layers, got, c.want)
 		}
@@ -100,8 +107,8 @@ func TestNeuralRewardVariance(t *testing.T) {
 // mean, and where x and x' are alike: times x^T x', and times its square.
 func TestNeuralCovariance(t *testing.T) {
 	const runs, features = 20_000, 3
-	for _, layers := range [][]int{{features, 1}, {features, 4, 1}} {
-		x, mean := drawNeural(t, backend.Go, Neural{Actions: 2, Layers: layers}, runs)
+	for _, hidden := range [][]int{nil, {4}} {
+		x, mean := drawNeural(t, backend.Go, &Neural{Actions: 2, Features: features, Generator: hidden}, runs)
 		excess := [3][]float64{}
 		for i := range runs {
 			alike := 0.0
@@ -109,7 +116,7 @@ func TestNeuralCovariance(t *testing.T) {
 				alike += float64(x[2*i*features+j]) * float64(x[(2*i+1)*features+j])
 			}
 			want := 2.25*alike + 1
-			if len(layers) == 3 {
+			if len(hidden) > 0 {
 				a := math.Acos(want / 3.25)
 				want = 2.25*3.25*(math.Sin(a)+(math.Pi-a)*math.Cos(a))/(2*math.Pi) + 1
 			}
@@ -119,7 +126,7 @@ func TestNeuralCovariance(t *testing.T) {
 			}
 		}
 		for k := range excess {
-			within(t, fmt.Sprintf("%v: f(x) f(x') less its expectation, times (x^T x')^%d", layers, k), excess[k], 0)
+			within(t, fmt.Sprintf("%v: f(x) f(x') less its expectation, times (x^T x')^%d", hidden, k), excess[k], 0)
 		}
 	}
 }
@@ -137,7 +144,7 @@ func within(t *testing.T, what string, v []float64, want float64) {
 // next period, and has the standard deviation asked for: 0.5 here, and 0 in the last run. 400 squares are good to sqrt(2/400).
 func TestNeuralStep(t *testing.T) {
 	const actions, runs = 4, 401
-	b := Neural{Actions: actions, Layers: []int{3, 2, 1}}
+	b := &Neural{Actions: actions, Features: 3, Generator: []int{2}}
 	_, mean := drawNeural(t, backend.Go, b, runs)
 	sd := slices.Repeat([]float32{0.5}, runs)
 	sd[runs-1] = 0
@@ -151,9 +158,9 @@ func TestNeuralStep(t *testing.T) {
 	}
 	step, err := NewExec(e, func(in []*Node) []*Node {
 		s := rng.New(in[0])
-		_, mean := b.Init(s.Named("init"))
-		reward, regret := b.Step(s.At(in[1]), mean, in[2], in[3])
-		return []*Node{reward, regret}
+		n := hyper.Numbers{"Noise": in[3]}
+		out, _ := b.Step(b.Init(s.Named("init"), n), n, s.At(in[1]), in[1], in[2])
+		return []*Node{out.Reward, out.Regret}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -194,26 +201,29 @@ func TestNeuralStep(t *testing.T) {
 	}
 }
 
+// Faults come together.
 func TestNeuralValidate(t *testing.T) {
-	for want, b := range map[string]Neural{
-		"at least 1 action, got 0":                                   {Layers: []int{3, 1}},
-		"Layers need an input and an output width at least, got [3]": {Actions: 2, Layers: []int{3}},
-		"Layers must be positive widths, got [3 0 1]":                {Actions: 2, Layers: []int{3, 0, 1}},
-		"must have one output, got 2":                                {Actions: 2, Layers: []int{3, 2}},
-		"generator: base.MLP: Layers need an input":                  {}, // beside the missing actions
+	for want, b := range map[string]*Neural{
+		"actions must be at least 1, got 0":                      {Features: 3, Generator: []int{2}},
+		"features must be at least 1, got 0":                     {Actions: 2, Generator: []int{2}},
+		"generator needs hidden layers":                          {Actions: 2, Features: 3},
+		"generator: base.MLP: Layers must be positive widths, g": {Actions: 2, Features: 3, Generator: []int{0}},
+		"noise must be finite and not negative, got -1":          {Actions: 2, Features: 3, Generator: []int{2}, Noise: -1},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", b, err, want)
 		}
 	}
-	err := Neural{}.Validate()
-	if err == nil || !strings.Contains(err.Error(), "at least 1 action") {
-		t.Errorf("%v, want also the missing actions", err)
+	err := (&Neural{Noise: math.NaN()}).Validate()
+	for _, want := range []string{"actions", "features", "generator", "noise"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want also %q", err, want)
+		}
 	}
 }
 
 // The law of section 4.2's mean rewards has a standard deviation of about 2.5.
 func ExampleNeural_RewardVariance() {
-	fmt.Printf("%.3f\n", Neural{Actions: 200, Layers: []int{20, 3, 3, 1}}.RewardVariance())
+	fmt.Printf("%.3f\n", NewNeural().RewardVariance())
 	// Output: 6.238
 }

@@ -1,32 +1,57 @@
 package bandit
 
 import (
-	"fmt"
+	"errors"
+	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OneSparse is the one-sparse linear bandit of section 5: the mean reward of an action x in R^N is x^T theta*, where theta* is one of the
-// N one-hot vectors, all equally likely. The first N actions are the one-hot vectors; the others are 1_S/2 for the N - 2 sublists S
-// of (1, ..., N) that bisection makes, other than the whole list and its single elements. N need not be a power of two: an odd list has
-// the larger half second.
-type OneSparse struct{ N int }
-
-// Validate reports what is wrong.
-func (b OneSparse) Validate() error {
-	if b.N < 2 {
-		return fmt.Errorf("a one-sparse bandit needs at least 2 components, got %d", b.N)
-	}
-	return nil
+// OneSparse is the one-sparse linear bandit of section 5: the mean reward of an action x in R^N is x^T theta*, where
+// theta* is one of the N one-hot vectors, all equally likely. The first N actions are the one-hot vectors; the others
+// are 1_S/2 for the N - 2 sublists S of (1, ..., N) that bisection makes, other than the whole list and its single
+// elements. N need not be a power of two: an odd list has the larger half second.
+type OneSparse struct {
+	Size          int     `help:"N: components of theta*; there are 2N-2 actions"`
+	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
+	NoiseFactor   float64 `run:"true" help:"the noise's true variance over noise-variance. The paper's text has noise of variance 1 and sigma_w^2 = 0.01: a factor of 100"`
 }
 
-// Sublists returns the ends [from, to) of the sublists, in the order of the bisections that make them: halves, quarters, and so on.
-func (b OneSparse) Sublists() [][2]int {
+var _ World = &OneSparse{}
+
+// NewOneSparse returns the bandit of section 5 with N = 50.
+func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }
+
+// Validate reports what is wrong.
+func (b *OneSparse) Validate() error {
+	return errors.Join(faults.AtLeast("size", b.Size, 2), faults.Positive("noise-variance", b.NoiseVariance),
+		faults.NotNegative("noise-factor", b.NoiseFactor))
+}
+
+// Problem has the first two moments of theta*: each component has mean 1/N and variance (1 - 1/N)/N. sigma_p^2 is the
+// paper's 1/log N.
+func (b *OneSparse) Problem() Problem {
+	mean := 1 / float64(b.Size)
+	return Problem{
+		Actions: 2*b.Size - 2, Features: b.Size, NoiseVariance: b.NoiseVariance, PriorVariance: 1 / math.Log(float64(b.Size)),
+		Truth: &Truth{
+			Base: base.Linear{Features: b.Size}, StdDev: slices.Repeat([]float64{math.Sqrt(mean * (1 - mean))}, b.Size), Mean: mean, Variance: 1,
+		},
+	}
+}
+
+// Sublists returns the ends [from, to) of the sublists, in the order of the bisections that make them: halves,
+// quarters, and so on.
+func (b *OneSparse) Sublists() [][2]int {
 	var out [][2]int
-	for level := [][2]int{{0, b.N}}; len(level) > 0; {
+	for level := [][2]int{{0, b.Size}}; len(level) > 0; {
 		var next [][2]int
 		for _, s := range level {
 			middle := (s[0] + s[1]) / 2
@@ -43,15 +68,15 @@ func (b OneSparse) Sublists() [][2]int {
 }
 
 // Actions returns the actions as rows, [2N-2][N].
-func (b OneSparse) Actions() [][]float32 {
+func (b *OneSparse) Actions() [][]float32 {
 	var out [][]float32
-	for i := range b.N {
-		x := make([]float32, b.N)
+	for i := range b.Size {
+		x := make([]float32, b.Size)
 		x[i] = 1
 		out = append(out, x)
 	}
 	for _, s := range b.Sublists() {
-		x := make([]float32, b.N)
+		x := make([]float32, b.Size)
 		for i := s[0]; i < s[1]; i++ {
 			x[i] = 0.5
 		}
@@ -60,16 +85,21 @@ func (b OneSparse) Actions() [][]float32 {
 	return out
 }
 
-// Init returns the actions, [runs, 2N-2, N], and their mean rewards, [runs, 2N-2].
-func (b OneSparse) Init(s rng.Stream) (actions, mean *Node) {
+// Init draws theta*: the state is the actions, [runs, 2N-2, N], and their mean rewards, [runs, 2N-2].
+func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	one := Const(s.Graph(), b.Actions())
-	actions = BroadcastToDims(InsertAxes(one, 0), append([]int{s.Runs()}, one.Shape().Dimensions...)...)
-	theta := OneHot(Squeeze(s.Named("theta").Intn(Const(s.Graph(), int32(b.N)), 1), 1), b.N, dtypes.Float32)
-	return actions, Einsum("rn,an->ra", theta, one)
+	actions := BroadcastToDims(InsertAxes(one, 0), append([]int{s.Runs()}, one.Shape().Dimensions...)...)
+	theta := OneHot(Squeeze(s.Named("theta").Intn(Const(s.Graph(), int32(b.Size)), 1), 1), b.Size, dtypes.Float32)
+	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
 }
 
-// Step returns the rewards of the actions x (int32 [runs]) and their expected regrets, each [runs], for noise of standard
-// deviation sigma_w [runs]. The noise of a period does not depend on the action.
-func (b OneSparse) Step(s rng.Stream, mean, x, noise *Node) (reward, regret *Node) {
-	return step(s, mean, x, noise)
+// Offer offers all actions.
+func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
+	return Offer{X: state["actions"]}, state
+}
+
+// Step returns x^T theta* + W.
+func (b *OneSparse) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
+	variance := Mul(n.Of(s, "NoiseVariance", b.NoiseVariance), n.Of(s, "NoiseFactor", b.NoiseFactor))
+	return reply(s, state["mean"], x, Sqrt(variance)), state
 }

@@ -12,6 +12,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -31,7 +32,7 @@ func bisect(from, to int) (out [][2]int) {
 // Actions are the N one-hot vectors, and then a half on each sublist.
 func TestOneSparseSublists(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 7, 8, 50, 200} {
-		b := OneSparse{N: n}
+		b := &OneSparse{Size: n}
 		sublists := b.Sublists()
 		for i := 1; i < len(sublists); i++ {
 			// Lists of one level have lengths that differ by at most one.
@@ -65,8 +66,8 @@ func TestOneSparseSublists(t *testing.T) {
 
 // By hand: (1 2 3 4 5 6 7) is (1 2 3) and (4 5 6 7), then (2 3), and (4 5) and (6 7).
 func ExampleOneSparse_Sublists() {
-	fmt.Println(OneSparse{N: 7}.Sublists())
-	fmt.Println(OneSparse{N: 3}.Actions())
+	fmt.Println((&OneSparse{Size: 7}).Sublists())
+	fmt.Println((&OneSparse{Size: 3}).Actions())
 	// Output:
 	// [[0 3] [3 7] [1 3] [3 5] [5 7]]
 	// [[1 0 0] [0 1 0] [0 0 1] [0 0.5 0.5]]
@@ -84,10 +85,11 @@ func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd fl
 		seeds[i] = uint64(i)
 	}
 	out, err := CallOnceN(e, func(in []*Node) []*Node {
-		b, s := OneSparse{N: n}, rng.New(in[0])
-		actions, mean := b.Init(s.Named("init"))
-		reward, regret := b.Step(s.At(in[1]), mean, in[2], in[3])
-		return []*Node{actions, mean, reward, regret}
+		b, s := &OneSparse{Size: n, NoiseVariance: 1}, rng.New(in[0])
+		state := b.Init(s.Named("init"), nil)
+		numbers := hyper.Numbers{"NoiseFactor": Square(in[3])}
+		out, _ := b.Step(state, numbers, s.At(in[1]), in[1], in[2])
+		return []*Node{state["actions"], state["mean"], out.Reward, out.Regret}
 	}, seeds, int32(period), slices.Repeat([]int32{int32(action)}, runs), slices.Repeat([]float32{sd}, runs))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,7 @@ func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd fl
 func TestOneSparseTruth(t *testing.T) {
 	const runs = 10_000
 	for _, n := range []int{2, 7, 12} {
-		b := OneSparse{N: n}
+		b := &OneSparse{Size: n}
 		_, mean, _, _ := playOneSparse(t, backend.Go, n, runs, 0, 0, 0)
 		count := make([]float64, n)
 		for run := range runs {
@@ -134,7 +136,7 @@ func TestOneSparseTruth(t *testing.T) {
 // without noise the reward is 1 less the regret. The actions are the same in every run.
 func TestOneSparseStep(t *testing.T) {
 	const n, runs = 4, 40
-	b := OneSparse{N: n}
+	b := &OneSparse{Size: n}
 	for x := range 2*n - 2 {
 		actions, mean, reward, regret := playOneSparse(t, backend.Go, n, runs, x, 3, 0)
 		if want := slices.Concat(slices.Repeat(b.Actions(), runs)...); !slices.Equal(actions, want) {
@@ -185,8 +187,8 @@ func TestOneSparseNoise(t *testing.T) {
 }
 
 func TestOneSparseValidate(t *testing.T) {
-	for n, want := range map[int]string{-1: "at least 2 components, got -1", 0: "got 0", 1: "at least 2 components, got 1", 2: "", 3: ""} {
-		err := OneSparse{N: n}.Validate()
+	for n, want := range map[int]string{-1: "size must be at least 2, got -1", 0: "got 0", 1: "size must be at least 2, got 1", 2: "", 3: ""} {
+		err := (&OneSparse{Size: n, NoiseVariance: 1}).Validate()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("N = %d: error %v, want %q", n, err, want)
 		}

@@ -155,7 +155,7 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 		features[i*arms+int(played[i])] = 1
 	}
 	theta, v, w := random(r, runs*indices*arms), random(r, runs*inputs*columns), random(r, runs*arms*columns)
-	table, line := Tabular{arms}, Linear{arms}
+	table, line := Tabular{arms}, Linear{Features: arms}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			x, phi, theta, v, w := in[0], in[1], in[2], in[3], in[4]
@@ -180,7 +180,7 @@ func TestLinear(t *testing.T) {
 	const features = 3
 	r := rand.New(rand.NewPCG(5, 6))
 	x, v, w, theta := random(r, runs*inputs*features), random(r, runs*inputs), random(r, runs*features), random(r, runs*features)
-	b := Linear{features}
+	b := Linear{Features: features}
 	var apply, project, gramMul []float64
 	for run := range runs {
 		sum, gram := make([]float64, features), make([]float64, features)

@@ -8,8 +8,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Linear is f_theta(x) = theta^T x for x in R^Features; append a constant feature for an intercept.
-type Linear struct{ Features int }
+// Linear is f_theta(x) = theta^T x for x in R^Features, or theta^T (x, 1) with an Intercept.
+type Linear struct {
+	Features  int
+	Intercept bool
+}
 
 // Validate reports what is wrong.
 func (b Linear) Validate() error {
@@ -24,24 +27,46 @@ func (b Linear) Inputs() int { return b.Features }
 
 // UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over
 // standardised inputs.
-func (b Linear) UnitVariance() float64 { return 1 / float64(b.Features) }
+func (b Linear) UnitVariance() float64 { return 1 / float64(b.weights()) }
 
-// Groups returns one group of parameters, a weight for each feature.
-func (b Linear) Groups() []int { return []int{b.Features} }
+// Groups returns one group of parameters, a weight for each feature and the intercept.
+func (b Linear) Groups() []int { return []int{b.weights()} }
 
-// Apply returns theta^T x: [runs, indices, inputs].
-func (b Linear) Apply(theta, x *Node) *Node { return Einsum("rnf,rbf->rnb", theta, x) }
+func (b Linear) weights() int {
+	if b.Intercept {
+		return b.Features + 1
+	}
+	return b.Features
+}
+
+// phi are the features of inputs x, [runs, inputs, N_theta].
+func (b Linear) phi(x *Node) *Node {
+	if !b.Intercept {
+		return x
+	}
+	one := OnesLike(Slice(x, AxisRange(), AxisRange(), AxisRange(0, 1)))
+	return Concatenate([]*Node{x, one}, 2)
+}
+
+// Apply returns theta^T phi(x): [runs, indices, inputs].
+func (b Linear) Apply(theta, x *Node) *Node { return Einsum("rnf,rbf->rnb", theta, b.phi(x)) }
+
+// Diagonal is false.
+func (b Linear) Diagonal() bool { return false }
 
 // NoData returns the Gram matrix of no data.
 func (b Linear) NoData(g *Graph, runs int) *Node {
-	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.Features, b.Features))
+	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.weights(), b.weights()))
 }
 
-// Gram returns Phi^T Phi, [runs, Features, Features].
-func (b Linear) Gram(x *Node) *Node { return Einsum("rbf,rbg->rfg", x, x) }
+// Gram returns Phi^T Phi, [runs, N_theta, N_theta].
+func (b Linear) Gram(x *Node) *Node {
+	phi := b.phi(x)
+	return Einsum("rbf,rbg->rfg", phi, phi)
+}
 
-// Project returns Phi^T v for v [runs, inputs, columns]: [runs, Features, columns].
-func (b Linear) Project(x, v *Node) *Node { return Einsum("rbf,rbc->rfc", x, v) }
+// Project returns Phi^T v for v [runs, inputs, columns]: [runs, N_theta, columns].
+func (b Linear) Project(x, v *Node) *Node { return Einsum("rbf,rbc->rfc", b.phi(x), v) }
 
-// GramMul returns (Phi^T Phi) v for v [runs, Features, columns].
+// GramMul returns (Phi^T Phi) v for v [runs, N_theta, columns].
 func (b Linear) GramMul(gram, v *Node) *Node { return Einsum("rfg,rgc->rfc", gram, v) }

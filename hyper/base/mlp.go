@@ -92,24 +92,11 @@ func (b MLP) Outputs(theta, x *Node) *Node {
 	return h
 }
 
-// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta, [runs,
-// indices, N_theta], for df [runs, indices, inputs].
+// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta,
+// [runs, indices, N_theta], for df [runs, indices, inputs].
 func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 	h, layers := b.forward(theta, x)
 	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
-}
-
-// Features returns the inputs of the last layer of an MLP whose last width is 1, and a one for its bias: [runs, indices, last, inputs].
-func (b MLP) Features(theta, x *Node) *Node {
-	_, layers := b.forward(theta, x)
-	in := layers[len(layers)-1].in
-	if len(layers) > 1 {
-		return in
-	}
-	x = InsertAxes(Transpose(in, 1, 2), 1)
-	dims := slices.Clone(x.Shape().Dimensions)
-	dims[1] = theta.Shape().Dim(1)
-	return BroadcastToDims(x, dims...)
 }
 
 // layer is an affine map and what it was applied to.
@@ -118,8 +105,8 @@ type layer struct {
 	in *Node // inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs, inputs, in + 1]
 }
 
-// forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each of its outputs:
-// it fuses everything else into a product's loop.
+// forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each
+// of its outputs: it fuses everything else into a product's loop.
 func (b MLP) forward(theta, x *Node) (h *Node, layers []layer) {
 	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
 	at := 0
@@ -141,8 +128,8 @@ func (b MLP) forward(theta, x *Node) (h *Node, layers []layer) {
 	return h, layers
 }
 
-// backward returns the gradient with respect to theta, for the gradient d with respect to the outputs, [runs, indices, outputs,
-// inputs].
+// backward returns the gradient with respect to theta, for the gradient d with respect to the outputs, [runs, indices,
+// outputs, inputs].
 func (b MLP) backward(layers []layer, d *Node) *Node {
 	runs, n := d.Shape().Dim(0), d.Shape().Dim(1)
 	parts := make([]*Node, 0, 2*len(layers))
@@ -171,8 +158,9 @@ func withOnes(x *Node, axis int) *Node {
 	return Concatenate([]*Node{x, Ones(x.Graph(), shapes.Make(x.DType(), dims...))}, axis)
 }
 
-// product is w h for each run and index: w [runs, indices, out, in], h [runs, indices, in, inputs]. XLA's matrix products on a CPU
-// cost more than a microsecond each, whatever their size; of small ones a fused loop makes many at once.
+// product is w h for each run and index: w [runs, indices, out, in], h [runs, indices, in, inputs]. XLA's matrix
+// products on a CPU cost more than a microsecond each, whatever their size; of small ones a fused loop makes many at
+// once.
 func product(w, h *Node) *Node {
 	if w.Shape().Dim(2)*w.Shape().Dim(3) <= 256 && onXLACPU(w.Graph()) {
 		return ReduceSum(Mul(InsertAxes(w, -1), InsertAxes(h, 2)), 3)

@@ -35,6 +35,9 @@ func (b Tabular) Apply(theta, x *Node) *Node {
 	return Einsum("rnk,rbk->rnb", theta, b.oneHot(x))
 }
 
+// Diagonal is true.
+func (b Tabular) Diagonal() bool { return true }
+
 // NoData returns the Gram matrix of no data.
 func (b Tabular) NoData(g *Graph, runs int) *Node {
 	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.Arms))
@@ -45,8 +48,8 @@ func (b Tabular) Gram(x *Node) *Node {
 	return Squeeze(b.Project(x, Ones(x.Graph(), shapes.Make(dtypes.Float32, x.Shape().Dim(0), x.Shape().Dim(1), 1))), 2)
 }
 
-// Project returns the sum at each arm of v [runs, inputs, columns]: Phi^T v, [runs, K, columns]. On a CPU it adds row by row,
-// four times as fast as a product with one-hot rows; on a GPU that would add in no fixed order.
+// Project returns the sum at each arm of v [runs, inputs, columns]: Phi^T v, [runs, K, columns]. On a CPU it adds row
+// by row, four times as fast as a product with one-hot rows; on a GPU that would add in no fixed order.
 func (b Tabular) Project(x, v *Node) *Node {
 	if backend.OnGPU(v.Graph().Backend()) {
 		return Einsum("rbk,rbc->rkc", b.oneHot(x), v)

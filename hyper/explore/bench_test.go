@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -22,18 +23,14 @@ func BenchmarkDecision(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range []string{"thompson", "ids", "top-two", "greedy"} {
-		policy, err := Named(name, functions)
-		if err != nil {
-			b.Fatal(err)
-		}
+	for _, policy := range []Policy{Thompson{N: functions}, IDS{N: functions}, TopTwo{N: functions}, Greedy{N: functions}} {
 		decide, err := NewExec(exec, func(seed, values *Node) (probabilities, action *Node) {
 			return policy.Decide(values, Moment{Stream: rng.New(seed)})
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(name, func(b *testing.B) {
+		b.Run(fmt.Sprintf("%T", policy), func(b *testing.B) {
 			decide.MustCall([]uint64{1}, values) // compiled
 			for b.Loop() {
 				decide.MustCall([]uint64{1}, values)

@@ -8,10 +8,11 @@ import (
 )
 
 // EpsilonGreedy is annealed epsilon-greedy: in period t it takes an action uniformly at random with probability
-// epsilon_t = c / (c + t), where c is the Moment's Anneal, and otherwise the one with the best mean over the sampled
-// functions (ties: the lowest). It spends c log(1 + T/c) periods or so on exploration over T periods.
+// epsilon_t = c / (c + t), with c = Anneal, and otherwise the one with the best mean over the sampled functions (ties:
+// the lowest). It spends c log(1 + T/c) periods or so on exploration over T periods.
 type EpsilonGreedy struct {
-	N int // functions drawn for each decision; 0 is 1, enough for a single network
+	N      int     `help:"functions drawn for each decision; 0 is 1, enough for a single network"`
+	Anneal float64 `run:"true" help:"c: it explores in period t with probability c / (c + t); 0 is 30"`
 }
 
 var _ Policy = EpsilonGreedy{}
@@ -24,19 +25,40 @@ func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *
 	runs, actions := values.Shape().Dim(0), values.Shape().Dim(2)
 	g := values.Graph()
 	best := ArgMax(ReduceMean(values, 1), 1, dtypes.Int32) // [runs]
-	epsilon := Div(now.Anneal, Add(now.Anneal, ConvertDType(now.Period, dtypes.Float32)))
+	c := now.Numbers.Of(now.Stream, "Anneal", p.Anneal)
+	c = Where(Equal(c, ZerosLike(c)), MulScalar(OnesLike(c), 30), c)
+	epsilon := Div(c, Add(c, ConvertDType(now.Period, dtypes.Float32)))
 	greedy := Equal(Iota(g, shapes.Make(dtypes.Int32, runs, actions), 1), InsertAxes(best, -1))
-	count := Const(g, int32(actions))
-	uniform := BroadcastToDims(InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1), runs, actions)
-	if now.Actions != nil {
-		count = now.Actions
-		each := Div(epsilon, ConvertDType(count, dtypes.Float32))
-		real := LessThan(Iota(g, shapes.Make(dtypes.Int32, runs, actions), 1), count)
-		uniform = Where(real, BroadcastToDims(InsertAxes(each, -1), runs, actions), ZerosLike(uniform))
-	}
+	uniform, other := p.uniform(epsilon, runs, actions, now)
 	probabilities = Add(uniform,
 		Mul(ConvertDType(greedy, values.DType()), InsertAxes(OneMinus(epsilon), -1)))
 	explore := LessThan(Squeeze(now.Stream.Named("explore").Uniform(1), 1), epsilon)
-	other := Squeeze(now.Stream.Named("uniform").Intn(count, 1), 1)
 	return probabilities, Where(explore, other, best)
+}
+
+// uniform returns the probability epsilon [runs] shared by the actions that are there, [runs, actions], and one of
+// them at random, [runs].
+func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (probabilities, action *Node) {
+	g, stream := epsilon.Graph(), now.Stream.Named("uniform")
+	if now.There == nil {
+		each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
+		return BroadcastToDims(each, runs, actions), Squeeze(stream.Intn(Const(g, int32(actions)), 1), 1)
+	}
+	there := ConvertDType(now.There, dtypes.Int32)
+	count := ReduceSum(there, 1)
+	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
+	before := Sub(runningSum(there), there) // how many there are before each action
+	chosen := And(now.There, Equal(before, stream.Intn(count, 1)))
+	probabilities = Mul(ConvertDType(there, epsilon.DType()), InsertAxes(each, -1))
+	return probabilities, ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
+}
+
+// runningSum returns the sums of x [runs, n] up to each place. GoMLX's CumSum adds n numbers for each of n places.
+func runningSum(x *Node) *Node {
+	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
+	for step := 1; step < n; step *= 2 {
+		zeros := Zeros(x.Graph(), shapes.Make(x.DType(), runs, step))
+		x = Add(x, Concatenate([]*Node{zeros, Slice(x, AxisRange(), AxisRange(0, n-step))}, 1))
+	}
+	return x
 }

@@ -10,25 +10,33 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// anneal runs a policy in a period on values [runs, samples, actions], with an annealing rate for each run.
+// anneal runs a policy in a period on values [runs, samples, actions], with an annealing rate for each run; nil is the
+// policy's own.
 func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32, action []int32, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	seeds := make([]uint64, len(values))
-	for i := range seeds {
-		seeds[i] = uint64(i)
+	args := []any{make([]uint64, len(values)), values, period}
+	for i := range values {
+		args[0].([]uint64)[i] = uint64(i)
+	}
+	if rates != nil {
+		args = append(args, rates)
 	}
 	out, err := CallOnceN(b, func(in []*Node) []*Node {
-		now := Moment{Stream: rng.New(in[0]).At(in[2]), Period: in[2], Anneal: in[3]}
+		now := Moment{Stream: rng.New(in[0]).At(in[2]), Period: in[2]}
+		if rates != nil {
+			now.Numbers = hyper.Numbers{"Anneal": in[3]}
+		}
 		probabilities, action := p.Decide(in[1], now)
 		return []*Node{probabilities, action}
-	}, seeds, values, period, rates)
+	}, args...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -15,16 +14,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// policies are all that Named knows, and IDS among candidates, with n functions for each decision.
+// policies are all of this package, with n functions for each decision.
 func policies(t *testing.T, n int) map[string]Policy {
 	t.Helper()
-	all := map[string]Policy{"ids, candidates": IDS{N: n, OnlyCandidates: true}}
-	for _, name := range Names {
-		p, err := Named(name, n)
-		if err != nil || p.Samples() != n {
-			t.Fatalf("%s: %+v, error %v", name, p, err)
+	all := map[string]Policy{
+		"thompson": Thompson{N: n}, "ids": IDS{N: n}, "ids, candidates": IDS{N: n, OnlyCandidates: true}, "greedy": Greedy{N: n},
+		"egreedy": EpsilonGreedy{N: n}, "ucb": UCB{N: n}, "top-two": TopTwo{N: n},
+	}
+	for name, p := range all {
+		if p.Samples() != n {
+			t.Fatalf("%s: %d functions, want %d", name, p.Samples(), n)
 		}
-		all[name] = p
 	}
 	return all
 }
@@ -138,7 +138,7 @@ func TestPermutedActions(t *testing.T) {
 }
 
 // Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single action. Epsilon-greedy
-// no longer explores: c = 0.
+// no longer explores: c/(c+t) is below the least number of single precision.
 func TestNothingToDecide(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 41, 100} {
 		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n), slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
@@ -148,7 +148,7 @@ func TestNothingToDecide(t *testing.T) {
 		}
 		for name, p := range policies(t, n) {
 			for want, values := range map[string][][][]float32{"[2 1] [[0 0 1 0] [0 1 0 0]]": agreed, "[0 0] [[1] [1]]": single} {
-				probabilities, action, err := anneal(backend.Go, p, values, 1, []float32{0, 0})
+				probabilities, action, err := anneal(backend.Go, p, values, 1<<30, []float32{1e-37, 1e-37})
 				if got := fmt.Sprint(action, probabilities); got != want || err != nil {
 					t.Errorf("%s, %d functions: %s, want %s, error %v", name, n, got, want, err)
 				}
@@ -193,28 +193,11 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 	})
 }
 
-// Names and policies are the same list; 0 functions are a policy's own number.
-func TestNamed(t *testing.T) {
-	want := map[string]struct {
-		Policy
-		samples int
-	}{
-		"thompson": {Thompson{}, 1}, "ids": {IDS{}, 100}, "greedy": {Greedy{}, 1}, "egreedy": {EpsilonGreedy{}, 1}, "ucb": {UCB{}, 100}, "top-two": {TopTwo{}, 30},
-	}
-	if len(Names) != len(want) {
-		t.Errorf("names %v, want %d", Names, len(want))
-	}
-	for _, name := range Names {
-		if p, err := Named(name, 0); err != nil || p != want[name].Policy || p.Samples() != want[name].samples {
-			t.Errorf("%s: %#v of %d functions, error %v; want %#v of %d", name, p, p.Samples(), err, want[name].Policy, want[name].samples)
-		}
-	}
-	for _, name := range []string{"", "Thompson", "magic"} {
-		p, err := Named(name, 3)
-		text := fmt.Sprintf("unknown policy %q", name)
-		if p != nil || err == nil || !strings.Contains(err.Error(), text) ||
-			!strings.Contains(err.Error(), "; choose thompson, ids, greedy, egreedy, ucb, top-two") {
-			t.Errorf("policy %v, error %v, want %s", p, err, text)
+// 0 functions are a policy's own number.
+func TestSamplesOfTheZeroValue(t *testing.T) {
+	for p, want := range map[Policy]int{Thompson{}: 1, IDS{}: 100, Greedy{}: 1, EpsilonGreedy{}: 1, UCB{}: 100, TopTwo{}: 30} {
+		if p.Samples() != want || Validate(p) != nil {
+			t.Errorf("%T: %d functions, want %d; error %v", p, p.Samples(), want, Validate(p))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // action taken. Set N to estimate the probabilities better (for off-policy evaluation): the action is still that of
 // the first function. Ties go to the lowest action.
 type Thompson struct {
-	N int // functions drawn for each decision; 0 is 1
+	N int `help:"functions drawn for each decision; 0 is 1"`
 }
 
 var _ Policy = Thompson{}

@@ -6,12 +6,13 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// TopTwo is top-two Thompson sampling (Russo 2016): the best action of the first sampled function with probability Beta, and otherwise
-// that of the first function that has another best action. Where all functions agree it takes their action. The probabilities are those
-// of the sampled functions in an order drawn at random, so that they are right on average over decisions, as [Thompson]'s are.
+// TopTwo is top-two Thompson sampling (Russo 2016): the best action of the first sampled function with probability
+// Beta, and otherwise that of the first function that has another best action. Where all functions agree it takes their
+// action. The probabilities are those of the sampled functions in an order drawn at random, so that they are right on
+// average over decisions, as [Thompson]'s are.
 type TopTwo struct {
-	N    int     // functions drawn for each decision; 0 is 30
-	Beta float64 // in (0, 1]; 0 is 1/2
+	N    int     `help:"functions drawn for each decision; 0 is 30"`
+	Beta float64 `help:"share of decisions for the first function, in (0, 1]; 0 is 1/2"`
 }
 
 var _ Policy = TopTwo{}
@@ -37,7 +38,8 @@ func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	leader := Squeeze(first, 1)
 	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1), Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
 
-	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with p_x / (1 - p_y).
+	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with
+	// p_x / (1 - p_y).
 	share := shares(values)
 	rest := OneMinus(share)
 	alone := LessOrEqual(rest, ScalarZero(rest.Graph(), rest.DType()))

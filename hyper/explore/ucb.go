@@ -8,11 +8,11 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled functions, as
-// Bayes-UCB does with a posterior. Ties go to the lowest action.
+// UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled
+// functions, as Bayes-UCB does with a posterior. Ties go to the lowest action.
 type UCB struct {
-	N        int     // functions drawn for each decision; 0 is 100
-	Quantile float64 // in (0, 1]; 0 is 0.95
+	N        int     `help:"functions drawn for each decision; 0 is 100"`
+	Quantile float64 `help:"in (0, 1]; 0 is 0.95"`
 }
 
 var _ Policy = UCB{}
@@ -25,8 +25,8 @@ func (p UCB) Samples() int {
 	return p.N
 }
 
-// Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least n times
-// Quantile.
+// Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least
+// n times Quantile.
 func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
 	n, q := values.Shape().Dim(1), p.Quantile
 	if q == 0 {
@@ -36,8 +36,9 @@ func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
 	return certain(smallest(values, k))
 }
 
-// smallest returns the k-th smallest of the functions' values of each action, [runs, actions], exactly. It finds the bits of the
-// answer one by one, from how many values are below: GoMLX's Sort cannot stand inside a While loop, where experiments decide.
+// smallest returns the k-th smallest of the functions' values of each action, [runs, actions], exactly. It finds the
+// bits of the answer one by one, from how many values are below: GoMLX's Sort cannot stand inside a While loop, where
+// experiments decide.
 func smallest(values *Node, k int) *Node {
 	bits := Bitcast(values, dtypes.Uint32)
 	sign := Const(values.Graph(), uint32(1<<31))
@@ -52,10 +53,10 @@ func smallest(values *Node, k int) *Node {
 	return Bitcast(Where(GreaterOrEqual(answer, sign), BitwiseXor(answer, sign), BitwiseNot(answer)), values.DType())
 }
 
-// Greedy takes the action with the best mean over the sampled functions: no exploration but what the trainer's noise makes. Ties go to
-// the lowest action.
+// Greedy takes the action with the best mean over the sampled functions: no exploration but what the trainer's noise
+// makes. Ties go to the lowest action.
 type Greedy struct {
-	N int // functions drawn for each decision; 0 is 1, enough for a single network
+	N int `help:"functions drawn for each decision; 0 is 1, enough for a single network"`
 }
 
 var _ Policy = Greedy{}

@@ -26,7 +26,10 @@ func (p Thompson) Validate() error { return faults.AtLeast("explore.Thompson: N"
 func (p Greedy) Validate() error { return faults.AtLeast("explore.Greedy: N", p.N, 0) }
 
 // Validate reports what is wrong.
-func (p EpsilonGreedy) Validate() error { return faults.AtLeast("explore.EpsilonGreedy: N", p.N, 0) }
+func (p EpsilonGreedy) Validate() error {
+	return errors.Join(faults.AtLeast("explore.EpsilonGreedy: N", p.N, 0),
+		faults.NotNegative("explore.EpsilonGreedy: Anneal", p.Anneal))
+}
 
 // Validate reports what is wrong.
 func (p IDS) Validate() error { return faults.AtLeast("explore.IDS: N", p.N, 0) }

@@ -9,14 +9,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Framed is a distribution that also draws sets whose sample moments are those of the law, which takes the noise of a few
-// indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T right to see the base model's own
-// curvature in every direction of (mu, C), where n i.i.d. indices see some directions many times too steep.
+// Framed is a distribution that also draws sets whose sample moments are those of the law, which takes the noise of a
+// few indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T right to see the base
+// model's own curvature in every direction of (mu, C), where n i.i.d. indices see some directions many times too steep.
 type Framed interface {
 	Distribution
-	// Frame draws so many sets of n indices, n even, for each run, one after the other. In a set are z and -z for n/2 vectors, which are orthogonal in groups of
-	// [Framed.FrameSize]/2 and as long as the root mean square of the law. The mean is exactly 0 for all n, and for a
-	// multiple of FrameSize the second moments are exactly those of the law too.
+	// Frame draws so many sets of n indices, n even, for each run, one after the other. In a set are z and -z for n/2
+	// vectors, which are orthogonal in groups of [Framed.FrameSize]/2 and as long as the root mean square of the law. The
+	// mean is exactly 0 for all n, and for a multiple of FrameSize the second moments are exactly those of the law too.
 	Frame(s rng.Stream, sets, n int) Set
 	// FrameSize is the least n with exact second moments.
 	FrameSize() int
@@ -50,10 +50,10 @@ func (d PerArm) Frame(s rng.Stream, sets, n int) Set {
 // FrameSize is 2 M.
 func (d PerArm) FrameSize() int { return 2 * d.M }
 
-// frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a frame for each part. An orthogonal matrix is
-// (H S)^3, with H the orthonormal cosine transform and S random signs: close to the uniform law over rotations and far cheaper
-// to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use the Hadamard transform, which not every dimension has). In two dimensions only
-// the four directions (+-1, +-1) occur.
+// frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a frame for each
+// part. An orthogonal matrix is (H S)^3, with H the orthonormal cosine transform and S random signs: close to the
+// uniform law over rotations and far cheaper to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use
+// the Hadamard transform, which not every dimension has). In two dimensions only the four directions (+-1, +-1) occur.
 func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	g, runs := s.Graph(), s.Runs()
 	groups := sets * ((n/2 + dim - 1) / dim)

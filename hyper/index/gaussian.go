@@ -12,6 +12,12 @@ type Gaussian struct{ N int }
 
 var _ Distribution = Gaussian{}
 
+// StandardNormal marks a [Normal] distribution.
+func (d Gaussian) StandardNormal() {}
+
+// Fourth is n + 2.
+func (d Gaussian) Fourth(n int) float64 { return float64(n) + 2 }
+
 func (d Gaussian) Dim() int                        { return d.N }
 func (d Gaussian) Width() int                      { return d.N }
 func (d Gaussian) Moments() (mean, second float64) { return 0, 1 }

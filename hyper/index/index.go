@@ -36,6 +36,35 @@ type Enumerable interface {
 	All(g *graph.Graph, runs int) Set
 }
 
+// Basis is the distribution over the vectors of the standard basis: a set of its indices has their ID.
+type Basis interface {
+	Enumerable
+	// StandardBasis marks a Basis.
+	StandardBasis()
+}
+
+// Normal is a distribution of independent standard normal numbers.
+type Normal interface {
+	Distribution
+	// StandardNormal marks a Normal distribution.
+	StandardNormal()
+}
+
+// Blocked is a distribution of as many independent blocks of Width numbers as there are arms, of which the perturbation
+// of a datum sees the block of its arm alone.
+type Blocked interface {
+	Distribution
+	// Blocks is how many there are.
+	Blocks() int
+}
+
+// Radial is a distribution that looks the same from all sides, or whose blocks do.
+type Radial interface {
+	Distribution
+	// Fourth returns E |v|^2 z_i^2 over E z_i^2, for a part v of a block of the index with n numbers, z_i among them.
+	Fourth(n int) float64
+}
+
 // Set is a set of n indices for each run, as [Distribution.Sample] draws it.
 type Set struct {
 	// Vector is the indices as vectors, [runs, n, N_z]; nil when ID is given.
@@ -77,7 +106,8 @@ func (s Set) Part(cut func(x *graph.Node) *graph.Node) Set {
 	return out
 }
 
-// Split makes a set of steps * n indices for each run one of n indices for each of runs * steps; a set of every index is repeated.
+// Split makes a set of steps * n indices for each run one of n indices for each of runs * steps; a set of every index
+// is repeated.
 func (s Set) Split(steps int) Set {
 	cut := func(x *graph.Node) *graph.Node {
 		if x == nil {

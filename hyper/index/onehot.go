@@ -12,7 +12,10 @@ import (
 // 2.2); A_t is N(0, I) (section 4.1), so that each particle sees its own perturbation of each data point.
 type OneHot struct{ N int }
 
-var _ Enumerable = OneHot{}
+var _ Basis = OneHot{}
+
+// StandardBasis marks a [Basis].
+func (d OneHot) StandardBasis() {}
 
 func (d OneHot) Dim() int                        { return d.N }
 func (d OneHot) Width() int                      { return d.N }

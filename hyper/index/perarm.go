@@ -14,6 +14,15 @@ type PerArm struct{ Arms, M int }
 
 var _ Distribution = PerArm{}
 
+// StandardNormal marks a [Normal] distribution.
+func (d PerArm) StandardNormal() {}
+
+// Fourth is n + 2.
+func (d PerArm) Fourth(n int) float64 { return float64(n) + 2 }
+
+// Blocks is the number of arms.
+func (d PerArm) Blocks() int { return d.Arms }
+
 func (d PerArm) Dim() int                        { return d.Arms * d.M }
 func (d PerArm) Width() int                      { return d.M }
 func (d PerArm) Moments() (mean, second float64) { return 0, 1 }

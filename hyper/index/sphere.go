@@ -12,6 +12,9 @@ type Sphere struct{ N int }
 
 var _ Distribution = Sphere{}
 
+// Fourth is (n + 2) / (N + 2).
+func (d Sphere) Fourth(n int) float64 { return (float64(n) + 2) / (float64(d.N) + 2) }
+
 func (d Sphere) Dim() int                        { return d.N }
 func (d Sphere) Width() int                      { return d.N }
 func (d Sphere) Moments() (mean, second float64) { return 0, 1 / float64(d.N) }

@@ -51,9 +51,8 @@ func StateBytes(e Entry, periods int) (bytes int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	env, agent := e.Setting.Build(periods)
-	numbers := perRun(e.Setting)
-	p := &program{env: env, agent: agent, inputs: sortedKeys(numbers)}
+	world, agent := e.Setting.Build(periods)
+	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
 	defer func() {
 		if r := recover(); r != nil { // GoMLX panics with what is wrong in a graph
 			err = fmt.Errorf("agent %s: %v", e.Agent, r)

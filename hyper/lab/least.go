@@ -29,7 +29,7 @@ var ErrNoneBelow = errors.New("no setting performs well")
 //
 // The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile
 // of what these entries can say, and infinite above where too many resamples leave none that performs well.
-func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) float64) (Least, error) {
+func LeastComputation(h Header, rows []Row, entries []int, target func(*Setting) float64) (Least, error) {
 	all, seeds, err := price(h, rows, entries, target)
 	out := Least{Runs: len(seeds), seeds: seeds}
 	if err != nil {
@@ -41,8 +41,8 @@ func LeastComputation(h Header, rows []Row, entries []int, target func(Setting) 
 	}
 	at := cheapest(all, whole)
 	if at < 0 {
-		return out, fmt.Errorf("%w: none of %d settings of agent %s has an average regret below its target with confidence (%d runs)", ErrNoneBelow, len(entries),
-			h.Spec.Entries[entries[0]].Agent, out.Runs)
+		return out, fmt.Errorf("%w: none of %d settings of agent %s has an average regret below its target with "+
+			"confidence (%d runs)", ErrNoneBelow, len(entries), h.Spec.Entries[entries[0]].Agent, out.Runs)
 	}
 	out.Entry, out.Average = entries[at], all[at].average(whole)
 	out.resampled = resampledLeast(all, out.Runs)
@@ -77,7 +77,7 @@ type priced struct {
 
 // price returns the entries with their average regrets, up to the last period that all have reached, over the seeds
 // that all have.
-func price(h Header, rows []Row, entries []int, target func(Setting) float64) (all []priced, seeds []uint64,
+func price(h Header, rows []Row, entries []int, target func(*Setting) float64) (all []priced, seeds []uint64,
 	err error) {
 	runs := make([]history, len(entries))
 	for i, n := range entries {
@@ -128,8 +128,8 @@ func cheapest(all []priced, runs []int) int {
 	return best
 }
 
-// resampledLeast returns the least computation in each of 2000 resamples of the runs. Its seed is fixed: equal results have equal intervals, and
-// settings with the same seeds the same resamples.
+// resampledLeast returns the least computation in each of 2000 resamples of the runs. Its seed is fixed: equal results
+// have equal intervals, and settings with the same seeds the same resamples.
 func resampledLeast(all []priced, runs int) []float64 {
 	random := rand.New(rand.NewPCG(1, 2))
 	out := make([]float64, 2000)

@@ -7,7 +7,7 @@ import (
 )
 
 // half a regret per period is the target of all toys: 50 over their 100 periods.
-func toyTarget(Setting) float64 { return 0.5 }
+func toyTarget(*Setting) float64 { return 0.5 }
 
 // Entry i costs (i + 2) x 100. Entry 0 is far above the target, 1 has the mean below it and the interval not, 2 and 3
 // are below.

@@ -19,8 +19,9 @@ func Fits(spec Spec, o Options) error {
 	return err
 }
 
-// fit returns how many runs a batch may have for the Spec to fit the memory that is free: size, or less where it may be chosen. It
-// counts what runs carry, twice; what a period needs beside it is not known before it is compiled. A GPU's memory is not known.
+// fit returns how many runs a batch may have for the Spec to fit the memory that is free: size, or less where it may be
+// chosen. It counts what runs carry, twice; what a period needs beside it is not known before it is compiled. A GPU's
+// memory is not known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
 	free := freeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
@@ -42,9 +43,11 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	case o.BatchRuns <= most:
 		return o.BatchRuns, nil
 	case most < 1:
-		return 0, fmt.Errorf("%w: a run needs at least %s, %d at once %s, and %s are free; fewer --workers need less", ErrMemory, Bytes(2*largest), at, Bytes(2*largest*int64(at)), Bytes(free))
+		return 0, fmt.Errorf("%w: a run needs at least %s, %d at once %s, and %s are free; fewer --workers need less",
+			ErrMemory, Bytes(2*largest), at, Bytes(2*largest*int64(at)), Bytes(free))
 	case !chosen:
-		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, and %s are free; --batch-runs %d would fit", ErrMemory, at, o.BatchRuns,
+		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, and %s are free; --batch-runs %d would fit",
+			ErrMemory, at, o.BatchRuns,
 			Bytes(2*largest*int64(o.BatchRuns)*int64(at)), Bytes(free), most)
 	}
 	return most, nil

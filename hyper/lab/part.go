@@ -96,7 +96,7 @@ func compareValues(a, b any) int {
 // Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent.
 func (x Experiment) Unusual(e Entry) (out []string) {
 	usual := map[string]any{}
-	if s, err := x.New(e.Agent); err == nil {
+	if s, err := x.ofEntry(e.Agent, e.Kind); err == nil {
 		usual = Values(s)
 	}
 	own := Values(e.Setting)
@@ -111,24 +111,15 @@ func (x Experiment) Unusual(e Entry) (out []string) {
 // WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an
 // agent it takes the first. So claims are looked up in a study of other settings, see [FromStudy].
 func (x Experiment) WithDefaults(entries []Entry) Experiment {
-	usual := x.Agents
-	x.Agents = maps.Clone(usual)
+	x.usual = cloned(x.usual)
 	for _, e := range slices.Backward(entries) {
-		if fresh, ok := usual[e.Agent]; ok {
-			x.Agents[e.Agent] = func() Setting { return copied(fresh(), e.Setting) }
+		if _, ok := x.Agents[e.Agent]; ok || e.Kind != "" {
+			x.usual[e.Agent] = e.Setting
+		}
+		if e.Kind != "" {
+			x.kinds = cloned(x.kinds)
+			x.kinds[e.Agent] = e.Kind
 		}
 	}
 	return x
-}
-
-// copied returns the setting to with the values that from has for its keys.
-func copied(to, from Setting) Setting {
-	for _, f := range fields(to) {
-		for _, g := range fields(from) {
-			if f.Name == g.Name && f.value.Type() == g.value.Type() {
-				f.value.Set(g.value)
-			}
-		}
-	}
-	return to
 }

@@ -47,8 +47,8 @@ func newPlan(spec Spec, size int) plan {
 	return p
 }
 
-// batches is the number of batches for so many runs, at most size in each: of one size where a divisor of runs is not much
-// smaller than size, since each size is a compilation of its own.
+// batches is the number of batches for a number of runs, at most size in each: of one size where a divisor of runs is
+// not much smaller than size, since each size is a compilation of its own.
 func batches(runs, size int) int {
 	for n := min(size, runs); 2*n >= size; n-- {
 		if runs%n == 0 {
@@ -70,12 +70,16 @@ func (p plan) seeds(b batch) []uint64 {
 	return out
 }
 
-// inputs returns the per-run numbers of a batch, by key.
+// inputs returns the per-run numbers of a batch, by name.
 func (p plan) inputs(b batch) map[string][]float32 {
-	out := map[string][]float32{}
+	out, entry := map[string][]float32{}, -1
+	var numbers map[string]float64
 	for _, l := range b.lanes {
-		for key, v := range perRun(p.spec.Entries[l.entry].Setting) {
-			out[key] = append(out[key], float32(v))
+		if l.entry != entry {
+			entry, numbers = l.entry, p.spec.Entries[l.entry].Setting.numbers(p.spec.Periods)
+		}
+		for name, v := range numbers {
+			out[name] = append(out[name], float32(v))
 		}
 	}
 	return out

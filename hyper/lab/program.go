@@ -12,8 +12,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/dtypes/gotype"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // compilations counts the programs compiled by this process: a sweep over numbers that shape nothing compiles once.
@@ -28,14 +32,16 @@ const (
 	statePeriod   = "run.period"   // int32: periods done
 	stateRegret   = "run.regret"   // float64 [runs]: cumulative expected regret
 	stateDigest   = "run.digest"   // uint32 [runs]: a hash of the actions taken so far, in order
+	stateData     = "run.data"     // int32: data so far, in a world whose rewards come late
 	stateDiverged = "run.diverged" // int32 [runs]: the period (from 1) whose predictions were not finite first, or 0
 )
 
 // program is a compiled simulation of one shape: init makes a State from seeds and inputs, advance moves it on.
 type program struct {
-	env     Environment
+	world   bandit.World
+	problem bandit.Problem
 	agent   Agent
-	inputs  []string // keys of the per-run numbers, sorted
+	inputs  []string // names of the per-run numbers, sorted
 	names   []string // of the state's nodes, sorted; set by the first init
 	loop    bool     // advance is one call with a While loop, else one call a period
 	start   *Exec
@@ -44,12 +50,12 @@ type program struct {
 
 // newProgram compiles nothing yet. GoMLX's Go backend v0.1.3 fails on this While body ("input 1 for node BitwiseXor not
 // computed yet"), so it gets one call a period, which costs it nothing: it interprets.
-func newProgram(name string, env Environment, agent Agent, inputs []string) (*program, error) {
+func newProgram(name string, world bandit.World, agent Agent, inputs []string) (*program, error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{env: env, agent: agent, inputs: inputs, loop: name != backend.Go}
+	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: inputs, loop: name != backend.Go}
 	if p.start, err = NewExec(b, p.buildInit); err != nil {
 		return nil, err
 	}
@@ -70,16 +76,18 @@ func (p *program) buildInit(args []*Node) []*Node {
 	seeds := args[0]
 	runs := seeds.Shape().Dim(0)
 	g := seeds.Graph()
-	in := Inputs{}
+	in := hyper.Numbers{}
 	state := State{stateSeed: seeds}
 	for i, name := range p.inputs {
 		in[name] = args[1+i]
 		state["in."+name] = args[1+i]
 	}
-	root := rng.New(seeds)
-	addPrefixed(state, "env.", p.env.Init(root.Named("env").Named("init"), in))
-	addPrefixed(state, "agent.", p.agent.Init(root.Named("agent").Named("init"), in))
+	addPrefixed(state, "env.", p.world.Init(rng.New(seeds).Named("env").Named("init"), in.Part(worldPrefix)))
+	addPrefixed(state, "agent.", p.agent.Init(learner.Streams{Seeds: seeds}.Init(), in.Part(agentPrefix)))
 	state[statePeriod] = Const(g, int32(0))
+	if p.problem.Delays {
+		state[stateData] = Const(g, int32(0))
+	}
 	state[stateRegret] = Zeros(g, shapes.Make(dtypes.Float64, runs))
 	state[stateDigest] = Zeros(g, shapes.Make(dtypes.Uint32, runs))
 	state[stateDiverged] = Zeros(g, shapes.Make(dtypes.Int32, runs))
@@ -125,24 +133,64 @@ func (p *program) period(nodes []*Node) []*Node {
 	for i, name := range p.names {
 		state[name] = nodes[i]
 	}
-	in := prefixed(state, "in.")
-	envState, agentState := prefixed(state, "env."), prefixed(state, "agent.")
+	in := hyper.Numbers(prefixed(state, "in."))
+	world, agent := prefixed(state, "env."), prefixed(state, "agent.")
+	ofWorld, ofAgent := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
-	root := rng.New(state[stateSeed]).At(t)
+	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
 
-	actions := p.env.Actions(envState)
-	action, values := p.agent.Act(agentState, in, root.Named("act"), t, actions)
-	reward, regret := p.env.Step(envState, in, root.Named("env"), action)
-	agentState = p.agent.Learn(agentState, in, root.Named("learn"), t, action, reward, actions)
+	offer, world := p.world.Offer(world, ofWorld, root.Named("offer"), t)
+	x := offer.Inputs(p.problem.Actions)
+	action, values := p.agent.Act(agent, ofAgent, streams.Act(t), t, x, offer.There)
+	outcome, world := p.world.Step(world, ofWorld, root.Named("env"), t, action)
 
 	out := maps.Clone(state)
-	addPrefixed(out, "agent.", agentState)
-	next := AddScalar(t, int32(1))
-	out[statePeriod] = next
-	out[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
-	out[stateDigest] = Add(MulScalar(state[stateDigest], uint32(0x01000193)), AddScalar(ConvertDType(action, dtypes.Uint32), uint32(1)))
-	out[stateDiverged] = p.diverged(state[stateDiverged], values, next)
+	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
+	if p.problem.Delays {
+		d.Number, d.Action = state[stateData], outcome.Late.Action
+		out[stateData] = Add(d.Number, ConvertDType(outcome.Late.Arrived, dtypes.Int32))
+	}
+	if p.problem.Moves {
+		d.Inputs, d.Input = nil, p.inputOf(outcome, x, action)
+	}
+	next := p.agent.Learn(agent, ofAgent, streams.Learn(t), d)
+	if p.problem.Delays {
+		next = where(outcome.Late.Arrived, next, agent)
+	}
+	addPrefixed(out, "agent.", next)
+	addPrefixed(out, "env.", world)
+	p.count(out, t, action, values, outcome.Regret)
 	return flatten(out, p.names)
+}
+
+// inputOf returns the input that the outcome's reward is of, [runs, features].
+func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
+	if o.Late != nil {
+		return o.Late.Input
+	}
+	return train.RowOf(x, action)
+}
+
+// where is one state or another, by a bool scalar.
+func where(first *Node, one, other State) State {
+	out := State{}
+	for name, x := range one {
+		out[name] = x
+		if x != other[name] {
+			out[name] = Where(BroadcastToShape(first, x.Shape()), x, other[name])
+		}
+	}
+	return out
+}
+
+// count moves the engine's own part of the state on by a period.
+func (p *program) count(state State, t, action, values, regret *Node) {
+	next := AddScalar(t, int32(1))
+	state[statePeriod] = next
+	state[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
+	digit := AddScalar(ConvertDType(action, dtypes.Uint32), uint32(1))
+	state[stateDigest] = Add(MulScalar(state[stateDigest], uint32(0x01000193)), digit)
+	state[stateDiverged] = p.diverged(state[stateDiverged], values, next)
 }
 
 // diverged returns the first period whose values were not all finite.

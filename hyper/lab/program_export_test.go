@@ -22,8 +22,8 @@ func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error)
 	}
 	plan := newPlan(s, runs)
 	inputs := slices.Sorted(maps.Keys(plan.inputs(plan.batches[0])))
-	env, agent := plan.shapes[0].Setting.Build(s.Periods)
-	made, err := newProgram(name, env, agent, inputs)
+	world, agent := plan.shapes[0].Setting.Build(s.Periods)
+	made, err := newProgram(name, world, agent, inputs)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -35,7 +35,7 @@ func TestProgramsAreSmall(t *testing.T) {
 		{"gaussian", "ensemble", "arms=10", 1030, 1400},
 		{"neural", "linear", "actions=200", 1320, 2640},
 		{"neural", "ensemble", "particles=10", 1370, 2120},
-		{"ids", "ids", "policy=ids", 260, 2460},
+		{"ids", "ids", "policy=ids", 270, 2460},
 	} {
 		start, advance := programSizes(t, c.experiment, c.agent, c.set)
 		if start > c.start || advance > c.advance {
@@ -56,7 +56,6 @@ func TestProgramsDoNotGrowWithSteps(t *testing.T) {
 		{"gaussian", "ensemble"},
 		{"neural", "linear"}, // adam: up to 8 steps are built one after the other
 		{"neural", "linear", "optimizer=sgd", "clip=5"},
-		{"neural", "ensemble", "particles=10", "optimizer=sgd", "last-layer=implicit"},
 		{"ids", "ids"},
 	} {
 		_, few := programSizes(t, c[0], c[1], append([]string{"sgd-steps=4"}, c[2:]...)...)

@@ -31,7 +31,7 @@ var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
 
 func TestMixable(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
-	two, three := []Entry{{"toy", &toy{Arms: 2}}}, []Entry{{"toy", &toy{Arms: 2}}, {"toy", &toy{Arms: 3}}}
+	two, three := []Entry{{Agent: "toy", Setting: toySetting(2)}}, []Entry{{Agent: "toy", Setting: toySetting(2)}, {Agent: "toy", Setting: toySetting(3)}}
 	at := func(epoch int, revision string) Provenance { return Provenance{Epoch: epoch, Revision: revision} }
 	built := func(p Provenance, build string) Provenance {
 		p.Modified, p.Build = p.Revision != Unknown, build
@@ -102,7 +102,7 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 	t.Helper()
 	dir = t.TempDir()
 	h.Format, h.Version, h.Backend, h.BatchRuns = Format, "0.1.0", "go", 2
-	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3, Entries: []Entry{{"toy", &toy{Arms: 3}}}}
+	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3, Entries: []Entry{{Agent: "toy", Setting: toySetting(3)}}}
 	line, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -123,7 +122,7 @@ func (e *engine) takeUp(path string, want Header) error {
 		return err
 	}
 	h, rows := found.header, found.rows
-	if !reflect.DeepEqual(h.Spec, want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
+	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
 		return fmt.Errorf("%s holds results of another Spec, backend or batch size; choose another --out, or "+
 			"`hyper resume` it", path)
 	}

@@ -194,9 +194,9 @@ func (r *runner) program(b batch, out sink) (*program, error) {
 }
 
 func (r *runner) compile(b batch) (*program, error) {
-	env, agent := r.plan.shapes[b.shape].Setting.Build(r.plan.spec.Periods)
+	world, agent := r.plan.shapes[b.shape].Setting.Build(r.plan.spec.Periods)
 	inputs := r.plan.inputs(b)
-	p, err := newProgram(r.opts.Backend, env, agent, slices.Sorted(maps.Keys(inputs)))
+	p, err := newProgram(r.opts.Backend, world, agent, slices.Sorted(maps.Keys(inputs)))
 	if err != nil {
 		return nil, err
 	}

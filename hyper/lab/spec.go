@@ -32,18 +32,21 @@ type Spec struct {
 // Entry is an agent with a setting.
 type Entry struct {
 	Agent   string
-	Setting Setting
+	Setting *Setting
+	Kind    string // of Experiment.Others, where Agent is none of the experiment's agents; "" is Agent
 }
 
-// Shape is a text that entries share which one compiled program can run side by side, in an experiment and for runs of one length.
+// Shape is a text that entries share which one compiled program can run side by side, in an experiment and for runs of
+// one length.
 func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
 
 // MarshalJSON writes {"agent": ..., "settings": {...}}.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Agent    string         `json:"agent"`
+		Kind     string         `json:"learner,omitempty"`
 		Settings map[string]any `json:"settings"`
-	}{e.Agent, Values(e.Setting)})
+	}{e.Agent, e.Kind, Values(e.Setting)})
 }
 
 // ParseSpec reads a Spec of one of the known experiments; unknown fields, agents and keys are errors.
@@ -52,6 +55,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		Experiment string
 		Entries    []struct {
 			Agent    string
+			Kind     string `json:"learner"`
 			Settings json.RawMessage
 		}
 		Periods, Runs int
@@ -69,26 +73,79 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
-		s, err := x.New(e.Agent)
+		s, err := x.ofEntry(e.Agent, e.Kind)
 		if err != nil {
 			return Spec{}, x, err
 		}
 		if err := setValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
 		}
-		spec.Entries = append(spec.Entries, Entry{e.Agent, s})
+		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}
 	return spec, x, spec.Validate()
 }
 
-// New returns the default setting of an agent.
-func (x Experiment) New(agent string) (Setting, error) {
-	f, ok := x.Agents[agent]
-	if !ok {
-		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s", x.Name, agent,
-			nearest.Hint(agent, x.Order), strings.Join(x.Order, ", "))
+// Equal tells whether two Specs are the same text.
+func (s Spec) Equal(other Spec) bool {
+	one, err1 := json.Marshal(s)
+	two, err2 := json.Marshal(other)
+	return err1 == nil && err2 == nil && bytes.Equal(one, two)
+}
+
+// New returns the default setting of an agent, or of a learner of another kind.
+func (x Experiment) New(agent string) (*Setting, error) {
+	s, kind := &Setting{World: x.World()}, agent
+	if own := x.kinds[agent]; own != "" {
+		kind = own
 	}
-	return f(), nil
+	if f, ok := x.Agents[agent]; ok {
+		s.Learner = f()
+	} else if f, ok := x.Others[kind]; ok {
+		arms := s.World.Validate() == nil && s.World.Problem().Features == 0
+		s.Learner = f(arms)
+	} else {
+		names := slices.Concat(x.Order, slices.Sorted(maps.Keys(x.Others)))
+		return nil, fmt.Errorf("experiment %s has no agent %q%s; its agents are %s%s", x.Name, agent,
+			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
+	}
+	if usual := x.usual[agent]; usual != nil {
+		return s, s.take(usual)
+	}
+	return s, s.agree()
+}
+
+// ofEntry is New for an entry's agent, which may be a learner with settings of its own.
+func (x Experiment) ofEntry(agent, kind string) (*Setting, error) {
+	if kind == "" || x.kinds[agent] != "" {
+		return x.New(agent)
+	}
+	return x.New(kind)
+}
+
+// others lists the kinds of learners that are none of the agents.
+func (x Experiment) others() string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(x.Others)) {
+		if !slices.Contains(x.Order, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; other learners are " + strings.Join(names, ", ")
+}
+
+// agree gives the learner's keys that the world has, too, the world's values.
+func (s *Setting) agree() error {
+	for _, f := range fields(s) {
+		if len(f.slots) > 1 {
+			if err := f.set(fmt.Sprint(f.get())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Validate reports every fault of the spec and its settings.
@@ -106,21 +163,35 @@ func (s Spec) Validate() error {
 	return errors.Join(append(errs, s.settingFaults()...)...)
 }
 
-// settingFaults are those of the settings, each fault once, after the agents that have it.
-func (s Spec) settingFaults() (errs []error) {
+// settingFaults are those of the settings.
+func (s Spec) settingFaults() []error {
+	var all []agentFault
+	for _, e := range s.Entries {
+		all = append(all, agentFault{e.Agent, e.Setting.Validate()})
+	}
+	return grouped(all)
+}
+
+// agentFault is what is wrong with an agent's settings, or nil.
+type agentFault struct {
+	agent string
+	err   error
+}
+
+// grouped returns each fault once, after the agents that have it.
+func grouped(all []agentFault) (errs []error) {
 	var order []string
 	first, agents := map[string]error{}, map[string][]string{}
-	for _, e := range s.Entries {
-		err := e.Setting.Validate()
-		if err == nil {
+	for _, f := range all {
+		if f.err == nil {
 			continue
 		}
-		text := err.Error()
+		text := f.err.Error()
 		if first[text] == nil {
-			first[text], order = err, append(order, text)
+			first[text], order = f.err, append(order, text)
 		}
-		if !slices.Contains(agents[text], e.Agent) {
-			agents[text] = append(agents[text], e.Agent)
+		if !slices.Contains(agents[text], f.agent) {
+			agents[text] = append(agents[text], f.agent)
 		}
 	}
 	for _, text := range order {

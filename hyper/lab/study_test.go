@@ -9,12 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
 // toys is the experiment of the toy setting.
 var toys = Experiment{
 	Name:   "toys",
-	Agents: map[string]func() Setting{"toy": func() Setting { return &toy{Arms: 2} }},
+	World:  func() bandit.World { return new(nowhere) },
+	Agents: map[string]func() Learner{"toy": func() Learner { return &toy{Arms: 2} }},
 	Order:  []string{"toy"},
 }
 
@@ -36,7 +39,7 @@ func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64,
 		lines = append(lines, string(line))
 	}
 	for _, n := range arms {
-		h.Spec.Entries = append(h.Spec.Entries, Entry{Agent: "toy", Setting: &toy{Arms: n}})
+		h.Spec.Entries = append(h.Spec.Entries, Entry{Agent: "toy", Setting: toySetting(n)})
 	}
 	add(h)
 	for i, n := range arms {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
-// toy is a setting that only summaries use: its agent knows nothing but its computation.
+// toy is settings that only summaries use: the agent knows nothing but its computation.
 type toy struct {
-	Arms int `key:"arms" help:"arms"`
+	Arms int `help:"arms"`
 }
 
 type toyAgent struct {
@@ -17,16 +19,23 @@ type toyAgent struct {
 	arms, periods int
 }
 
-func (s *toy) Validate() error { return nil }
-func (s *toy) Build(periods int) (Environment, Agent) {
-	return nil, toyAgent{arms: s.Arms, periods: periods}
-}
-func (a toyAgent) Computation() float64 { return float64(a.arms * a.periods) }
+// nowhere is a world without settings.
+type nowhere struct{ bandit.World }
+
+func (*nowhere) Validate() error         { return nil }
+func (*nowhere) Problem() bandit.Problem { return bandit.Problem{} }
+
+// toySetting is a toy in no world.
+func toySetting(arms int) *Setting { return &Setting{World: new(nowhere), Learner: &toy{Arms: arms}} }
+
+func (s *toy) Validate(*bandit.Problem) error { return nil }
+func (s *toy) Agent(bandit.Problem) Agent     { return toyAgent{arms: s.Arms, periods: 100} }
+func (a toyAgent) Computation() float64       { return float64(a.arms * a.periods) }
 
 func toyHeader(entries int) Header {
 	h := Header{Backend: "go", Spec: Spec{Experiment: "toys", Periods: 100, Runs: 4, Seed: 7}}
 	for i := range entries {
-		h.Spec.Entries = append(h.Spec.Entries, Entry{Agent: "toy", Setting: &toy{Arms: i + 2}})
+		h.Spec.Entries = append(h.Spec.Entries, Entry{Agent: "toy", Setting: toySetting(i + 2)})
 	}
 	return h
 }
@@ -125,7 +134,7 @@ func TestSummarizeFewRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2},"runs":1,"periods":100,"seed":7,"backend":"go",` +
+	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2,"delay":0},"runs":1,"periods":100,"seed":7,"backend":"go",` +
 		`"average_regret":"+Inf","average_regret_se":null,"cumulative_regret":"+Inf","cumulative_regret_se":null,` +
 		`"cumulative_regret_median":"+Inf","diverged":1,"computation":200}`
 	if string(text) != want {

@@ -1,9 +1,9 @@
 package lab
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,51 +11,65 @@ import (
 )
 
 // Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
-// every combination of the values of the keys it has. Keys of size.Sets, and then of x.Sets, that are not given have the values given there.
-// A key that none of the agents has is an error, and so is every other fault; the error joins them.
+// every combination of the values of the keys it has. Keys of size.Sets, and then of x.Sets, that are not given have
+// the values given there. A key that no agent has is an error, and so is every other fault; the error joins them.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
 		agents = x.Order
 	}
 	spec := Spec{Experiment: x.Name, Periods: size.Periods, Runs: size.Runs, Seed: seed}
-	keys, values, err := parseSets(sets)
-	errs := []error{err}
-	unused := map[string]bool{}
-	for _, k := range keys {
-		unused[k] = true
-	}
-	for _, sets := range [][]string{size.Sets, x.Sets} {
-		own, defaults, err := parseSets(sets)
-		errs = append(errs, err)
-		for _, k := range slices.Backward(own) {
-			if _, given := values[k]; !given {
-				keys, values[k] = append([]string{k}, keys...), defaults[k]
-			}
-		}
-	}
+	given, keys, values, err := x.allSets(sets, size)
+	errs, wrong := []error{err}, []agentFault(nil)
 	for i, name := range agents {
 		if slices.Contains(agents[:i], name) {
 			errs = append(errs, fmt.Errorf("agent %s is named twice", name))
 			continue
 		}
-		s, err := x.New(name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		maps.DeleteFunc(unused, func(k string, _ bool) bool { return HasKey(s, k) })
-		entries, err := x.sweep(name, keys, values)
-		errs = append(errs, err)
+		entries, faults, err := x.sweep(name, keys, values)
+		errs, wrong = append(errs, err), append(wrong, faults...)
 		spec.Entries = append(spec.Entries, entries...)
+		given = slices.DeleteFunc(given, func(k string) bool {
+			return slices.ContainsFunc(entries, func(e Entry) bool { return HasKey(e.Setting, k) })
+		})
 	}
-	for _, k := range slices.Sorted(maps.Keys(unused)) {
-		errs = append(errs, fmt.Errorf("no agent here has a key %q%s; the keys are %s", k,
-			nearest.Hint(k, x.keys(agents)), strings.Join(x.keys(agents), ", ")))
+	errs = append(errs, grouped(wrong)...)
+	slices.Sort(given)
+	for _, k := range given {
+		errs = append(errs, x.unused(agents, k))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return Spec{}, err
+		return Spec{}, errors.Join(err, errors.Join(spec.settingFaults()...))
 	}
 	return spec, spec.Validate()
+}
+
+// allSets reads the sets that are given, and adds those of the size and the experiment whose keys are not.
+func (x Experiment) allSets(sets []string, size Size) (given, keys []string, values map[string][]string, err error) {
+	given, values, err = parseSets(sets)
+	keys = slices.Clone(given)
+	for _, sets := range [][]string{size.Sets, x.Sets} {
+		own, defaults, fault := parseSets(sets)
+		err = errors.Join(err, fault)
+		for _, k := range slices.Backward(own) {
+			if _, known := values[k]; !known {
+				keys, values[k] = append([]string{k}, keys...), defaults[k]
+			}
+		}
+	}
+	return given, keys, values, err
+}
+
+// unused says that no agent has a key, or which choice would have it.
+func (x Experiment) unused(agents []string, k string) error {
+	for _, name := range agents {
+		if s, err := x.New(name); err == nil {
+			if key, choice := otherChoice(s, k); choice != "" {
+				return fmt.Errorf("key %q needs %s=%s", k, key, choice)
+			}
+		}
+	}
+	return fmt.Errorf("no agent here has a key %q%s; the keys are %s", k, nearest.Hint(k, x.keys(agents)),
+		strings.Join(x.keys(agents), ", "))
 }
 
 // parseSets reads "key=v1,v2" texts.
@@ -77,39 +91,65 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 	return keys, values, errors.Join(errs...)
 }
 
-// sweep returns the settings of an agent for every combination of values, in the order of the keys, the last key running
-// fastest. Keys the agent does not have are skipped.
-func (x Experiment) sweep(agent string, keys []string, values map[string][]string) ([]Entry, error) {
-	combinations := [][]string{nil} // values of the keys the agent has, in order
-	var own []string
-	probe, err := x.New(agent)
+// sweep returns the settings of an agent for every combination of values, in the order of the keys, the last key
+// running fastest. Keys the agent does not have are skipped; with the values of choices it has those of the choices.
+// wrong are values that cannot be set.
+func (x Experiment) sweep(agent string, keys []string, values map[string][]string) (entries []Entry, wrong []agentFault, err error) {
+	first, err := x.New(agent)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries = []Entry{{Agent: agent, Setting: first, Kind: x.kinds[agent]}}
+	for _, k := range choicesFirst(first, keys) {
+		var next []Entry
+		for _, e := range entries {
+			if !HasKey(e.Setting, k) {
+				next = append(next, e)
+				continue
+			}
+			for _, v := range values[k] {
+				s, err := x.copied(agent, e.Setting)
+				if err != nil {
+					return nil, nil, err
+				}
+				wrong = append(wrong, agentFault{agent, Set(s, k, v)})
+				next = append(next, Entry{Agent: agent, Setting: s, Kind: x.kinds[agent]})
+			}
+		}
+		entries = next
+	}
+	return entries, wrong, nil
+}
+
+// choicesFirst puts keys that others depend on before these.
+func choicesFirst(s *Setting, keys []string) []string {
+	var choices, rest []string
+	for _, k := range keys {
+		if _, choice := otherChoice(s, k); choice != "" {
+			rest = append(rest, k)
+		} else {
+			choices = append(choices, k)
+		}
+	}
+	return append(choices, rest...)
+}
+
+// copied is a copy of a setting of an agent.
+func (x Experiment) copied(agent string, s *Setting) (*Setting, error) {
+	fresh, err := x.New(agent)
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range keys {
-		if !HasKey(probe, k) {
-			continue
-		}
-		own = append(own, k)
-		var next [][]string
-		for _, c := range combinations {
-			for _, v := range values[k] {
-				next = append(next, append(slices.Clone(c), v))
-			}
-		}
-		combinations = next
+	return fresh, fresh.take(s)
+}
+
+// take gives a setting the values of another with the same keys.
+func (s *Setting) take(from *Setting) error {
+	text, err := json.Marshal(Values(from))
+	if err != nil {
+		return err
 	}
-	var entries []Entry
-	for _, c := range combinations {
-		s, _ := x.New(agent)
-		for i, k := range own {
-			if err := Set(s, k, c[i]); err != nil {
-				return nil, fmt.Errorf("agent %s: %w", agent, err)
-			}
-		}
-		entries = append(entries, Entry{agent, s})
-	}
-	return entries, nil
+	return setValues(s, text)
 }
 
 // keys lists the keys of some agents.

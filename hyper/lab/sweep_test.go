@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
 // pair is a setting of two keys, beside one that only its kind has.
@@ -13,18 +15,18 @@ type pair struct {
 	C int `key:"c" help:"c"`
 }
 
-func (s *pair) Validate() error                        { return nil }
-func (s *pair) Build(periods int) (Environment, Agent) { return nil, toyAgent{} }
+func (s *pair) Validate(*bandit.Problem) error { return nil }
+func (s *pair) Agent(bandit.Problem) Agent     { return toyAgent{} }
 
 // A key has the values it is given; else those of the size; else those of the experiment; else its default. The keys of
 // the experiment vary slowest, then the size's, and those given fastest. Keys that none of the agents has may be a
 // size's or an experiment's, but not given.
 func TestSizesAndExperimentsSets(t *testing.T) {
 	x := Experiment{
-		Name: "pairs",
-		Agents: map[string]func() Setting{"pair": func() Setting { return &pair{1, 2, 3} },
-			"toy": func() Setting { return &toy{Arms: 4} }},
-		Order: []string{"pair", "toy"},
+		Name:   "pairs",
+		World:  func() bandit.World { return new(nowhere) },
+		Agents: map[string]func() Learner{"pair": func() Learner { return &pair{1, 2, 3} }, "toy": func() Learner { return &toy{Arms: 4} }},
+		Order:  []string{"pair", "toy"},
 	}
 	for _, c := range []struct {
 		agent                   string
@@ -58,7 +60,7 @@ func TestSizesAndExperimentsSets(t *testing.T) {
 		}
 		var got []string
 		for _, e := range spec.Entries {
-			got = append(got, strings.TrimPrefix(fmt.Sprint(e.Setting), "&"))
+			got = append(got, strings.TrimPrefix(fmt.Sprint(e.Setting.Learner), "&"))
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: entries %v", c, got)

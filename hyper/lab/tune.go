@@ -131,7 +131,7 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	if err != nil {
 		return t, err
 	}
-	var target func(Setting) float64
+	var target func(*Setting) float64
 	if t.Least {
 		target = known[t.Experiment].Target
 	}
@@ -275,7 +275,7 @@ type ranked struct {
 // judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's
 // statistic, and where that is infinite by median regret. With a target, an average regret that depends on the setting,
 // those below it come first, see Tuning.
-func judge(h Header, rows []Row, candidates []candidate, target func(Setting) float64) ([]ranked, error) {
+func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {
 		return nil, err

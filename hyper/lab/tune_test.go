@@ -199,7 +199,7 @@ func TestTuneLeast(t *testing.T) {
 		"by regret where none does":             {0, func(o lab.Outcome) float64 { return float64(o.Mean) }},
 	} {
 		x := paper.Frontier
-		x.Target = func(lab.Setting) float64 { return c.target }
+		x.Target = func(*lab.Setting) float64 { return c.target }
 		known := map[string]lab.Experiment{"frontier": x}
 		search := smallTuning()
 		search.Experiment, search.Least, search.Candidates = "frontier", true, 6

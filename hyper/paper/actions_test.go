@@ -3,12 +3,13 @@ package paper_test
 import (
 	"encoding/json"
 	"flag"
-	"reflect"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -31,17 +32,17 @@ var variations = []string{
 // actionSpecs are a Spec for each experiment: all its agents with their defaults, and then the variations of agents
 // whose type of setting no agent before has. Some entries are there twice.
 func actionSpecs(t *testing.T) (specs []lab.Spec) {
-	size, varied := lab.Size{Periods: 200, Runs: 3}, map[reflect.Type]bool{}
+	size, varied := lab.Size{Periods: 200, Runs: 3}, map[string]bool{}
 	for _, name := range paper.Order {
 		x := paper.Known[name]
-		spec, err := x.Spec(nil, usable(x, nil, nil, little...), size, 1)
+		spec, err := x.Spec(nil, usable(t, x, nil, nil, little...), size, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range slices.Clone(spec.Entries) {
-			kind, agent := reflect.TypeOf(e.Setting), []string{e.Agent}
+			kind, agent := fmt.Sprintf("%s %T", name, e.Setting.Learner), []string{e.Agent}
 			for _, set := range variations {
-				sets := append(usable(x, agent, []string{set}, little...), set)
+				sets := append(usable(t, x, agent, []string{set}, little...), set)
 				if one, err := x.Spec(agent, sets, size, 1); err == nil && !varied[kind] {
 					spec.Entries = append(spec.Entries, one.Entries...)
 				}
@@ -59,7 +60,7 @@ func (g golden) part() golden {
 	some, agents := g, map[string]bool{}
 	some.Spec.Entries, some.Digests = nil, nil
 	for i, e := range g.Spec.Entries {
-		_, sparse := e.Setting.(*paper.Sparse)
+		_, sparse := e.Setting.Learner.(*learners.OneSparse)
 		if g.Backend == backend.Go && i%4 == 0 || !agents[e.Agent] && (g.Backend == backend.Go || !sparse) {
 			some.Spec.Entries, some.Digests = append(some.Spec.Entries, e), append(some.Digests, g.Digests[i])
 		}

@@ -55,7 +55,8 @@ var (
 	fine   = sizes{[]int{1, 2, 3, 4, 5, 10}, []int{10, 30, 50, 100, 150, 200, 300}}
 )
 
-// sizesAtTheMinimiser are both agents with several sizes, trained on all data with steps that go to the minimiser at once.
+// sizesAtTheMinimiser are both agents with several sizes, trained on all data with steps that go to the minimiser at
+// once.
 func sizesAtTheMinimiser(arms int, of sizes) (out []frontierSetting) {
 	for _, m := range of.dims {
 		out = append(out, frontierSetting{"linear", "full-data", arms, m, 0, 1, 1})
@@ -79,9 +80,10 @@ func FrontierArms(agent, integrate string) (arms []int) {
 	return arms
 }
 
-// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more computation, for a number of arms and
-// a way to train (the key integrate): what searches of equal budget found (notebooks/results/tuning/frontier-*.json), and some between those. Two are no
-// searches: full-data with 30 arms and more is a grid of sizes, and analytic with 300 takes the settings of 100, and of a search of the linear agent alone.
+// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more
+// computation, for a number of arms and a way to train (the key integrate): what searches of equal budget found
+// (notebooks/results/tuning/frontier-*.json), and some between those. Two are no searches: full-data with 30 arms and
+// more is a grid of sizes, and analytic with 300 takes the settings of 100, and of a search of the linear agent alone.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
 	var out [][]string
 	for _, s := range frontierTable {
@@ -104,9 +106,9 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 	return out
 }
 
-// frontierClaims compares the agents for each number of arms that both were searched for: the paper's claim, trained by its algorithm, and
-// the same trained with closed forms (ours), where every particle is visited. Before that it asks whether exact Thompson sampling performs well,
-// since agents that approximate it can hardly where it does not.
+// frontierClaims compares the agents for each number of arms that both were searched for: the paper's claim, trained by
+// its algorithm, and the same trained with closed forms (ours), where every particle is visited. Before that it asks
+// whether exact Thompson sampling performs well, since agents that approximate it can hardly where it does not.
 func frontierClaims() []lab.Claim {
 	var out []lab.Claim
 	for _, arms := range frontierArms {
@@ -183,8 +185,8 @@ func leastComputation(name, text string, bound float64, bar Bar, a, b family) la
 // ErrNotSearched says that no settings near the frontier are known.
 var ErrNotSearched = errors.New("the frontier was not searched there")
 
-// LeastOf simulates an agent's FrontierSettings and returns the least computation among them that is below a bar. The error wraps ErrNotSearched when
-// there are none, and lab.ErrNoneBelow when none is below it.
+// LeastOf simulates an agent's FrontierSettings and returns the least computation among them that is below a bar. The
+// error wraps ErrNotSearched when there are none, and lab.ErrNoneBelow when none is below it.
 func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (lab.Least, error) {
 	var sides []arm
 	for _, sets := range FrontierSettings(agent, integrate, arms) {

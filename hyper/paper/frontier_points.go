@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// FrontierPoint is a point of figure 3: the least computation with which an agent, trained in some way, is below a bar with a number of arms. Estimates
-// are NaN where there is nothing to estimate.
+// FrontierPoint is a point of figure 3: the least computation with which an agent, trained in some way, is below a bar
+// with a number of arms. Estimates are NaN where there is nothing to estimate.
 type FrontierPoint struct {
 	Agent       string       `json:"agent"`
 	Integrate   string       `json:"integrate"` // the way to train
@@ -38,8 +38,9 @@ type FrontierTime struct {
 	CPU         string    `json:"cpu"`
 }
 
-// FrontierOf returns the points of figure 3 that a study holds, bar by bar, from fewer to more arms: those of which it has all FrontierSettings, and exact
-// Thompson sampling for the bar that needs it. They are judged as claims judge them, see LeastOf.
+// FrontierOf returns the points of figure 3 that a study holds, bar by bar, from fewer to more arms: those of which it
+// has all FrontierSettings, and exact Thompson sampling for the bar that needs it. They are judged as claims judge
+// them, see LeastOf.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	for _, bar := range Bars {
 		points, err := frontierBelow(bar, lab.FromStudy(Frontier, h, rows))
@@ -81,7 +82,8 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 	return points, nil
 }
 
-// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 3. (Ours.)
+// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 3.
+// (Ours.)
 type FrontierLimit struct {
 	Arms   int
 	Target float64      // 0.01 sqrt(K): less is to perform well
@@ -102,14 +104,17 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 		if err != nil {
 			return nil, err
 		}
-		least := bandit.Gaussian{Arms: arms}.LeastRegret(Frontier.Full.Periods, newGaussianBandit().PriorVariance) / float64(Frontier.Full.Periods)
+		world := bandit.NewGaussian()
+		world.Arms = arms
+		least := world.LeastRegret(Frontier.Full.Periods) / float64(Frontier.Full.Periods)
 		out = append(out, FrontierLimit{arms, f.Bound, least,
 			lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper}, f.Runs})
 	}
 	return out, nil
 }
 
-// families are those that were searched: from fewer to more arms, the paper's way to train first, and the linear hypermodel first.
+// families are those that were searched: from fewer to more arms, the paper's way to train first, and the linear
+// hypermodel first.
 func families() (all []family) {
 	for _, s := range frontierTable {
 		if f := (family{s.agent, s.integrate, s.arms}); !slices.Contains(all, f) {

@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// linearNearExact: what the index distribution of a diagonal linear hypermodel can represent suffices for Thompson sampling.
-// The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
+// linearNearExact: what the index distribution of a diagonal linear hypermodel can represent suffices for Thompson
+// sampling. The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
 var linearNearExact = lab.Claim{
 	Name: "linear-near-exact",
 	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +

@@ -1,13 +1,19 @@
 package paper
 
-import "github.com/hypermodels/hypermodels/hyper/lab"
+import (
+	"maps"
 
-// Order is the experiments in the order in which the paper presents them.
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
+)
+
+// Order is the experiments in the order in which the paper presents them. Known has these, and those of package worlds.
 var Order, Known = byName(Gaussian, Frontier, Neural, AdditivePrior, NoiseSensitivity, PriorSensitivity, IndexDimension, PosteriorApproximations, IDS)
 
-// byName returns the names of experiments, and the experiments by name: the command lists them and the conformance tests run each.
+// byName returns the names of experiments, and the experiments by name: the command lists them and the conformance
+// tests run each.
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
-	known = map[string]lab.Experiment{}
+	known = maps.Clone(worlds.Known)
 	for _, x := range all {
 		order = append(order, x.Name)
 		known[x.Name] = x

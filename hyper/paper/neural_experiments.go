@@ -1,8 +1,12 @@
 package paper
 
-import "github.com/hypermodels/hypermodels/hyper/lab"
+import (
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+)
 
-// neuralFull is the paper's size: its curves go to 100,000 periods. It gives the number of seeds, 500, for one figure alone.
+// neuralFull is the paper's size: its curves go to 100,000 periods. It gives the number of seeds, 500, for one figure
+// alone.
 var neuralFull = lab.Size{Periods: 100_000, Runs: 100}
 
 // neuralFailure is a tenth of the standard deviation of the mean rewards.
@@ -13,13 +17,15 @@ var Neural = lab.Experiment{
 	Name:    "neural",
 	Title:   "Neural network bandit",
 	Section: "4.2, figure 4",
-	Agents: map[string]func() lab.Setting{
-		"linear":      func() lab.Setting { return newNeuralLinear() },
-		"ensemble":    func() lab.Setting { return newNeuralEnsemble() },
-		"egreedy":     func() lab.Setting { return newNeuralGreedy() },
-		"independent": func() lab.Setting { return &NeuralIndependent{newNeuralBandit()} },
+	World:   neuralBandit,
+	Others:  learners.Known,
+	Agents: map[string]func() lab.Learner{
+		"linear":      neuralLinear,
+		"ensemble":    neuralEnsemble,
+		"egreedy":     neuralGreedy,
+		"independent": func() lab.Learner { return new(Independent) },
 
-		"hypernetwork": func() lab.Setting { return newNeuralNetwork() },
+		"hypernetwork": neuralHypernetwork,
 	},
 	Order:   []string{"linear", "ensemble", "egreedy", "independent", "hypernetwork"},
 	Sets:    []string{"particles=10,30,100,300"},
@@ -34,7 +40,9 @@ var AdditivePrior = lab.Experiment{
 	Name:    "additive-prior",
 	Title:   "Ensembles with and without additive priors",
 	Section: "appendix B",
-	Agents:  map[string]func() lab.Setting{"ensemble": func() lab.Setting { return newNeuralEnsemble() }},
+	World:   neuralBandit,
+	Others:  learners.Known,
+	Agents:  map[string]func() lab.Learner{"ensemble": neuralEnsemble},
 	Order:   []string{"ensemble"},
 	Sets:    []string{"particles=10,30,100,300", "additive-prior=yes,no"},
 	Quick:   lab.Size{Periods: 200, Runs: 8},
@@ -44,13 +52,15 @@ var AdditivePrior = lab.Experiment{
 }
 
 // linearAlone are the agents of the sensitivity analyses.
-var linearAlone = map[string]func() lab.Setting{"linear": func() lab.Setting { return newNeuralLinear() }}
+var linearAlone = map[string]func() lab.Learner{"linear": neuralLinear}
 
 // NoiseSensitivity is appendix C: the scale of the perturbations against the noise of the rewards.
 var NoiseSensitivity = lab.Experiment{
 	Name:    "noise-sensitivity",
 	Title:   "Scale of the perturbations against the noise",
 	Section: "appendix C",
+	World:   neuralBandit,
+	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
@@ -65,6 +75,8 @@ var PriorSensitivity = lab.Experiment{
 	Name:    "prior-sensitivity",
 	Title:   "Misspecified priors",
 	Section: "appendix C",
+	World:   neuralBandit,
+	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"prior-multiplier=0.01,0.03,0.1,0.3,1,3,10,30"},
@@ -79,6 +91,8 @@ var IndexDimension = lab.Experiment{
 	Name:    "index-dimension",
 	Title:   "Index dimension of each layer",
 	Section: "appendix C",
+	World:   neuralBandit,
+	Others:  learners.Known,
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"index-dim=1,2,3,5,10"},
@@ -93,11 +107,13 @@ var PosteriorApproximations = lab.Experiment{
 	Name:    "posterior-approximations",
 	Title:   "Bayes by Backprop and dropout",
 	Section: "appendices D and E",
-	Agents: map[string]func() lab.Setting{
-		"linear":   func() lab.Setting { return newNeuralLinear() },
-		"diagonal": func() lab.Setting { return newNeuralDiagonal() },
-		"bbb":      func() lab.Setting { return newNeuralBBB() },
-		"dropout":  func() lab.Setting { return newNeuralDropout() },
+	World:   neuralBandit,
+	Others:  learners.Known,
+	Agents: map[string]func() lab.Learner{
+		"linear":   neuralLinear,
+		"diagonal": neuralDiagonal,
+		"bbb":      neuralBBB,
+		"dropout":  neuralDropout,
 	},
 	Order:   []string{"linear", "diagonal", "bbb", "dropout"},
 	Quick:   lab.Size{Periods: 200, Runs: 8},

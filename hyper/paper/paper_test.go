@@ -9,17 +9,26 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
+
+// setting is the default of an agent.
+func setting(t *testing.T, x lab.Experiment, agent string) *lab.Setting {
+	t.Helper()
+	s, err := x.New(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // tiny makes a spec of an experiment whose networks are small and steps few: its other settings are the defaults.
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
 	if x.Name != "gaussian" {
-		sets = append(sets, usable(x, agents, more, "actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5",
+		sets = append(sets, usable(t, x, agents, more, "actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5",
 			"policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2")...)
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
@@ -30,13 +39,16 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 }
 
 // usable returns the sets whose key some agent (none named: of all) has, and is not given.
-func usable(x lab.Experiment, agents, given []string, sets ...string) []string {
+func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...string) []string {
 	if agents == nil {
 		agents = x.Order
 	}
 	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
 		key, _, _ := strings.Cut(set, "=")
-		used := func(agent string) bool { return lab.HasKey(x.Agents[agent](), key) }
+		used := func(agent string) bool { // hidden=none stays: a small network is no linear model
+			value, has := lab.Values(setting(t, x, agent))[key]
+			return has && value != "none"
+		}
 		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) || !slices.ContainsFunc(agents, used)
 	})
 }
@@ -74,8 +86,8 @@ func TestDefaultsAreValid(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		for agent, f := range x.Agents {
-			if err := f().Validate(); err != nil {
+		for agent := range x.Agents {
+			if err := setting(t, x, agent).Validate(); err != nil {
 				t.Errorf("%s, %s: %v", name, agent, err)
 			}
 		}
@@ -102,8 +114,8 @@ func TestSpecsRoundTrip(t *testing.T) {
 		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
 			t.Errorf("%s: %v\n%s\n%s", name, err, text, again)
 		}
-		for agent, f := range x.Agents {
-			for _, k := range lab.Keys(f()) {
+		for agent := range x.Agents {
+			for _, k := range lab.Keys(setting(t, x, agent)) {
 				if k.Help == "" || k.Kind == "" {
 					t.Errorf("%s, %s: key %q has kind %q and help %q", name, agent, k.Name, k.Kind, k.Help)
 				}
@@ -192,7 +204,7 @@ func TestPoliciesInALoop(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
 	}
-	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20", "policy=" + strings.Join(explore.Names, ",")}
+	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20", "policy=" + strings.Join(lab.Names(lab.Policies), ",")}
 	spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +219,7 @@ func TestPoliciesInALoop(t *testing.T) {
 			regrets[i] = append(regrets[i], math.Round(float64(c.Mean[len(c.Mean)-1])*1e3))
 		}
 	}
-	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(explore.Names) {
+	if !slices.Equal(regrets[0], regrets[1]) || len(regrets[0]) != len(lab.Names(lab.Policies)) {
 		t.Errorf("thousandths of regret by policy: go %v, xla:cpu %v", regrets[0], regrets[1])
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
@@ -40,14 +41,14 @@ func numbers(x *tensors.Tensor) (out []float64) {
 
 // runsOf is the one-sparse bandit's actions for each of some runs, as the environment gives them.
 func runsOf(n, runs int) [][][]float32 {
-	return slices.Repeat([][][]float32{bandit.OneSparse{N: n}.Actions()}, runs)
+	return slices.Repeat([][][]float32{(&bandit.OneSparse{Size: n}).Actions()}, runs)
 }
 
 // After five actions and rewards the posterior's weights are those of Bayes' rule in double precision, w_n proportional to the product of N(y; x_n, sigma_w^2),
 // for two runs with actions, rewards and noise of their own. Log-weights of up to a hundred have roundings of 1e-5.
 func TestExactPosteriorOfOneSparse(t *testing.T) {
 	const n = 4
-	actions := bandit.OneSparse{N: n}.Actions() // four one-hot vectors, (1 2)/2 and (3 4)/2
+	actions := (&bandit.OneSparse{Size: n}).Actions() // four one-hot vectors, (1 2)/2 and (3 4)/2
 	played := [][2]int32{{0, 4}, {4, 4}, {5, 1}, {3, 2}, {4, 5}}
 	rewards := [][2]float32{{0.2, 0.3}, {0.4, 0.6}, {0.1, -0.2}, {0.15, 0.9}, {0.6, 0.25}}
 	noise := []float32{0.04, 0.5}
@@ -55,7 +56,8 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 	out := call(t, func(in []*Node) []*Node {
 		state := a.Init(rng.New(in[0]), nil)
 		for i := range played {
-			state = a.Learn(state, lab.Inputs{"noise-variance": in[1]}, rng.Stream{}, nil, Const(in[0].Graph(), played[i][:]), Const(in[0].Graph(), rewards[i][:]), in[2])
+			d := lab.Datum{Action: Const(in[0].Graph(), played[i][:]), Reward: Const(in[0].Graph(), rewards[i][:]), Inputs: in[2]}
+			state = a.Learn(state, hyper.Numbers{"NoiseVariance": in[1]}, rng.Stream{}, d)
 		}
 		return []*Node{Softmax(state["log-weights"], -1), state["log-weights"]}
 	}, []uint64{1, 2}, noise, runsOf(n, 2))
@@ -99,7 +101,7 @@ func informed(t *testing.T) (regret, variance [][]float64) {
 func TestFiniteInformation(t *testing.T) {
 	regret, variance := informed(t)
 	for run, weights := range posteriors {
-		for x, action := range (bandit.OneSparse{N: len(weights)}).Actions() {
+		for x, action := range (&bandit.OneSparse{Size: len(weights)}).Actions() {
 			mean, r, v := 0.0, 0.0, 0.0
 			for m, w := range weights {
 				mean += float64(w) * float64(action[m])
@@ -129,7 +131,7 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	}, []uint64{1, 2, 3, 4}, posteriors, runsOf(n, len(posteriors)))
 	r, v := slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
 	for run, weights := range posteriors {
-		for x, action := range (bandit.OneSparse{N: n}).Actions() {
+		for x, action := range (&bandit.OneSparse{Size: n}).Actions() {
 			fourth := 0.0
 			for m, w := range weights {
 				fourth += float64(w) * math.Pow(float64(action[m])-(1-regret[run][x]), 4)
@@ -169,7 +171,7 @@ func TestExactAgentsActByThePosterior(t *testing.T) {
 	}{"thompson": {explore.Thompson{}, append(weights, make([]float64, n-2)...)}, "ids": {explore.IDS{N: 2}, minimiser}} {
 		a := finiteAgent{n: n, policy: c.policy}
 		out := call(t, func(in []*Node) []*Node {
-			action, _ := a.Act(lab.State{"log-weights": in[1]}, lab.Inputs{}, rng.New(in[0]), Const(in[0].Graph(), int32(0)), in[2])
+			action, _ := a.Act(lab.State{"log-weights": in[1]}, nil, rng.New(in[0]), Const(in[0].Graph(), int32(0)), in[2], nil)
 			return []*Node{action}
 		}, seeds, slices.Repeat([][]float32{logs}, runs), runsOf(n, runs))
 		count := make([]float64, 2*n-2)

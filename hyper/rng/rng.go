@@ -1,9 +1,9 @@
 // Package rng draws random numbers inside GoMLX graphs from counter-based, named streams.
 //
 // A number is a pure function of (seed of the run, name of the stream, period, step, position): there is no state to
-// carry, and a run's numbers do not depend on the runs beside it, on how many periods one call advances, or on a resume.
-// The generator is Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Integers are
-// the same on every backend; normals agree up to the rounding of log and sqrt.
+// carry, and a run's numbers do not depend on the runs beside it, on how many periods one call advances, or on a
+// resume. The generator is Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Integers are the same on every backend; normals agree up to the rounding of log and sqrt.
 package rng
 
 import (
@@ -56,9 +56,9 @@ func (s Stream) Step(step int) Stream {
 // Runs is the number of runs the stream draws for.
 func (s Stream) Runs() int { return s.keys[0].Shape().Dim(0) }
 
-// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b is number w*blocks + b. f is applied
-// before the words are laid side by side: compilers do not fuse that step, and so draw the numbers once and not in each of their
-// uses anew.
+// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b is number w*blocks + b. f is
+// applied before the words are laid side by side: compilers do not fuse that step, and so draw the numbers once and not
+// in each of their uses anew.
 func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	n := size(dims)
 	blocks := (n + 3) / 4
@@ -164,18 +164,23 @@ func (s Stream) Uniform(dims ...int) *Node {
 	return s.draw(unit, dims...)
 }
 
-// Intn returns integers uniform on 0..bound-1, int32 [runs, dims...]; bound is a positive integer scalar node.
+// Intn returns integers uniform on 0..bound-1, int32 [runs, dims...]; bound is a positive integer node, a scalar or one
+// for each run, [runs].
 // The bias, at most bound/2^32, is that of taking the high word of a 32 x 32 bit product.
 func (s Stream) Intn(bound *Node, dims ...int) *Node {
 	wide := ConvertDType(bound, dtypes.Uint64)
 	return s.draw(func(words *Node) *Node {
+		for wide.Rank() > 0 && wide.Rank() < words.Rank() {
+			wide = InsertAxes(wide, -1)
+		}
 		p := Mul(ConvertDType(words, dtypes.Uint64), wide)
 		return ConvertDType(BitwiseShiftRightLogicalScalar(p, uint64(32)), dtypes.Int32)
 	}, dims...)
 }
 
 // Normal returns standard normal numbers, float32 [runs, dims...], by the inverse of the distribution function: unlike
-// Box-Muller it needs no sine, which compilers do not vectorise. With 24-bit uniforms the largest possible magnitude is 5.4.
+// Box-Muller it needs no sine, which compilers do not vectorise. With 24-bit uniforms the largest possible magnitude is
+// 5.4.
 func (s Stream) Normal(dims ...int) *Node {
 	return s.draw(func(words *Node) *Node { return MulScalar(ErfInv(symmetric(words)), math.Sqrt2) }, dims...)
 }

@@ -139,6 +139,19 @@ func TestIntnIsUniform(t *testing.T) {
 	})
 }
 
+// A bound for each run is that bound, run by run.
+func TestIntnOfEachRun(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		of := func(bound any) [][]int32 {
+			return call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), bound), 5) }, 3, 4).Value().([][]int32)
+		}
+		both, few, many := of([]int32{6, 9000}), of(int32(6)), of(int32(9000))
+		if !slices.Equal(both[0], few[0]) || !slices.Equal(both[1], many[1]) {
+			t.Errorf("%v of bounds 6 and 9000, want %v and %v", both, few[0], many[1])
+		}
+	})
+}
+
 func BenchmarkNormal(b *testing.B) {
 	for _, name := range []string{backend.Go, backend.XLACPU} {
 		b.Run(name, func(b *testing.B) {

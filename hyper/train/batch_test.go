@@ -95,7 +95,7 @@ func TestCollapseInBlocks(t *testing.T) {
 		t.Fatalf("%d blocks", n)
 	}
 	tr := Trainer{
-		Model:  hyper.Model{Base: base.Tabular{Arms: arms}, Hyper: hyper.Ensemble{Particles: width, Params: arms}},
+		Belief: hyper.Model{Base: base.Tabular{Arms: arms}, Hyper: hyper.Ensemble{Particles: width, Params: arms}},
 		Config: Config{Steps: steps, Batch: batch, Integrate: Analytic},
 	}
 	r := rand.New(rand.NewPCG(5, 6))
@@ -103,11 +103,11 @@ func TestCollapseInBlocks(t *testing.T) {
 	x, at := randomInts(r, arms, runs, steps*batch, 1), randomInts(r, capacity, runs, steps*batch)
 	for _, name := range backends() {
 		out := eval(t, name, func(in []*Node) []*Node {
-			d := draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
-			got := tr.collapse(State{"replay.a": in[0]}, d, loop.At(1))
+			d := &draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
+			got := tr.route().(closedForm).collapse(State{"replay.a": in[0]}, d, loop.At(1))
 			d.data.A = gatherRows(in[0], in[3])
-			want := Collapse(tr.Model.Base.(hyper.LinearBase), d.data.step(loop.At(1), batch))
-			return []*Node{want.Gram, want.Y, want.A, got.Gram, got.Y, got.A}
+			want := collapse(modelOf(tr).Base.(hyper.LinearBase), d.data.step(loop.At(1), batch))
+			return []*Node{want.gram, want.y, want.a, got.gram, got.y, got.a}
 		}, a.float32s(), x.int32s(), y.float32s(), at.int32s())
 		for i, what := range []string{"Gram", "Y", "A"} {
 			near(t, name+": "+what, out[3+i].v, out[i].v, single)

@@ -17,7 +17,7 @@ func TestConfigValidate(t *testing.T) {
 	good := Config{Steps: 1, Batch: 1, Indices: 1, Capacity: 1}
 	with := func(f func(*Config)) Config { c := good; f(&c); return c }
 	exact := func(i Integration) Config { return with(func(c *Config) { c.Integrate, c.Indices = i, 0 }) }
-	linear, ensemble := linearIn(arms, diagonal, index.Gaussian{N: 6}, diagonal), ensembleOf(net, 3, none)
+	linear, ensemble := affineIn(arms, diagonal, index.Gaussian{N: 6}, diagonal), ensembleOf(net, 3, none)
 	for _, c := range []struct {
 		config Config
 		model  hyper.Model
@@ -25,22 +25,22 @@ func TestConfigValidate(t *testing.T) {
 	}{
 		{good, linear, nil},
 		{Config{}, linear, []string{"Steps must", "Capacity must", "Batch must", "Indices must"}},
-		{with(func(c *Config) { c.Optimizer, c.Integrate = "x", "y" }), linear, []string{`Optimizer: unknown "x"; choose adam, adamax, rmsprop or sgd`, `Integrate: unknown "y"`}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, "y" }), linear, []string{"Optimizer: Beta1 must be in [0, 1)", `Integrate: unknown "y"`}},
 		{exact(Analytic), linear, nil},
 		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
 		{exact(Analytic), ensemble, nil},                     // all particles
 		{exact(FullData), ensemble, []string{"linear in its parameters"}},
-		{exact(Analytic), linearIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
+		{exact(Analytic), affineIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
 		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},
 		{exact(Analytic), networkOf(line, index.Gaussian{N: 2}, none), []string{"needs a linear hypermodel"}},
 		{Config{Integrate: Exact}, linear, nil}, // needs nothing else
-		{Config{Integrate: Exact}, ensemble, []string{"linear in its parameters, not base.MLP"}},
-		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none), []string{"a linear hypermodel or an ensemble, not hyper.Network"}},
-		{Config{Integrate: Exact}, linearIn(line, diagonal, index.OneHot{N: 6}, none), []string{"needs a dense layout"}},
-		{Config{Integrate: Exact}, linearIn(line, diagonal, index.Bernoulli{N: 6, Keep: 0.5}, none), []string{"needs indices of mean 0"}},
-		{Config{Integrate: Exact}, withPrior(linearIn(line, diagonal, index.Gaussian{N: 6}, none), base.MLP{Layers: []int{3, 1}}, hyper.Dense(4, 6)),
+		{Config{Integrate: Exact}, ensemble, []string{"linear in its parameters"}},
+		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none), []string{"a linear hypermodel or an ensemble"}},
+		{Config{Integrate: Exact}, affineIn(line, diagonal, index.OneHot{N: 6}, none), []string{"needs a dense layout"}},
+		{Config{Integrate: Exact}, affineIn(line, diagonal, index.Bernoulli{N: 6, Keep: 0.5}, none), []string{"needs indices of mean 0"}},
+		{Config{Integrate: Exact}, withPrior(affineIn(line, diagonal, index.Gaussian{N: 6}, none), base.MLP{Layers: []int{3, 1}}, hyper.Dense(4, 6)),
 			[]string{"needs a prior with the model's own base model"}},
-		{exact(FullData), linearIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)), []string{"prior with the hypermodel's layout"}},
+		{exact(FullData), affineIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)), []string{"prior with the hypermodel's layout"}},
 	} {
 		err := c.config.Validate(c.model)
 		if len(c.wants) == 0 && err != nil {

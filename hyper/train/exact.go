@@ -1,31 +1,236 @@
 package train
 
 import (
+	"errors"
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// IndependentGaussian is the exact posterior of K independent arms under the prior N(0, sigma_p^2) and Gaussian noise:
-// arm k with n_k rewards of sum s_k has precision 1/sigma_p^2 + n_k/sigma_w^2 and mean (s_k/sigma_w^2)/precision.
-type IndependentGaussian struct{ Arms int }
+// Exact training is recursive least squares. For a base model linear in theta the minimiser of the loss of section 2.1
+// has the closed form of [Oracle]: with rho = sigma_p^2 / sigma_w^2 and Q = (I + rho Phi^T Phi)^-1
+//
+//	mu = Q (mu0 + rho Phi^T y),   C = Q (C0 + rho Phi^T (s A - Phi DB)),   s = Rates.Perturbation
+//
+// with a Q of its own for each block of C's layout, and likewise for each particle of an ensemble. A datum phi changes
+// Q by a matrix of rank one, and moves nu along the gain k by what the prediction of the datum misses its target:
+//
+//	k = rho Q phi / (1 + rho phi^T Q phi),   mu <- mu + k (y - phi^T mu)
+//
+// All is in float64. Where Phi^T Phi is diagonal, so is Q, and the counts of data are kept. Otherwise a root S of Q = S
+// S^T is kept, by Potter's update (Battin 1964, "Astronautical Guidance"; Bierman 1977, "Factorization Methods for
+// Discrete Sequential Estimation", section V.2): Q then stays symmetric and positive whatever the rounding and the
+// scale of the features, and its numbers have twice the digits. The entries of a [State] are
+//
+//	nu.i           float64; with Config.Standardize see standard.go
+//	exact.gram     Phi^T Phi where it is diagonal, float64 [runs, N_theta]
+//	exact.root     S, float64 [runs, N_theta, N_theta]
+//	exact.blocks   the roots of C's blocks on the diagonal, likewise, where the layout has more than one
 
-// Init returns no data: the counts and the sums of rewards, [runs, K].
-func (b IndependentGaussian) Init(g *Graph, runs int) State {
-	zero := Zeros(g, shapes.Make(dtypes.Float32, runs, b.Arms))
-	return State{"count": zero, "sum": zero}
+// exact is the way of [Exact].
+type exact struct{ problem }
+
+func newExact(p problem) route { return exact{p} }
+
+// ExactFor reports why a belief has no [Exact] minimiser. It has one if its predictions are linear in parameters theta
+// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if theta is affine in indices of mean 0 (Gaussian,
+// on a sphere, per arm), with a prior in the same parameters or none; or if it is so in one-hot indices, with a dense
+// layout.
+func ExactFor(b hyper.Belief) error {
+	p := newProblem(Config{Integrate: Exact}, b)
+	mean, _ := p.z.Moments()
+	switch {
+	case p.Linear == nil || p.Parametric == nil:
+		return errors.New("Integrate exact needs a base model that is linear in its parameters; use sampled")
+	case p.Particles != nil:
+		return nil
+	case p.Affine == nil:
+		return errors.New("Integrate exact needs a linear hypermodel or an ensemble; use sampled")
+	case p.oneHot() && len(p.Affine.Structure().Sizes) > 1:
+		return errors.New("Integrate exact needs a dense layout where a linear hypermodel has one-hot indices; " +
+			"use sampled")
+	case !p.oneHot() && mean != 0:
+		return fmt.Errorf("Integrate exact needs indices of mean 0, or one-hot ones, not %T; use sampled", p.z)
+	case !p.oneHot() && p.Additive != nil:
+		return errors.New("Integrate exact needs a prior with the model's own base model, or none; use sampled")
+	}
+	return nil
 }
 
-// Observe adds reward y [runs] of arm x (int32 [runs]).
-func (b IndependentGaussian) Observe(state State, x, y *Node) State {
-	at := OneHot(x, b.Arms, dtypes.Float32)
-	return State{"count": Add(state["count"], at), "sum": Add(state["sum"], Mul(at, InsertAxes(y, -1)))}
+// GainSize is how many numbers [Exact] training keeps of the inputs of the data: N_theta where Phi^T Phi is diagonal,
+// N_theta^2 elsewhere, and as many again where the layout of an affine belief has blocks.
+func GainSize(b hyper.Belief) int {
+	p := newProblem(Config{Integrate: Exact}, b)
+	n := p.Parametric.NumTheta()
+	if p.Linear.Diagonal() {
+		return n
+	}
+	if p.blocks() {
+		return 2 * n * n
+	}
+	return n * n
 }
 
-// Posterior returns the mean and standard deviation of each arm, [runs, K].
-func (b IndependentGaussian) Posterior(state State, priorVariance, noiseVariance *Node) (mean, sd *Node) {
-	noise := InsertAxes(noiseVariance, -1)
-	precision := Add(InsertAxes(Reciprocal(priorVariance), -1), Div(state["count"], noise))
-	return Div(Div(state["sum"], noise), precision), Rsqrt(precision)
+// blocks tells whether C has a layout of several blocks.
+func (p problem) blocks() bool { return p.Affine != nil && len(p.Affine.Structure().Sizes) > 1 }
+
+// oneHot tells whether each index is a particle.
+func (p problem) oneHot() bool {
+	_, ok := p.z.(index.Basis)
+	return ok
 }
+
+// memory is what is known of the inputs of no data.
+func (w exact) memory(g *Graph, runs int) State {
+	gram := double(w.Linear.NoData(g, runs))
+	if w.Linear.Diagonal() {
+		return State{"exact.gram": gram}
+	}
+	n := w.Parametric.NumTheta()
+	row, column := Iota(g, shapes.Make(dtypes.Int32, runs, n, n), 1), Iota(g, shapes.Make(dtypes.Int32, runs, n, n), 2)
+	identity := double(Equal(row, column))
+	state := State{"exact.root": identity}
+	if w.blocks() {
+		state["exact.blocks"] = identity
+	}
+	return state
+}
+
+func (exact) draw(State, rng.Stream, *Node, *Node, Rates) draws { return draws{} }
+
+// gradient is of no use: there are no steps.
+func (exact) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { return nil }
+
+// observe moves nu to the minimiser with the datum.
+func (w exact) observe(state State, d datum, r Rates) {
+	x, y := d.input(), InsertAxes(double(d.y), -1)
+	phi := double(Squeeze(w.Linear.Project(x, OnesLike(InsertAxes(d.y, -1, -1))), 2)) // [runs, N_theta]
+	// of theta(z) - mu, as a linear function of z: [runs, N_z]
+	target := Mul(InsertAxes(double(r.Perturbation), -1), w.noiseOf(d.a, phi))
+	if fixed := w.priorAt(params(state), phi, x); fixed != nil {
+		target = Sub(target, fixed)
+	}
+	rho := InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1)
+	gain, gainC := w.gains(state, phi, rho)
+	if w.Standardize {
+		state.follow(phi, gain, y)
+		y = ZerosLike(y)
+	}
+	nu := list(state, "nu")
+	if w.Particles != nil { // [runs, N, N_theta]
+		missed := Sub(Add(y, target), ReduceSum(Mul(nu[0], InsertAxes(phi, 1)), 2))
+		state["nu.0"] = Add(nu[0], Mul(InsertAxes(missed, -1), InsertAxes(gain, 1)))
+		return
+	}
+	l := w.Affine.Structure()
+	missed := Sub(y, ReduceAndKeep(Mul(phi, nu[0]), ReduceSum, 1))
+	missedC := Sub(target, l.MulT(nu[1], phi))
+	if w.oneHot() {
+		// The loss sees mu + c_i alone, which moves along the gain by what particle i misses. Of all ways to share the
+		// moves between mu and the columns of C we take the shortest, which is SGD's.
+		missedC = Add(missedC, missed)
+		missed = MulScalar(ReduceAndKeep(missedC, ReduceSum, 1), 1/float64(l.Width+1))
+		missedC = Sub(missedC, missed)
+	}
+	state["nu.0"] = Add(nu[0], Mul(gain, missed))
+	state["nu.1"] = Add(nu[1], Mul(InsertAxes(gainC, -1), l.Spread(missedC)))
+}
+
+// noiseOf is the whole vector A_t of a datum, [runs, N_z].
+func (w exact) noiseOf(a, phi *Node) *Node {
+	a = double(a)
+	if _, ok := w.z.(index.Blocked); ok { // a is its block
+		return Reshape(Mul(InsertAxes(phi, -1), a), phi.Shape().Dim(0), w.z.Dim())
+	}
+	return Squeeze(a, 1)
+}
+
+// priorAt is what the prior adds to a datum's prediction, as a linear function of the index: [runs, N_z]; nil is 0.
+func (w exact) priorAt(at hyper.Params, phi, x *Node) *Node {
+	inside := w.priorInside(at, phi)
+	if w.Additive == nil {
+		return inside
+	}
+	all := w.z.(index.Enumerable).All(phi.Graph(), phi.Shape().Dim(0))
+	apart := double(Squeeze(w.Additive.FixedPart(at, all, x, 1), 2))
+	if inside == nil {
+		return apart
+	}
+	return Add(inside, apart)
+}
+
+// priorInside is priorAt for the part of the prior that is in the parameters theta.
+func (w exact) priorInside(at hyper.Params, phi *Node) *Node {
+	if w.Particles == nil {
+		db, l := w.Affine.PriorMatrix(at)
+		if db == nil {
+			return nil
+		}
+		return l.MulT(double(db), phi)
+	}
+	nothing := ZerosLike(at.Nu[0])
+	all := w.z.(index.Enumerable).All(phi.Graph(), phi.Shape().Dim(0))
+	theta := w.Parametric.Complete(nothing, at, all)
+	if theta == nothing {
+		return nil
+	}
+	return ReduceSum(Mul(double(theta), InsertAxes(phi, 1)), 2)
+}
+
+// gains are k for mu, or for particles, and for C, each [runs, N_theta]; it adds the datum to what the state knows of
+// Q.
+func (w exact) gains(state State, phi, rho *Node) (mu, c *Node) {
+	if gram := state["exact.gram"]; gram != nil {
+		gram = Add(gram, Square(phi))
+		state["exact.gram"] = gram
+		k := Div(Mul(rho, phi), AddScalar(Mul(rho, gram), 1))
+		return k, k
+	}
+	state["exact.root"], mu = potter(state["exact.root"], phi, rho, hyper.Dense(phi.Shape().Dim(1), 1))
+	if state["exact.blocks"] == nil {
+		return mu, mu
+	}
+	state["exact.blocks"], c = potter(state["exact.blocks"], phi, rho, w.Affine.Structure())
+	return mu, c
+}
+
+// potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, which is block diagonal with the blocks of a
+// layout, and returns the gain. For each block, with f = S^T phi and a = 1 / (1 + rho f^T f),
+//
+//	k = rho a S f,   S <- S - rho a / (1 + sqrt(a)) (S f) f^T
+//
+// Sums, not products of matrices, which XLA might order by the number of runs.
+func potter(s, phi, rho *Node, l hyper.Layout) (root, gain *Node) {
+	blocks := hyper.Layout{Sizes: l.Sizes, Width: 1}
+	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
+	norm2 := Squeeze(blocks.Spread(blocks.MulT(InsertAxes(f, -1), f)), 2)
+	a := Reciprocal(AddScalar(Mul(rho, norm2), 1))
+	sf := Mul(Mul(rho, a), ReduceSum(Mul(s, InsertAxes(f, 1)), 2))
+	change := Mul(InsertAxes(Div(sf, AddScalar(Sqrt(a), 1)), -1), InsertAxes(f, 1))
+	if len(l.Sizes) > 1 {
+		change = Where(sameBlock(l, change), change, ZerosLike(change))
+	}
+	return Sub(s, change), sf
+}
+
+// sameBlock tells which entries of x [runs, rows, rows] lie in the blocks on the diagonal.
+func sameBlock(l hyper.Layout, x *Node) *Node {
+	var block []int32
+	for b, size := range l.Sizes {
+		for range size {
+			block = append(block, int32(b))
+		}
+	}
+	of := Const(x.Graph(), block)
+	dims := x.Shape().Dimensions
+	return Equal(BroadcastToDims(InsertAxes(of, 0, -1), dims...), BroadcastToDims(InsertAxes(of, 0, 0), dims...))
+}
+
+func double(x *Node) *Node { return ConvertDType(x, dtypes.Float64) }

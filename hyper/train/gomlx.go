@@ -14,15 +14,15 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// GradientOptimizer is what GoMLX's optimizers (package ml/train/optimizer) can do with gradients at hand. Make one with a
-// learning rate of 1: the step size of each run multiplies what it does.
+// GradientOptimizer is what GoMLX's optimizers (package ml/train/optimizer) can do with gradients at hand. Make one
+// with a learning rate of 1: the step size of each run multiplies what it does.
 type GradientOptimizer interface {
 	UpdateGraphWithGradients(scope *model.Scope, grads []*Node, lossDType dtypes.DType)
 }
 
-// FromGoMLX is a GoMLX optimizer as an Optimizer. GoMLX's keep their moments in variables of a model.Store, which a graph
-// reads as parameters and writes as a side effect; here each variable stands for a node of the State instead: it is made as
-// a constant, and given the State's node as its value before the optimizer sees it.
+// FromGoMLX is a GoMLX optimizer as an Optimizer. GoMLX's keep their moments in variables of a model.Store, which a
+// graph reads as parameters and writes as a side effect; here each variable stands for a node of the State instead: it
+// is made as a constant, and given the State's node as its value before the optimizer sees it.
 type FromGoMLX struct{ Optimizer GradientOptimizer }
 
 // where the variables of the trained parameters lie in a store.
@@ -65,8 +65,9 @@ func (o FromGoMLX) Update(state, nu, grads []*Node, step *Node) (newState, newNu
 	return newState, newNu
 }
 
-// bind makes a variable whose value in the graph is the node. It is made as a scalar, since the constant that it is first stays in the program,
-// where a large one would be written out number by number; optimizers look at the shapes of nodes, not at those of variables.
+// bind makes a variable whose value in the graph is the node. It is made as a scalar, since the constant that it is
+// first stays in the program, where a large one would be written out number by number; optimizers look at the shapes of
+// nodes, not at those of variables.
 func bind(store *model.Store, path string, value *Node) *model.Variable {
 	v := store.VariableWithValue(path, tensors.FromShape(shapes.Make(value.DType())))
 	store.WithVariableAsConst(true)
@@ -76,8 +77,8 @@ func bind(store *model.Store, path string, value *Node) *model.Variable {
 	return v
 }
 
-// variables lists the variables that the optimizer makes for parameters of nu's shapes, sorted by path: it is run on a graph
-// of its own, which is thrown away.
+// variables lists the variables that the optimizer makes for parameters of nu's shapes, sorted by path: it is run on a
+// graph of its own, which is thrown away.
 func (o FromGoMLX) variables(nu []*Node) []*model.Variable {
 	g := NewGraph(nu[0].Graph().Backend(), "variables of an optimizer")
 	defer g.Finalize()

@@ -177,7 +177,7 @@ func trainedVariance(t *testing.T, m, runs int, noise, prior float32, played []i
 		run.train(period)
 	}
 	out := [3][]float64{}
-	c, db := run.get("nu.1")[0], run.get("prior")[0]
+	c, db := run.get("nu.1")[0], run.get("fixed.prior")[0]
 	for r := range runs {
 		for k := range out {
 			v := 0.0

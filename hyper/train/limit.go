@@ -21,50 +21,48 @@ import (
 //
 // With the moments of the indices this is alpha < 2 / (Lambda h), with the h of steepness. The step 1 / (Lambda h)
 // forgets the fastest.
-func (c Config) StepLimit(m hyper.Model, noiseVar, priorVar, mapStep, norm2 float64) float64 {
-	if c.Integrate == Exact || (c.Optimizer != "" && c.Optimizer != "sgd") || !m.LinearInTheta() {
+func (c Config) StepLimit(b hyper.Belief, noiseVar, priorVar, mapStep, norm2 float64) float64 {
+	p := newProblem(c, b)
+	if c.Integrate == Exact || !IsLinear(c.Optimizer) || !p.linearInTheta() || p.plain() != nil {
 		return math.Inf(1)
 	}
-	return 2 / ((norm2/noiseVar + 1/priorVar) * c.steepness(m, mapStep))
+	return 2 / ((norm2/noiseVar + 1/priorVar) * p.steepness(mapStep))
 }
 
 // steepness is the largest eigenvalue of E[M^2] against E[M]: see StepLimit. It is 0 where it is not known.
-func (c Config) steepness(m hyper.Model, mapStep float64) float64 {
-	indices := float64(c.Indices)
-	if c.Integrate == Analytic || c.Integrate == FullData {
+func (p problem) steepness(mapStep float64) float64 {
+	indices := float64(p.Indices)
+	if !p.sampled() {
 		indices = math.Inf(1)
 	}
-	// sampled is E[M^2]/E[M] for a mean over independent indices, of which one has the given value, and all have E[M].
-	sampled := func(one, all, indices float64) float64 { return all + (one-all)/indices }
-	_, second := m.Index().Moments()
-	n := float64(m.Index().Dim())
-	l, linear := m.Hyper.(hyper.Linear)
-	_, ensemble := m.Hyper.(hyper.Ensemble)
+	_, second := p.z.Moments()
+	n := float64(p.z.Dim())
 	switch {
-	case ensemble:
-		return sampled(1, 1/n, indices)
-	case !linear:
+	case p.Particles != nil:
+		return average(1, 1/n, indices)
+	case p.Affine == nil:
 		return 0
-	case oneHot(m):
-		return sampled(1+mapStep, 1+mapStep/n, indices)
+	case p.oneHot():
+		return average(1+mapStep, 1+mapStep/n, indices)
+	}
+	radial, ok := p.z.(index.Radial)
+	if !ok {
+		return 0
 	}
 	// A part of z with w entries has E |z|^2 = w second, and E |z|^2 z_i^2 = fourth second.
-	w, fourth := float64(l.Width), float64(l.Width)+2
-	switch m.Index().(type) {
-	case index.Gaussian, index.PerArm:
-	case index.Sphere:
-		fourth /= n + 2
-	default:
-		return 0
-	}
+	width := p.Affine.Structure().Width
+	w, fourth := float64(width), radial.Fourth(width)
 	switch {
-	case c.IndexSet == Antithetic && c.sampled(): // mu and C do not meet
-		return max(1, mapStep*sampled(fourth, second, indices/2))
-	case c.IndexSet == Frame && c.sampled():
-		return max(1, mapStep*second*framed(indices/2, float64(m.Index().(index.Framed).FrameSize()/2), w))
+	case p.IndexSet == Antithetic && p.sampled(): // mu and C do not meet
+		return max(1, mapStep*average(fourth, second, indices/2))
+	case p.IndexSet == Frame && p.sampled():
+		return max(1, mapStep*second*framed(indices/2, float64(p.z.(index.Framed).FrameSize()/2), w))
 	}
-	return max(sampled(1+mapStep*w*second, 1, indices), sampled(1+mapStep*fourth, mapStep*second, indices))
+	return max(average(1+mapStep*w*second, 1, indices), average(1+mapStep*fourth, mapStep*second, indices))
 }
+
+// average is E[M^2]/E[M] for a mean over independent indices, of which one has the given value, and all have E[M].
+func average(one, all, indices float64) float64 { return all + (one-all)/indices }
 
 // framed is E[M^2]/E[M] of w entries of n vectors in orthogonal groups of dim, the last of which may be part of one,
 // and E[M] = I. M is then dim/n times whole I + P, where P projects on the last group: for a random subspace of

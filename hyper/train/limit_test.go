@@ -21,12 +21,12 @@ func limitModels() []namedModel {
 	arms := base.Tabular{Arms: 3}
 	blocks := hyper.PerParameter(3, 2)
 	return []namedModel{
-		{"Gaussian", linearIn(arms, hyper.Dense(3, 3), index.Gaussian{N: 3}, none)},
-		{"Gaussian, blocks", linearIn(arms, blocks, index.Gaussian{N: 6}, none)},
-		{"sphere", linearIn(arms, hyper.Dense(3, 3), index.Sphere{N: 3}, none)},
-		{"sphere, blocks", linearIn(arms, blocks, index.Sphere{N: 6}, none)},
-		{"per arm", linearIn(arms, hyper.PerParameter(3, 4), index.PerArm{Arms: 3, M: 4}, none)},
-		{"one-hot, linear", linearIn(arms, hyper.Dense(3, 3), index.OneHot{N: 3}, none)},
+		{"Gaussian", affineIn(arms, hyper.Dense(3, 3), index.Gaussian{N: 3}, none)},
+		{"Gaussian, blocks", affineIn(arms, blocks, index.Gaussian{N: 6}, none)},
+		{"sphere", affineIn(arms, hyper.Dense(3, 3), index.Sphere{N: 3}, none)},
+		{"sphere, blocks", affineIn(arms, blocks, index.Sphere{N: 6}, none)},
+		{"per arm", affineIn(arms, hyper.PerParameter(3, 4), index.PerArm{Arms: 3, M: 4}, none)},
+		{"one-hot, linear", affineIn(arms, hyper.Dense(3, 3), index.OneHot{N: 3}, none)},
 		{"ensemble", ensembleOf(arms, 5, none)},
 	}
 }
@@ -40,7 +40,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame}, {Indices: 12, IndexSet: Frame},
 			{Integrate: FullData},
 		} {
-			if c.Integrate != FullData && (Trainer{m.Model, c}).indexSet(m.Model) != nil {
+			if c.Integrate != FullData && newProblem(c, m.Model).indexSet() != nil {
 				continue // not for this model
 			}
 			for _, mapStep := range []float64{1, 0.25} {
@@ -53,7 +53,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 				if c.IndexSet == Frame {
 					tolerance = 0.15 // in few dimensions its rotations are not quite uniform
 				}
-				if got := c.steepness(m.Model, mapStep); math.Abs(got/want-1) > tolerance {
+				if got := newProblem(c, m.Model).steepness(mapStep); math.Abs(got/want-1) > tolerance {
 					t.Errorf("%s, %+v, map step %v: steepness %.3f, of samples %.3f", m.name, c, mapStep, got, want)
 				}
 			}
@@ -69,7 +69,7 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		c, sets = Config{Indices: sets}, 1
 	}
 	z := eval(t, backend.Go, func(in []*Node) []*Node {
-		drawn, _ := Trainer{m, Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet}}.indexSets(rng.New(in[0]))
+		drawn, _ := minibatches{newProblem(Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet}, m)}.indexSets(rng.New(in[0]))
 		return []*Node{drawn.Dense()}
 	}, []uint64{3})[0].sub(0)
 	l, linear := m.Hyper.(hyper.Linear)
@@ -153,7 +153,7 @@ func TestStepLimitParts(t *testing.T) {
 func off(m trained) (out [problemRuns]float64) {
 	nu := m.nu()
 	for r := range out {
-		out[r] = distance(ofRun(nu, r), concatenated(m.want[r]))
+		out[r] = apart(ofRun(nu, r), concatenated(m.want[r]))
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func TestStepLimitIsNotKnown(t *testing.T) {
 	for _, c := range []struct {
 		Config
 		hyper.Model
-	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: "adam"}, arms}, {Config{Indices: 1}, net}, {Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
+	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: Adam{}}, arms}, {Config{Indices: 1}, net}, {Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
 		if limit := c.StepLimit(c.Model, 1, 1, 1, 1); !math.IsInf(limit, 1) {
 			t.Errorf("%+v: a limit of %v", c, limit)
 		}

@@ -9,10 +9,14 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
+
+// modelOf is what a trainer of a hyper.Model trains.
+func modelOf(tr Trainer) hyper.Model { return tr.Belief.(hyper.Model) }
 
 // machine is a trainer with its state as tensors: each method is one call of a compiled graph.
 type machine struct {
@@ -30,7 +34,7 @@ type machine struct {
 // rows of them, the same for all runs.
 func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4][]float32, actions *array) *machine {
 	t.Helper()
-	if err := tr.Validate(tr.Model); err != nil {
+	if err := tr.Validate(tr.Belief); err != nil {
 		t.Fatal(err)
 	}
 	b, err := backend.Open(name)
@@ -59,7 +63,7 @@ func newMachine(t testing.TB, name string, tr Trainer, seeds []uint64, rates [4]
 }
 
 func (m *machine) inputs(tr Trainer, actions *Node) *Node {
-	if _, ok := tr.Model.Base.(base.Tabular); ok {
+	if _, ok := modelOf(tr).Base.(base.Tabular); ok {
 		return nil
 	}
 	return actions
@@ -124,10 +128,10 @@ func (m *machine) get(names ...string) []array {
 
 // prior reads the entries of D B.
 func (m *machine) prior() array {
-	if slices.Contains(m.names, "prior") {
-		return m.get("prior")[0]
+	if slices.Contains(m.names, "fixed.prior") {
+		return m.get("fixed.prior")[0]
 	}
-	rows := m.get("prior.theta")[0]
+	rows := m.get("fixed.prior.theta")[0]
 	runs, indices, n := rows.dims[0], rows.dims[1], rows.dims[2]
 	out := newArray(runs, n, indices)
 	for r := range runs {

@@ -12,7 +12,7 @@ type namedModel struct {
 }
 
 // linearIn makes a linear hypermodel, with a prior in the given layout if that has blocks.
-func linearIn(b hyper.BaseModel, l hyper.Layout, p index.Distribution, prior hyper.Layout) hyper.Model {
+func affineIn(b hyper.BaseModel, l hyper.Layout, p index.Distribution, prior hyper.Layout) hyper.Model {
 	return withPrior(hyper.Model{Base: b, Hyper: hyper.Linear{Layout: l, P: p, InitM: hyper.InitNormal(0.5)}}, b, prior)
 }
 
@@ -40,24 +40,24 @@ func linearModels() []namedModel {
 	perArm := index.PerArm{Arms: 3, M: 2}
 	diagonal, uneven, pairs := hyper.PerParameter(3, 2), hyper.Layout{Sizes: []int{1, 2}, Width: 2}, hyper.Layout{Sizes: []int{2, 2}, Width: 3}
 	return []namedModel{
-		{"arms, per arm", linearIn(arms, diagonal, perArm, diagonal)},
-		{"arms, per arm, no prior", linearIn(arms, diagonal, perArm, none)},
-		{"arms, per arm, dense C", linearIn(arms, hyper.Dense(3, 6), perArm, hyper.Dense(3, 6))},
-		{"arms, one number per arm, dense C", linearIn(arms, hyper.Dense(3, 3), index.PerArm{Arms: 3, M: 1}, hyper.Dense(3, 3))},
-		{"arms, per arm, blocks across arms", linearIn(arms, hyper.Layout{Sizes: []int{1, 2}, Width: 3}, perArm, none)},
-		{"arms, Gaussian, diagonal", linearIn(arms, diagonal, index.Gaussian{N: 6}, diagonal)},
-		{"arms, Gaussian, dense", linearIn(arms, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
-		{"arms, sphere, dense C, diagonal prior", linearIn(arms, hyper.Dense(3, 6), index.Sphere{N: 6}, diagonal)},
+		{"arms, per arm", affineIn(arms, diagonal, perArm, diagonal)},
+		{"arms, per arm, no prior", affineIn(arms, diagonal, perArm, none)},
+		{"arms, per arm, dense C", affineIn(arms, hyper.Dense(3, 6), perArm, hyper.Dense(3, 6))},
+		{"arms, one number per arm, dense C", affineIn(arms, hyper.Dense(3, 3), index.PerArm{Arms: 3, M: 1}, hyper.Dense(3, 3))},
+		{"arms, per arm, blocks across arms", affineIn(arms, hyper.Layout{Sizes: []int{1, 2}, Width: 3}, perArm, none)},
+		{"arms, Gaussian, diagonal", affineIn(arms, diagonal, index.Gaussian{N: 6}, diagonal)},
+		{"arms, Gaussian, dense", affineIn(arms, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
+		{"arms, sphere, dense C, diagonal prior", affineIn(arms, hyper.Dense(3, 6), index.Sphere{N: 6}, diagonal)},
 		{"arms, per arm, network", networkOf(arms, perArm, diagonal)},
 		{"arms, ensemble", ensembleOf(arms, 4, hyper.Dense(3, 4))},
 		{"arms, ensemble, no prior", ensembleOf(arms, 4, none)},
-		{"line, dense", linearIn(line, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
-		{"line, sphere, dense, no prior", linearIn(line, hyper.Dense(3, 4), index.Sphere{N: 4}, none)},
-		{"line, diagonal", linearIn(line, diagonal, index.Gaussian{N: 6}, diagonal)},
-		{"line, uneven blocks, sphere", linearIn(line, uneven, index.Sphere{N: 4}, uneven)},
-		{"line, uneven blocks, dense prior", linearIn(line, uneven, index.Gaussian{N: 4}, hyper.Dense(3, 4))},
-		{"line, even blocks", linearIn(wide, pairs, index.Gaussian{N: 6}, pairs)},
-		{"line, one-hot index, linear", linearIn(line, hyper.Dense(3, 4), index.OneHot{N: 4}, hyper.Dense(3, 4))},
+		{"line, dense", affineIn(line, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
+		{"line, sphere, dense, no prior", affineIn(line, hyper.Dense(3, 4), index.Sphere{N: 4}, none)},
+		{"line, diagonal", affineIn(line, diagonal, index.Gaussian{N: 6}, diagonal)},
+		{"line, uneven blocks, sphere", affineIn(line, uneven, index.Sphere{N: 4}, uneven)},
+		{"line, uneven blocks, dense prior", affineIn(line, uneven, index.Gaussian{N: 4}, hyper.Dense(3, 4))},
+		{"line, even blocks", affineIn(wide, pairs, index.Gaussian{N: 6}, pairs)},
+		{"line, one-hot index, linear", affineIn(line, hyper.Dense(3, 4), index.OneHot{N: 4}, hyper.Dense(3, 4))},
 		{"line, ensemble", ensembleOf(line, 4, hyper.Dense(3, 4))},
 		{"line, ensemble, diagonal prior", ensembleOf(line, 6, diagonal)},
 		{"line, network", networkOf(line, index.Gaussian{N: 3}, hyper.Dense(3, 3))},
@@ -70,22 +70,22 @@ func otherModels() []namedModel {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh} // groups of 9 and 4 parameters
 	relu := base.MLP{Layers: []int{2, 3, 2, 1}}
 	line := base.Linear{Features: 2}
-	inParameters := linearIn(net, hyper.PerParameter(13, 1), index.Gaussian{N: 13}, none)
+	inParameters := affineIn(net, hyper.PerParameter(13, 1), index.Gaussian{N: 13}, none)
 	inParameters.Prior = &hyper.Prior{Layout: hyper.PerParameter(13, 1)}
 	deep := base.MLP{Layers: []int{2, 3, 2, 1}, Activation: base.ActivationTanh}
 	perGroup, perWeight := hyper.PerGroup(net, 3), hyper.PerParameter(13, 1)
 	return []namedModel{
-		{"MLP, dense", linearIn(net, hyper.Dense(13, 4), index.Gaussian{N: 4}, hyper.Dense(13, 4))},
-		{"MLP, per group, sphere", linearIn(net, perGroup, index.Sphere{N: 6}, perGroup)},
-		{"MLP, dense C, per-group prior", linearIn(net, hyper.Dense(13, 6), index.Gaussian{N: 6}, perGroup)},
-		{"MLP, per parameter, no prior", linearIn(net, perWeight, index.Gaussian{N: 13}, none)},
+		{"MLP, dense", affineIn(net, hyper.Dense(13, 4), index.Gaussian{N: 4}, hyper.Dense(13, 4))},
+		{"MLP, per group, sphere", affineIn(net, perGroup, index.Sphere{N: 6}, perGroup)},
+		{"MLP, dense C, per-group prior", affineIn(net, hyper.Dense(13, 6), index.Gaussian{N: 6}, perGroup)},
+		{"MLP, per parameter, no prior", affineIn(net, perWeight, index.Gaussian{N: 13}, none)},
 		{"MLP, ensemble", ensembleOf(net, 3, hyper.Dense(13, 3))},
 		{"MLP, network", networkOf(net, index.Gaussian{N: 3}, hyper.Dense(13, 3))},
 		{"MLP, prior in the parameters", inParameters},
 		{"MLP, mean field", hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}},
 		{"MLP, mean field, MLP prior", withPrior(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, net, hyper.Dense(13, 13))},
 		{"MLP, dropout", hyper.Model{Base: deep, Hyper: hyper.Dropout{Net: deep, Keep: 0.6}}},
-		{"ReLU MLP, dense, prior of another shape", withPrior(linearIn(relu, hyper.Dense(20, 4), index.Gaussian{N: 4}, none), net, hyper.Dense(13, 4))},
-		{"line with an MLP prior", withPrior(linearIn(line, hyper.Dense(2, 3), index.Gaussian{N: 3}, none), net, hyper.Dense(13, 3))},
+		{"ReLU MLP, dense, prior of another shape", withPrior(affineIn(relu, hyper.Dense(20, 4), index.Gaussian{N: 4}, none), net, hyper.Dense(13, 4))},
+		{"line with an MLP prior", withPrior(affineIn(line, hyper.Dense(2, 3), index.Gaussian{N: 3}, none), net, hyper.Dense(13, 3))},
 	}
 }

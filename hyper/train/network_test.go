@@ -17,23 +17,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// stateOf is a trainer's state with the parameters of a problem and its data, which are actions 0, 1, ... in order.
-func stateOf(tr Trainer, p inGraph) State {
-	runs, n := p.data.Y.Shape().Dim(0), p.data.Y.Shape().Dim(1)
-	state := State{"replay.x": Iota(p.data.Y.Graph(), shapes.Make(dtypes.Int32, runs, n), 1), "replay.y": p.data.Y, "replay.a": p.data.A}
-	for i := range p.Nu {
-		state[key("nu", i)], state[key("anchor", i)] = p.Nu[i], p.Nu0[i]
-	}
-	if tr.Model.Prior != nil {
-		state["prior"] = p.Prior
-	}
+// stateOf is a trainer's state with the parameters of a trial and its data, which are actions 0, 1, ... in order.
+func stateOf(p inGraph) State {
+	runs, n, state := p.data.Y.Shape().Dim(0), p.data.Y.Shape().Dim(1), p.state()
+	state["replay.x"] = Iota(p.data.Y.Graph(), shapes.Make(dtypes.Int32, runs, n), 1)
+	state["replay.y"], state["replay.a"] = p.data.Y, p.data.A
 	return state
 }
 
 // moves returns the gradients that a trainer's Train followed: the moves of nu over the period, over -alpha/|D|.
 func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 	n := p.data.Y.Shape().Dim(1)
-	state := stateOf(tr, p)
+	state := stateOf(p)
 	after := tr.Train(state, s, Const(s.Graph(), int32(n)), p.data.X, r)
 	var out []*Node
 	for j, nu := range list(after, "nu") {
@@ -48,7 +43,7 @@ func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node) []*Node {
 	n := p.data.Y.Shape().Dim(1)
 	size := Const(s.Graph(), float32(n))
-	drawn := tr.draw(stateOf(tr, p), s.Named("sgd").Step(0), Const(s.Graph(), int32(n)), p.data.X, r)
+	drawn := tr.route().draw(stateOf(p), s.Named("sgd").Step(0), Const(s.Graph(), int32(n)), p.data.X, r)
 	params := p.Params
 	sum := make([]*Node, len(p.Nu))
 	for i := range tr.Steps {
@@ -68,9 +63,8 @@ func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Pa
 	return sum
 }
 
-// A period's steps on a network follow the gradient of Loss, which TestLossAndGradient has against plain Go. For a linear hypermodel
-// with a law of mean 0 the anchor is the expectation over that law instead, by hand: (mu - mu_0)/sigma_p^2 and E z_i^2 (C -
-// C_0)/sigma_p^2; which leaves Loss with an anchor of no weight.
+// A period's steps on a network follow the gradient of the loss, which TestLossAndGradient has against plain Go; the
+// anchor is as aimOf says.
 func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	type kind struct {
 		IndexSet
@@ -91,27 +85,16 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s/%s", m.name, k.IndexSet, k.Integration, name), func(t *testing.T) {
 					tr := Trainer{m.Model, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, IndexSet: k.IndexSet, Integrate: k.Integration}}
-					if err := tr.Validate(tr.Model); err != nil {
+					if err := tr.Validate(tr.Belief); err != nil {
 						t.Fatal(err)
 					}
-					p := newProblem(t, m.Model, 5, 5)
+					p := newTrial(t, m.Model, 5, 5)
 					compareHalves(t, eval(t, name, func(in []*Node) []*Node {
 						g := p.nodes(in)
 						r, s := g.Rates, rng.New(Const(in[0].Graph(), []uint64{11, 12}))
 						r.Step = Const(in[0].Graph(), []float32{0.125, 0.0625}) // the second step sees the first
 						loss := func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
-							mean, second := m.Index().Moments()
-							_, linear := m.Hyper.(hyper.Linear)
-							if _, network := m.Base.(hyper.DifferentiableBase); !linear || !network || mean != 0 {
-								return Loss(m.Model, p, data, z, size, r)
-							}
-							out := fit(m.Model, p, data, z, size, r)
-							for i, weight := range []float64{1, second} {
-								moved := Sub(p.Nu[i], p.Nu0[i])
-								norm2 := ReduceSum(Reshape(Square(moved), problemRuns, moved.Shape().Size()/problemRuns), 1)
-								out = Add(out, Div(MulScalar(norm2, weight/2), r.PriorVar))
-							}
-							return out
+							return aimOf(tr.Way(), newProblem(tr.Config, m.Model), p, data, z, size, r)
 						}
 						return append(followed(tr, g, s, r, loss), moves(tr, g, s, r)...)
 					}, p.args()...))
@@ -121,23 +104,23 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	}
 }
 
-// With the regularizer KL the steps follow the gradient of VariationalLoss, whatever the base model.
-func TestKLStepsFollowTheVariationalLoss(t *testing.T) {
+// With the regularizer KL the steps follow the gradient of the loss with it, whatever the base model.
+func TestKLStepsFollowTheLoss(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}
 	for _, b := range []hyper.BaseModel{net, base.Linear{Features: 3}} {
 		t.Run(fmt.Sprintf("%T", b), func(t *testing.T) {
 			m := hyper.Model{Base: b, Hyper: hyper.MeanField{Params: hyper.NumTheta(b)}}
 			tr := Trainer{m, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, Regularize: KL}}
-			if err := tr.Validate(tr.Model); err != nil {
+			if err := tr.Validate(tr.Belief); err != nil {
 				t.Fatal(err)
 			}
-			p := newProblem(t, m, 5, 5)
+			p := newTrial(t, m, 5, 5)
 			compareHalves(t, eval(t, backend.Go, func(in []*Node) []*Node {
 				g := p.nodes(in)
 				r, s := g.Rates, rng.New(Const(in[0].Graph(), []uint64{11, 12}))
 				r.Step, r.KL = Const(in[0].Graph(), []float32{0.125, 0.0625}), Const(in[0].Graph(), []float32{0.3, 1})
 				loss := func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
-					return VariationalLoss(m, p, data, z, size, r)
+					return newProblem(tr.Config, m).objective(p, data, z, size, r)
 				}
 				return append(followed(tr, g, s, r, loss), moves(tr, g, s, r)...)
 			}, p.args()...))
@@ -151,14 +134,14 @@ func TestKLStepsFollowTheVariationalLoss(t *testing.T) {
 func TestStepsAreIndependent(t *testing.T) {
 	const size, n = 4, 3000
 	net := base.MLP{Layers: []int{1, 2, 1}}
-	tr := Trainer{linearIn(net, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), Config{Steps: 3, Batch: n, Indices: n, Capacity: 6}}
+	tr := Trainer{affineIn(net, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), Config{Steps: 3, Batch: n, Indices: n, Capacity: 6}}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		g := in[0].Graph()
-		state := newReplay(g, problemRuns, 6, 4)
+		state := newReplay(g, problemRuns, 6, 0, 4)
 		state["replay.x"] = Iota(g, shapes.Make(dtypes.Int32, problemRuns, 6), 1)
 		actions := Iota(g, shapes.Make(dtypes.Float32, problemRuns, 6, 1), 1)
 		zero := ZerosLike(Const(g, []float32{1, 1}))
-		d := tr.draw(state, rng.New(in[0]), Const(g, int32(size)), actions, Rates{Perturbation: zero})
+		d := tr.route().draw(state, rng.New(in[0]), Const(g, int32(size)), actions, Rates{Perturbation: zero})
 		var out []*Node
 		for i := range 3 {
 			out = append(out, d.data.step(loop.At(i), tr.Batch).X, d.indices(loop.At(i)).Dense())
@@ -199,14 +182,14 @@ func TestStepsAreIndependent(t *testing.T) {
 // MapStep multiplies the move of C alone, for each run by its own.
 func TestMapStep(t *testing.T) {
 	m := otherModels()[0].Model // a dense linear hypermodel
-	p := newProblem(t, m, 5, 5)
+	p := newTrial(t, m, 5, 5)
 	tr := Trainer{m, Config{Steps: 1, Batch: 5, Indices: 4, Capacity: 5}}
-	for _, optimizer := range []string{"sgd", "adam"} {
+	for _, optimizer := range []Optimizer{SGD{}, Adam{}} {
 		tr.Optimizer = optimizer
 		compareHalves(t, eval(t, backend.Go, func(in []*Node) []*Node {
 			g := p.nodes(in)
 			train := func(r Rates) []*Node {
-				state := stateOf(tr, g)
+				state := stateOf(g)
 				for i, v := range tr.optimizer().Init(g.Nu) {
 					state[key("optimizer", i)] = v
 				}
@@ -227,7 +210,7 @@ func TestMapStep(t *testing.T) {
 // bound above the norm does nothing, and a gradient of 0 stays 0.
 func TestClip(t *testing.T) {
 	m := otherModels()[0].Model
-	p := newProblem(t, m, 5, 5)
+	p := newTrial(t, m, 5, 5)
 	tr := Trainer{m, Config{Steps: 1, Batch: 5, Indices: 4, Capacity: 5}}
 	run := compiled(t, backend.Go, func(in []*Node) []*Node {
 		g := p.nodes(in[1:])
@@ -242,7 +225,7 @@ func TestClip(t *testing.T) {
 		out := run(append([]any{bounds}, p.args()...)...)
 		for r, bound := range bounds {
 			free, got := ofRun(out[:2], r), ofRun(out[2:], r)
-			norm := distance(free, make([]float64, len(free))) / 5 // of the gradient of L~ / |D|, where moves gives that of L~
+			norm := apart(free, make([]float64, len(free))) / 5 // of the gradient of L~ / |D|, where moves gives that of L~
 			factor := 1.0
 			if bound > 0 {
 				factor = min(1, float64(bound)/norm)

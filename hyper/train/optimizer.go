@@ -1,15 +1,12 @@
 package train
 
 import (
-	"maps"
-	"slices"
-
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/train/optimizer"
 )
 
-// Optimizer turns gradients into new parameters. Its state is data, so that a checkpoint is exact and a While loop can carry
-// it, and each run has its own step size.
+// Optimizer turns gradients into new parameters. Its state is data, so that a checkpoint is exact and a While loop can
+// carry it, and each run has its own step size. Implementations are comparable values, with settings that are useful
+// when they are zero.
 type Optimizer interface {
 	// Init returns the optimizer's state for parameters nu.
 	Init(nu []*Node) []*Node
@@ -17,19 +14,27 @@ type Optimizer interface {
 	Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node)
 }
 
-// Optimizers are the known ones. "sgd" is the paper's, with constant steps; the others are GoMLX's.
-var Optimizers = map[string]Optimizer{
-	"sgd":     SGD{},
-	"adam":    FromGoMLX{optimizer.Adam().LearningRate(1).Done().(GradientOptimizer)},
-	"adamax":  FromGoMLX{optimizer.Adam().Adamax().LearningRate(1).Done().(GradientOptimizer)},
-	"rmsprop": FromGoMLX{optimizer.RMSProp().LearningRate(1).Done().(GradientOptimizer)},
+// Linear is an optimizer whose moves are proportional to the gradients and to the step size. Steps have then a limit of
+// stability, see [Config.StepLimit]. Others divide by the size of the gradients.
+type Linear interface {
+	Optimizer
+	// LinearInGradients marks a Linear optimizer.
+	LinearInGradients()
 }
 
-// OptimizerNames lists the keys of Optimizers, sorted.
-func OptimizerNames() []string { return slices.Sorted(maps.Keys(Optimizers)) }
+// IsLinear tells whether an optimizer's moves are linear in the gradients; nil is SGD.
+func IsLinear(o Optimizer) bool {
+	_, ok := o.(Linear)
+	return o == nil || ok
+}
 
-// SGD is nu <- nu - step * gradient.
+// SGD is nu <- nu - step * gradient: the paper's, with constant steps.
 type SGD struct{}
+
+var _ Linear = SGD{}
+
+// LinearInGradients marks a [Linear] optimizer.
+func (SGD) LinearInGradients() {}
 
 // Init returns no state.
 func (SGD) Init([]*Node) []*Node { return nil }

@@ -22,6 +22,11 @@ func referenceAdam(nu, step float64, grads []float64) float64 {
 	return nu
 }
 
+// optimizers are one of each kind.
+func optimizers() map[string]Optimizer {
+	return map[string]Optimizer{"SGD": SGD{}, "Adam": Adam{}, "Adamax": Adamax{}, "RMSProp": RMSProp{}}
+}
+
 func referenceSGD(nu, step float64, grads []float64) float64 {
 	for _, g := range grads {
 		nu -= step * g
@@ -35,10 +40,10 @@ func TestOptimizers(t *testing.T) {
 	a := array{[]int{2, 2}, []float64{0.5, -1, 2, 0.25}}          // a vector for each of two runs
 	b := array{[]int{2, 1, 1}, []float64{1.5, -0.75}}             // a matrix
 	scales, steps := []float64{1, -0.5, 3}, []float64{0.125, 0.5} // gradients are scale * (nu_0 + 1)
-	for name, reference := range map[string]func(nu, step float64, grads []float64) float64{"sgd": referenceSGD, "adam": referenceAdam} {
+	for o, reference := range map[Optimizer]func(nu, step float64, grads []float64) float64{SGD{}: referenceSGD, Adam{}: referenceAdam} {
 		for _, engine := range backends() {
 			out := eval(t, engine, func(in []*Node) []*Node {
-				nu, o := []*Node{in[0], in[1]}, Optimizers[name]
+				nu := []*Node{in[0], in[1]}
 				state := o.Init(nu)
 				for _, scale := range scales {
 					grads := []*Node{MulScalar(OnePlus(in[0]), scale), MulScalar(OnePlus(in[1]), scale)}
@@ -55,7 +60,7 @@ func TestOptimizers(t *testing.T) {
 					}
 					want = append(want, reference(v, steps[j*2/len(start.v)], grads))
 				}
-				near(t, fmt.Sprintf("%s on %s, node %d", name, engine, i), out[i].v, want, 1e-4)
+				near(t, fmt.Sprintf("%T on %s, node %d", o, engine, i), out[i].v, want, 1e-4)
 			}
 		}
 	}
@@ -63,7 +68,7 @@ func TestOptimizers(t *testing.T) {
 
 // A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more to compile than all else.
 func TestOptimizersMakeNoLargeConstants(t *testing.T) {
-	for name, o := range Optimizers {
+	for name, o := range optimizers() {
 		eval(t, backend.Go, func(in []*Node) []*Node {
 			_, nu := o.Update(o.Init(in[:1]), in[:1], in[:1], in[1])
 			for _, n := range in[0].Graph().Nodes() {
@@ -74,4 +79,16 @@ func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 			return nu
 		}, array{[]int{2, 3}, make([]float64, 6)}.float32s(), array{[]int{2}, make([]float64, 2)}.float32s())
 	}
+}
+
+// Optimizers are values, with settings that are useful when they are zero.
+func ExampleAdam() {
+	for _, o := range []Optimizer{SGD{}, Adam{Beta1: 0.8}, Adamax{}, RMSProp{WeightDecay: 0.01}} {
+		fmt.Printf("%T %v %v\n", o, IsLinear(o), Config{Optimizer: o}.ValidateNames())
+	}
+	// Output:
+	// train.SGD true <nil>
+	// train.Adam false <nil>
+	// train.Adamax false <nil>
+	// train.RMSProp false <nil>
 }

@@ -64,7 +64,8 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 // g_nu(z) = mu + C z (section 2.3) with C in the layout l, anchored at (mu0, C0), with the additive prior db = D B of
 // section 2.5. With theta(z) = mu + (C + DB) z the loss is
 //
-//	E_z [ 1/(2 sigma_w^2) ||y + s A z - Phi theta(z)||^2 + 1/(2 sigma_p^2) ||mu - mu0 + (C - C0) z||^2 ],   s = Perturbation
+//	E_z [ 1/(2 sigma_w^2) ||y + s A z - Phi theta(z)||^2 + 1/(2 sigma_p^2) ||mu - mu0 + (C - C0) z||^2 ]
+//	s = Perturbation
 //
 // For every p_z with E z = 0 and E z z^T a multiple of I (index.Gaussian, Sphere, PerArm) it splits into
 //
@@ -81,11 +82,8 @@ func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *m
 		return nil, nil, err
 	}
 	_, nz := o.A.Dims()
-	if err := l.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("oracle: %w", err)
-	}
-	if l.Rows() != n || l.IndexDim() != nz {
-		return nil, nil, fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d", l.Rows(), l.IndexDim(), n, nz)
+	if err := checkLayout(l, n, nz); err != nil {
+		return nil, nil, err
 	}
 	start, err := column("mu0", mu0, n)
 	if err != nil {
@@ -107,15 +105,27 @@ func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *m
 	}
 	c, row := mat.NewDense(n, nz, nil), 0
 	for b, size := range l.Sizes {
-		from, to := b*l.Width, (b+1)*l.Width
-		block, err := o.solve(row, row+size, target.Slice(row, row+size, from, to), anchor.Slice(row, row+size, from, to))
+		end, from, to := row+size, b*l.Width, (b+1)*l.Width
+		block, err := o.solve(row, end, target.Slice(row, end, from, to), anchor.Slice(row, end, from, to))
 		if err != nil {
 			return nil, nil, err
 		}
-		c.Slice(row, row+size, from, to).(*mat.Dense).Copy(block)
-		row += size
+		c.Slice(row, end, from, to).(*mat.Dense).Copy(block)
+		row = end
 	}
 	return mat.VecDenseCopyOf(solved.ColView(0)), c, nil
+}
+
+// checkLayout reports a layout that is wrong, or not one of n x nz matrices.
+func checkLayout(l hyper.Layout, n, nz int) error {
+	if err := l.Validate(); err != nil {
+		return fmt.Errorf("oracle: %w", err)
+	}
+	if l.Rows() != n || l.IndexDim() != nz {
+		return fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d",
+			l.Rows(), l.IndexDim(), n, nz)
+	}
+	return nil
 }
 
 // Ensemble returns the nu that minimises the loss of section 2.1 for an ensemble (section 2.2), N_theta x N with a
@@ -169,7 +179,8 @@ func (o Oracle) solve(from, to int, target, anchor mat.Matrix) (*mat.Dense, erro
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("oracle: Phi^T Phi/sigma_w^2 + I/sigma_p^2 is not positive definite in double precision; is sigma_w^2 (%g) far too small, or sigma_p^2 (%g) far too large?", o.NoiseVar, o.PriorVar)
+		return nil, fmt.Errorf("oracle: Phi^T Phi/sigma_w^2 + I/sigma_p^2 is not positive definite in double "+
+			"precision; is sigma_w^2 (%g) far too small, or sigma_p^2 (%g) far too large?", o.NoiseVar, o.PriorVar)
 	}
 	var right, pull, x mat.Dense
 	right.Scale(1/o.NoiseVar, target)

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// oracleOf is the oracle of one run of a problem, whose minibatch stands for the whole data set.
-func oracleOf(t testing.TB, p problem, r int) Oracle {
+// oracleOf is the oracle of one run of a trial, whose minibatch stands for the whole data set.
+func oracleOf(t testing.TB, p trial, r int) Oracle {
 	t.Helper()
 	o := Oracle{NoiseVar: p.noiseVar[r], PriorVar: p.priorVar[r], Perturbation: p.perturbation[r]}
 	o.Phi, o.Y, o.A = p.x.sub(r).dense(), p.y.sub(r).vec(), p.a.sub(r).dense()
@@ -34,8 +34,8 @@ func oracleOf(t testing.TB, p problem, r int) Oracle {
 	return o
 }
 
-// minimise returns the oracle's minimiser for one run of a problem as the nodes of nu, in their order.
-func (p problem) minimise(t testing.TB, o Oracle, r int) []array {
+// minimise returns the oracle's minimiser for one run of a trial as the nodes of nu, in their order.
+func (p trial) minimise(t testing.TB, o Oracle, r int) []array {
 	t.Helper()
 	var db mat.Matrix
 	if p.model.Prior != nil {
@@ -51,7 +51,7 @@ func (p problem) minimise(t testing.TB, o Oracle, r int) []array {
 		return []array{out}
 	}
 	l := p.model.Hyper.(hyper.Linear).Layout
-	if oneHot(p.model) {
+	if newProblem(Config{}, p.model).oneHot() {
 		return p.nearestParticles(t, o, r, db)
 	}
 	mu, full, err := o.Linear(l, p.nu0[0].sub(r).vec(), must(Entries(l, p.nu0[1].sub(r).dense()))(t), db)
@@ -72,7 +72,7 @@ func (p problem) minimise(t testing.TB, o Oracle, r int) []array {
 
 // lessPrior is A for responses from which the prior's predictions are subtracted, for theta [N, parameters] of its base
 // model.
-func (p problem) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
+func (p trial) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 	out := mat.DenseCopyOf(a)
 	out.Apply(func(t, i int, v float64) float64 {
 		return v - referenceApply(p.model.Prior.Base, mat.Row(nil, i, theta), p.x.sub(r, t).v)/p.perturbation[r]
@@ -83,7 +83,7 @@ func (p problem) lessPrior(a mat.Matrix, r int, theta mat.Matrix) mat.Matrix {
 // nearestParticles is minimise for a dense linear hypermodel with one-hot indices. The loss is that of an ensemble of
 // particles mu + c_i, so that nu has a minimiser for each mu; the nearest to nu0 moves mu by sum_i d_i / (N + 1) where
 // particles move by d_i.
-func (p problem) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []array {
+func (p trial) nearestParticles(t testing.TB, o Oracle, r int, db mat.Matrix) []array {
 	t.Helper()
 	mu0, c0 := p.nu0[0].sub(r), p.nu0[1].sub(r)
 	start := c0.dense()
@@ -123,7 +123,7 @@ func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 		}
 		tested++
 		t.Run(m.name, func(t *testing.T) {
-			p := newProblem(t, m.Model, 7, 7)
+			p := newTrial(t, m.Model, 7, 7)
 			z := eval(t, backends()[0], func(in []*Node) []*Node {
 				return []*Node{exactIndices(m.Index(), in[0].Graph()).Dense()}
 			}, float32(0))[0]

@@ -15,11 +15,13 @@ func ArmRows(arms []int, k int) (*mat.Dense, error) {
 	return ArmBlocks(arms, ones{len(arms)}, k)
 }
 
-// ArmBlocks returns the full vectors A_t of index.PerArm, T x k m: row t of a (T x m) in the block of the arm of datum t.
+// ArmBlocks returns the full vectors A_t of index.PerArm, T x k m: row t of a (T x m) in the block of the arm of datum
+// t.
 func ArmBlocks(arms []int, a mat.Matrix, k int) (*mat.Dense, error) {
 	t, m := a.Dims()
 	if t != len(arms) || t == 0 || k < 1 {
-		return nil, fmt.Errorf("oracle: %d arms played, %d rows, and %d arms in all do not fit; all must be positive and the first two equal", len(arms), t, k)
+		return nil, fmt.Errorf("oracle: %d arms played, %d rows, and %d arms in all do not fit; "+
+			"all must be positive and the first two equal", len(arms), t, k)
 	}
 	out := mat.NewDense(t, k*m, nil)
 	for i, arm := range arms {
@@ -39,7 +41,8 @@ func Entries(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
 		return nil, fmt.Errorf("oracle: %w", err)
 	}
 	if rows, width := entries.Dims(); rows != l.Rows() || width != l.Width {
-		return nil, fmt.Errorf("oracle: entries are %d x %d, but the layout keeps %d x %d", rows, width, l.Rows(), l.Width)
+		return nil, fmt.Errorf("oracle: entries are %d x %d, but the layout keeps %d x %d",
+			rows, width, l.Rows(), l.Width)
 	}
 	out, row := mat.NewDense(l.Rows(), l.IndexDim(), nil), 0
 	for b, size := range l.Sizes {

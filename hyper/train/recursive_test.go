@@ -40,7 +40,7 @@ func TestExactIsTheOracle(t *testing.T) {
 	onXLA := []string{"arms, per arm", "arms, ensemble", "line, dense", "line, uneven blocks, dense prior", "line, one-hot index, linear"}
 	for _, m := range exactModels(t) {
 		tolerance := exactTolerance
-		if !m.LinearInTheta() {
+		if !newProblem(Config{}, m.Model).linearInTheta() {
 			tolerance = single // of the prior's predictions
 		}
 		for _, name := range backends() {
@@ -68,10 +68,10 @@ func TestExactDoesNotDrift(t *testing.T) {
 	scales := []float64{3e4, 1, 1, 2e-4, 50}
 	l := hyper.Layout{Sizes: []int{2, 3}, Width: 2}
 	for _, m := range []namedModel{
-		{"dense", linearIn(base.Linear{Features: n}, hyper.Dense(n, 2), index.Gaussian{N: 2}, hyper.Dense(n, 2))},
-		{"blocks", linearIn(base.Linear{Features: n}, l, index.Sphere{N: 4}, l)},
+		{"dense", affineIn(base.Linear{Features: n}, hyper.Dense(n, 2), index.Gaussian{N: 2}, hyper.Dense(n, 2))},
+		{"blocks", affineIn(base.Linear{Features: n}, l, index.Sphere{N: 4}, l)},
 	} {
-		p := newProblem(t, m.Model, data, data)
+		p := newTrial(t, m.Model, data, data)
 		for i := range p.x.v {
 			if p.x.v[i] *= scales[i%n]; i%n == 2 {
 				p.x.v[i] = float64(float32(p.x.v[i-1] + 1e-3*p.x.v[i]))
@@ -99,10 +99,10 @@ func TestExactDoesNotDrift(t *testing.T) {
 	}
 }
 
-// folded is nu after the data of a problem, added one by one, some in each call of a graph.
-func folded(t *testing.T, p problem, some int) []array {
+// folded is nu after the data of a trial, added one by one, some in each call of a graph.
+func folded(t *testing.T, p trial, some int) []array {
 	t.Helper()
-	tr := Trainer{p.model, Config{Integrate: Exact}}
+	way := newExact(newProblem(Config{Integrate: Exact}, p.model))
 	var names []string
 	flat := func(state State) (out []*Node) {
 		names = slices.Sorted(maps.Keys(state))
@@ -113,8 +113,8 @@ func folded(t *testing.T, p problem, some int) []array {
 	}
 	b := must(backend.Open(backend.Go))(t)
 	state := must(CallOnceN(b, func(in []*Node) []*Node {
-		state := tr.nothingSeen(in[0].Graph(), problemRuns)
-		state["prior"], state["nu.0"], state["nu.1"] = in[0], double(in[1]), double(in[2])
+		state := way.memory(in[0].Graph(), problemRuns)
+		state[fixedPrefix+p.fixed], state["nu.0"], state["nu.1"] = in[0], double(in[1]), double(in[2])
 		return flat(state)
 	}, p.prior.float32s(), p.nu0[0].float32s(), p.nu0[1].float32s()))(t)
 	exec := must(NewExec(b, func(in []*Node) []*Node {
@@ -124,7 +124,7 @@ func folded(t *testing.T, p problem, some int) []array {
 		}
 		for i := range some {
 			d := g.data.step(loop.At(i), 1)
-			tr.fold(state, d.X, Squeeze(d.Y, 1), d.A, g.Rates)
+			way.observe(state, datum{x: Squeeze(d.X, 1), y: Squeeze(d.Y, 1), a: d.A}, g.Rates)
 		}
 		return flat(state)
 	}))(t)

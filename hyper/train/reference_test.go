@@ -12,7 +12,7 @@ import (
 // the graph code but the meaning of the parameters' axes.
 
 // referenceLoss is L~(nu, D~, Z~) of section 2.1 of run r, for the parameters nu of that run and indices z [n, N_z].
-func referenceLoss(p problem, r int, nu []array, z array) float64 {
+func referenceLoss(p trial, r int, nu []array, z array) float64 {
 	nu0 := make([]array, len(p.nu0))
 	for i := range nu0 {
 		nu0[i] = p.nu0[i].sub(r)
@@ -25,20 +25,20 @@ func referenceLoss(p problem, r int, nu []array, z array) float64 {
 		misfit := 0.0
 		for t := range y.v {
 			f := referencePredict(p, r, theta, zi, x.sub(t).v)
-			e := y.v[t] + p.perturbation[r]*referenceDot(p.model.Index(), a.sub(t).v, zi, x.sub(t).v) - f
-			misfit += e * e
+			u := referenceDot(p.model.Index(), a.sub(t).v, zi, x.sub(t).v)
+			misfit += referenceWeight(p.Weights, u) * referenceLosses[p.Loss](f, y.v[t]+p.perturbation[r]*u)
 		}
 		moved := 0.0
 		for j := range theta {
 			moved += (theta[j] - theta0[j]) * (theta[j] - theta0[j])
 		}
-		loss += misfit*p.size/float64(len(y.v))/(2*p.noiseVar[r]) + moved/(2*p.priorVar[r])
+		loss += misfit*p.size/float64(len(y.v))/p.noiseVar[r] + moved/(2*p.priorVar[r])
 	}
 	return loss / float64(z.dims[0])
 }
 
 // referenceGradient is the gradient of referenceLoss by central differences, whose error is about 1e-9 here.
-func referenceGradient(p problem, r int, z array) []float64 {
+func referenceGradient(p trial, r int, z array) []float64 {
 	const h = 1e-5
 	nu := make([]array, len(p.nu))
 	for i, v := range p.nu {
@@ -131,7 +131,7 @@ func referenceMul(l hyper.Layout, b array, z []float64) []float64 {
 }
 
 // referencePredict is f_theta(x) + f~_{DBz}(x), or f_{theta + DBz}(x) for a prior without a base model.
-func referencePredict(p problem, r int, theta, z, x []float64) float64 {
+func referencePredict(p trial, r int, theta, z, x []float64) float64 {
 	if p.model.Prior == nil {
 		return referenceApply(p.model.Base, theta, x)
 	}

@@ -6,24 +6,72 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The replay buffer is three entries of a State with room for a fixed number of data points: the actions taken
-// "replay.x" int32 [runs, capacity], the responses "replay.y" [runs, capacity], and the perturbation vectors
-// "replay.a" [runs, capacity, width]. Rows not yet filled are zero; how many are filled is the period's business.
+// The replay buffer is entries of a State with room for a fixed number of data points: the actions taken, "replay.x"
+// int32 [runs, capacity], or where inputs change the inputs themselves, "replay.inputs" [runs, capacity, features]; the
+// responses "replay.y" [runs, capacity]; and the perturbation vectors "replay.a" [runs, capacity, width]. Rows not yet
+// filled are zero; how many are filled is the period's business.
 
-// newReplay returns an empty buffer.
-func newReplay(g *Graph, runs, capacity, width int) State {
-	return State{
-		"replay.x": Zeros(g, shapes.Make(dtypes.Int32, runs, capacity)),
+// newReplay returns an empty buffer, for inputs of so many features where they are kept.
+func newReplay(g *Graph, runs, capacity, features, width int) State {
+	state := State{
 		"replay.y": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity)),
 		"replay.a": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity, width)),
 	}
+	if features > 0 {
+		state["replay.inputs"] = Zeros(g, shapes.Make(dtypes.Float32, runs, capacity, features))
+	} else {
+		state["replay.x"] = Zeros(g, shapes.Make(dtypes.Int32, runs, capacity))
+	}
+	return state
 }
 
-// Insert writes row (of shape [runs, ...]) at position t, a scalar, of buffer [runs, capacity, ...].
-func Insert(buffer, row, t *Node) *Node {
+// datum is one of each run.
+type datum struct {
+	at      *Node // its place among the data, an int32 scalar
+	x       *Node // the action, int32 [runs], or the input itself, [runs, features]
+	actions *Node // inputs of all actions, [runs, actions, features]; nil for arms, and where x is the input
+	y       *Node // [runs]
+	a       *Node // [runs, 1, width]
+}
+
+// input is that of the datum as a belief sees it, [runs, 1, features].
+func (d datum) input() *Node {
+	switch {
+	case d.x.Rank() == 2:
+		return InsertAxes(d.x, 1)
+	case d.actions != nil:
+		return gatherRows(d.actions, InsertAxes(d.x, -1))
+	}
+	return InsertAxes(d.x, -1, -1)
+}
+
+// RowOf returns the row of m [runs, rows, columns] at a place of each run, int32 [runs]: [runs, columns].
+func RowOf(m, at *Node) *Node { return Squeeze(gatherRows(m, InsertAxes(at, -1)), 1) }
+
+// Features returns phi(x) of a datum of each run, [runs, N_theta]; x and actions are as in [Trainer.Observe].
+func Features(b hyper.LinearBase, x, actions *Node) *Node {
+	input := datum{x: x, actions: actions}.input()
+	one := Ones(x.Graph(), shapes.Make(dtypes.Float32, input.Shape().Dim(0), 1, 1))
+	return Squeeze(b.Project(input, one), 2)
+}
+
+// insert adds the datum to the buffer.
+func (d datum) insert(state State) {
+	x := "replay.x"
+	if d.x.Rank() == 2 {
+		x = "replay.inputs"
+	}
+	state[x] = insert(state[x], d.x, d.at)
+	state["replay.y"] = insert(state["replay.y"], d.y, d.at)
+	state["replay.a"] = insert(state["replay.a"], Squeeze(d.a, 1), d.at)
+}
+
+// insert writes row (of shape [runs, ...]) at position t, a scalar, of buffer [runs, capacity, ...].
+func insert(buffer, row, t *Node) *Node {
 	row = InsertAxes(row, 1)
 	g := buffer.Graph()
 	if g.Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {
@@ -38,21 +86,25 @@ func Insert(buffer, row, t *Node) *Node {
 	return Where(Equal(position, t), BroadcastToShape(row, buffer.Shape()), buffer)
 }
 
-// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without their
-// perturbation vectors, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions, features], or nil
-// for arms, which are their own inputs.
+// minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without
+// their perturbation vectors, and their places at, [runs, n]. actions are the inputs of all actions, [runs, actions,
+// features], or nil for arms, which are their own inputs.
 func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (data Batch, at *Node) {
 	at = s.Intn(size, n)
+	y := Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2)
+	if kept := state["replay.inputs"]; kept != nil {
+		return Batch{X: gatherRows(kept, at), Y: y}, at
+	}
 	arm := gatherRows(InsertAxes(state["replay.x"], -1), at)
-	data = Batch{X: arm, Y: Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2)}
+	data = Batch{X: arm, Y: y}
 	if actions != nil {
 		data.X = gatherRows(actions, Squeeze(arm, 2))
 	}
 	return data, at
 }
 
-// gatherColumns returns, of m [runs, rows, columns] and for each of so many steps, the entries in that step's rows and columns: at
-// (int32 [runs, steps * n]) and columns (int32 [runs, steps * k]) give [runs, steps * n, k].
+// gatherColumns returns, of m [runs, rows, columns] and for each of so many steps, the entries in that step's rows and
+// columns: at (int32 [runs, steps * n]) and columns (int32 [runs, steps * k]) give [runs, steps * n, k].
 func gatherColumns(m, at, columns *Node, steps int) *Node {
 	runs, n, k := at.Shape().Dim(0), at.Shape().Dim(1)/steps, columns.Shape().Dim(1)/steps
 	g, dims := m.Graph(), []int{runs, steps, n, k}

@@ -24,14 +24,13 @@ func TestASampleStandsForTheData(t *testing.T) {
 		{"sampled", Trainer{ensembleOf(arms, 4, hyper.Dense(3, 4)), Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5}}},
 		{"analytic", Trainer{ensembleOf(arms, 4, hyper.Dense(3, 4)), Config{Steps: 2, Batch: 6, Capacity: 5, Integrate: Analytic}}},
 		{"network", Trainer{networkOf(net, index.Gaussian{N: 4}, hyper.Dense(13, 4)), Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5}}},
-		{"implicit", Trainer{ensembleOf(net, 4, hyper.Dense(13, 4)), Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5, LastLayer: ImplicitStep}}},
 	} {
 		nu := func(kept, total int32) []float64 {
 			out := eval(t, backend.Go, func(in []*Node) []*Node {
 				s := rng.New(in[0])
 				state := c.Init(s.Named("init"), nil)
 				var actions *Node
-				if c.Model.Base != arms {
+				if modelOf(c.Trainer).Base != arms {
 					actions = Const(in[0].Graph(), [][][]float32{{{0.5}, {0.7}}})
 				}
 				number := func(v float32) *Node { return Const(in[0].Graph(), []float32{v}) }

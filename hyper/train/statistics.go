@@ -4,67 +4,80 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 )
 
-// Statistics are what the loss of a base model that is linear in theta needs of a set of data: with Phi's rows phi(x),
+// statistics are what the loss of a base model that is linear in theta needs of a set of data: with Phi's rows phi(x),
 // for each run
 //
-//	Gram  Phi^T Phi, in the base model's own form
-//	Y     Phi^T y   [runs, N_theta]
-//	A     Phi^T A   [runs, N_theta, width], or nil where AT is
-//	AT    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
+//	gram  Phi^T Phi, in the base model's own form
+//	y     Phi^T y   [runs, N_theta]
+//	a     Phi^T A   [runs, N_theta, width], or nil where at is
+//	at    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
 //
-// For index.PerArm, whose A_t lives in the block of the arm played, A's row of an arm is that block: the full matrix
-// would be block diagonal.
-type Statistics struct {
-	Gram, Y, A, AT *Node
-	// Picked says that A is Phi^T A z for the indices at hand, [runs, N_theta, n].
-	Picked bool
+// For index.Blocked, whose A_t lives in the block of the arm played, the row of a of an arm is that block: the full
+// matrix would be block diagonal.
+type statistics struct {
+	gram, y, a, at *Node
+	// picked says that a is Phi^T A z for the indices at hand, [runs, N_theta, n].
+	picked bool
 }
 
-// Collapse computes the statistics of a batch.
-func Collapse(b hyper.LinearBase, data Batch) Statistics {
+// collapse computes the statistics of a batch.
+func collapse(b hyper.LinearBase, data Batch) statistics {
 	sums := b.Project(data.X, Concatenate([]*Node{InsertAxes(data.Y, -1), data.A}, 2))
 	rows, columns := sums.Shape().Dim(1), sums.Shape().Dim(2)
 	runs := data.Y.Shape().Dim(0)
-	return Statistics{
-		Gram: b.Gram(data.X),
-		Y:    Reshape(Slice(sums, AxisRange(), AxisRange(), AxisRange(0, 1)), runs, rows),
-		A:    Slice(sums, AxisRange(), AxisRange(), AxisRange(1, columns)),
+	return statistics{
+		gram: b.Gram(data.X),
+		y:    Reshape(Slice(sums, AxisRange(), AxisRange(), AxisRange(0, 1)), runs, rows),
+		a:    Slice(sums, AxisRange(), AxisRange(), AxisRange(1, columns)),
 	}
 }
 
-// collapseOne is Collapse of a single datum, with AT: the datum's features by its perturbations.
-func collapseOne(b hyper.LinearBase, data Batch) Statistics {
+// collapseOne is collapse of a single datum, with at: the datum's features by its perturbations.
+func collapseOne(b hyper.LinearBase, data Batch) statistics {
 	phi := Squeeze(b.Project(data.X, OnesLike(InsertAxes(data.Y, -1))), 2)
-	return Statistics{Gram: b.Gram(data.X), Y: Mul(data.Y, phi), AT: Mul(InsertAxes(phi, 1), Transpose(data.A, 1, 2))}
+	return statistics{gram: b.Gram(data.X), y: Mul(data.Y, phi), at: Mul(InsertAxes(phi, 1), Transpose(data.A, 1, 2))}
 }
 
-// Add returns the statistics of the union of two sets of data.
-func (s Statistics) Add(o Statistics) Statistics {
-	out := Statistics{Gram: Add(s.Gram, o.Gram), Y: Add(s.Y, o.Y), Picked: s.Picked}
-	if s.AT != nil {
-		out.AT = Add(s.AT, o.AT)
+// add returns the statistics of the union of two sets of data.
+func (s statistics) add(o statistics) statistics {
+	out := statistics{gram: Add(s.gram, o.gram), y: Add(s.y, o.y), picked: s.picked}
+	if s.at != nil {
+		out.at = Add(s.at, o.at)
 	} else {
-		out.A = Add(s.A, o.A)
+		out.a = Add(s.a, o.a)
 	}
 	return out
 }
 
+// sumsOf takes statistics out of a state, and put puts them in.
+func sumsOf(state State) statistics {
+	return statistics{gram: state["data.gram"], y: state["data.y"], a: state["data.a"], at: state["data.at"]}
+}
+
+func (s statistics) put(state State) {
+	state["data.gram"], state["data.y"] = s.gram, s.y
+	if s.at != nil {
+		state["data.at"] = s.at
+	} else {
+		state["data.a"] = s.a
+	}
+}
+
 // perturbation returns Phi^T A z, [runs, n, N_theta].
-func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
+func (p problem) perturbation(s statistics, z index.Set) *Node {
 	switch {
-	case s.Picked:
-		return Transpose(s.A, 1, 2)
-	case s.AT != nil && z.Every:
-		return s.AT
+	case s.picked:
+		return Transpose(s.a, 1, 2)
+	case s.at != nil && z.Every:
+		return s.at
 	}
-	if d, ok := m.Index().(index.PerArm); ok {
-		return hyper.PerParameter(d.Arms, d.M).Mul(s.A, z.Dense())
+	if d, ok := p.z.(index.Blocked); ok {
+		return hyper.PerParameter(d.Blocks(), d.Width()).Mul(s.a, z.Dense())
 	}
-	return m.Index().Dot(s.A, z, nil) // rows of A in the place of data
+	return p.z.Dot(s.a, z, nil) // rows of a in the place of data
 }
 
 // residual is the gradient of the loss in parameter space at each index, e(z) [runs, n, N_theta]:
@@ -72,116 +85,103 @@ func (s Statistics) perturbation(m hyper.Model, z index.Set) *Node {
 //	weight/sigma_w^2 (Phi^T Phi theta(z) - Phi^T y - sigma_w Phi^T A z) + (g_nu(z) - g_nu0(z))/sigma_p^2
 //
 // with theta(z) = g_nu(z) + D B z and weight = |D|/|D~|.
-func (s Statistics) residual(m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) *Node {
-	fit := Sub(s.gramMul(m.Base.(hyper.LinearBase), m.Theta(p, z)), InsertAxes(s.Y, 1))
-	fit = Sub(fit, Mul(InsertAxes(r.Perturbation, -1, -1), s.perturbation(m, z)))
-	moved := Sub(m.Hyper.Theta(p.Nu, z), m.Hyper.Theta(p.Nu0, z))
-	return Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), Div(moved, InsertAxes(r.PriorVar, -1, -1)))
+func (p problem) residual(s statistics, at hyper.Params, z index.Set, weight *Node, r Rates) *Node {
+	trained := p.Parametric.Trained(at.Nu, z)
+	fit := Sub(gramMul(p.Linear, s.gram, p.Parametric.Complete(trained, at, z)), InsertAxes(s.y, 1))
+	fit = Sub(fit, Mul(InsertAxes(r.Perturbation, -1, -1), p.perturbation(s, z)))
+	return Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), p.pull(trained, at, z, r))
+}
+
+// pull is the gradient of the anchor with respect to theta = g_nu(z), [runs, n, N_theta].
+func (p problem) pull(trained *Node, at hyper.Params, z index.Set, r Rates) *Node {
+	return Div(Sub(trained, p.Parametric.Trained(at.Nu0, z)), InsertAxes(r.PriorVar, -1, -1))
 }
 
 // gramMul returns Phi^T Phi theta for theta [runs, n, N_theta].
-func (s Statistics) gramMul(b hyper.LinearBase, theta *Node) *Node {
-	if s.Gram.Rank() == 2 { // diagonal: XLA would not leave out the transpositions
-		return Mul(InsertAxes(s.Gram, 1), theta)
+func gramMul(b hyper.LinearBase, gram, theta *Node) *Node {
+	if b.Diagonal() { // XLA would not leave out the transpositions
+		return Mul(InsertAxes(gram, 1), theta)
 	}
-	return Transpose(b.GramMul(s.Gram, Transpose(theta, 1, 2)), 1, 2)
+	return Transpose(b.GramMul(gram, Transpose(theta, 1, 2)), 1, 2)
 }
 
-// affine returns h [runs, N_theta] and the entries of G within the layout, where the residual is e(z) = h + G z: for a
-// linear hypermodel whose layout its prior shares. exact is false when G has entries outside the layout, which matter
-// to e(z) but not to the expected gradient.
-func (s Statistics) affine(m hyper.Model, p hyper.Params, weight *Node, r Rates) (h, g *Node, exact bool) {
-	l, b := m.Hyper.(hyper.Linear).Layout, m.Base.(hyper.LinearBase)
-	mu, c := m.Affine(p)
+// affine returns h [runs, N_theta] and the entries of G within the layout, where the residual is e(z) = h + G z: for
+// an affine belief whose prior shares its layout. exact is false when G has entries outside the layout, which matter to
+// e(z) but not to the expected gradient.
+func (p problem) affine(s statistics, at hyper.Params, weight *Node, r Rates) (h, g *Node, exact bool) {
+	l, b := p.Affine.Structure(), p.Linear
+	mu, c := p.coefficients(at)
 	data := InsertAxes(Div(weight, r.NoiseVar), -1)
 	prior := InsertAxes(r.PriorVar, -1)
-	pull := Squeeze(b.GramMul(s.Gram, InsertAxes(mu, -1)), 2)
-	h = Add(Mul(data, Sub(pull, s.Y)), Div(Sub(p.Nu[0], p.Nu0[0]), prior))
+	pull := Squeeze(b.GramMul(s.gram, InsertAxes(mu, -1)), 2)
+	h = Add(Mul(data, Sub(pull, s.y)), Div(Sub(at.Nu[0], at.Nu0[0]), prior))
 
-	noise, whole := s.noise(m, l)
-	dense := len(l.Sizes) == 1
+	noise, whole := p.noise(s, l)
 	var spread *Node
-	if diagonal := s.Gram.Rank() == 2; dense || diagonal {
-		spread = b.GramMul(s.Gram, c)
-		exact = whole
+	if len(l.Sizes) == 1 || b.Diagonal() {
+		spread, exact = b.GramMul(s.gram, c), whole
 	} else {
-		spread = l.Restrict(b.GramMul(s.Gram, l.Expand(c)))
+		spread = l.Restrict(b.GramMul(s.gram, l.Expand(c)))
 	}
 	fit := Sub(spread, Mul(InsertAxes(r.Perturbation, -1, -1), noise))
-	g = Add(Mul(InsertAxes(data, -1), fit), Div(Sub(p.Nu[1], p.Nu0[1]), InsertAxes(prior, -1)))
+	g = Add(Mul(InsertAxes(data, -1), fit), Div(Sub(at.Nu[1], at.Nu0[1]), InsertAxes(prior, -1)))
 	return h, g, exact
 }
 
 // noise returns the entries of Phi^T A within the layout, [runs, N_theta, Width]; whole says that there are no others.
-func (s Statistics) noise(m hyper.Model, l hyper.Layout) (a *Node, whole bool) {
+func (p problem) noise(s statistics, l hyper.Layout) (a *Node, whole bool) {
 	dense := len(l.Sizes) == 1
-	if d, ok := m.Index().(index.PerArm); ok {
-		blocks := hyper.PerParameter(d.Arms, d.M)
+	if d, ok := p.z.(index.Blocked); ok {
+		blocks := hyper.PerParameter(d.Blocks(), d.Width())
 		if l.Equal(blocks) {
-			return s.A, true
+			return s.a, true
 		}
-		return l.Restrict(blocks.Expand(s.A)), dense
+		return l.Restrict(blocks.Expand(s.a)), dense
 	}
 	if dense {
-		return s.A, true
+		return s.a, true
 	}
-	return l.Restrict(s.A), false
+	return l.Restrict(s.a), false
 }
 
-// GradientAt is the gradient of [Loss] over the indices z, from the data's statistics. weight is |D|/|D~|, [runs].
-func (s Statistics) GradientAt(m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
-	if l, ok := m.Hyper.(hyper.Linear); ok {
-		return s.linearGradientAt(l, m, p, z, weight, r)
-	}
-	return pullBack(m, p, z, s.residual(m, p, z, weight, r))
-}
-
-// pullBack is the gradient with respect to nu for gradients e [runs, n, N_theta] with respect to the parameters of each index.
-func pullBack(m hyper.Model, p hyper.Params, z index.Set, e *Node) []*Node {
-	if _, ok := m.Hyper.(hyper.Ensemble); ok && z.Every {
-		return []*Node{MulScalar(e, 1/float64(z.Len()))}
-	}
-	surrogate := MulScalar(ReduceAllSum(Mul(StopGradient(e), m.Hyper.Theta(p.Nu, z))), 1/float64(z.Len()))
-	return Gradient(surrogate, p.Nu...)
-}
-
-// fewData tells whether statistics of so many data are larger than the data: Phi^T Phi of a linear base model with many features.
-func fewData(b hyper.BaseModel, data int) bool {
-	l, ok := b.(base.Linear)
-	return ok && data < l.Features
-}
-
-// gradientOfFew is GradientAt from the data themselves.
-func gradientOfFew(m hyper.Model, p hyper.Params, data Batch, z index.Set, weight *Node, r Rates) []*Node {
-	b := m.Base.(hyper.LinearBase)
-	misfit := Sub(b.Apply(m.Theta(p, z), data.X), perturbed(m, data, z, r.Perturbation)) // [runs, n, inputs]
-	fit := Transpose(b.Project(data.X, Transpose(misfit, 1, 2)), 1, 2)
-	moved := Sub(m.Hyper.Theta(p.Nu, z), m.Hyper.Theta(p.Nu0, z))
-	return pullBack(m, p, z, Add(Mul(InsertAxes(Div(weight, r.NoiseVar), -1, -1), fit), Div(moved, InsertAxes(r.PriorVar, -1, -1))))
-}
-
-func (s Statistics) linearGradientAt(l hyper.Linear, m hyper.Model, p hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
-	var e *Node
-	if m.Prior == nil || m.Prior.Layout.Equal(l.Layout) {
-		if h, g, exact := s.affine(m, p, weight, r); exact { // one pass over z instead of five
-			e = Add(InsertAxes(h, 1), l.Mul(g, z.Dense()))
+// gradientAt is the gradient of the loss over the indices z. weight is |D|/|D~|, [runs].
+func (p problem) gradientAt(s statistics, at hyper.Params, z index.Set, weight *Node, r Rates) []*Node {
+	if p.Affine != nil && !s.picked && p.sharesLayout() {
+		if h, g, exact := p.affine(s, at, weight, r); exact { // one pass over z instead of five
+			return p.pullback(at.Nu, z, Add(InsertAxes(h, 1), p.Affine.Structure().Mul(g, z.Dense())))
 		}
 	}
-	if e == nil {
-		e = s.residual(m, p, z, weight, r)
-	}
-	return []*Node{ReduceMean(e, 1), l.Outer(e, z.Dense())}
+	return p.pullback(at.Nu, z, p.residual(s, at, z, weight, r))
 }
 
-// ExactGradient is the gradient of the loss with the expectation over z in closed form, from the data's statistics.
+// exactGradient is the gradient of the loss with the expectation over z in closed form.
 //
 // With one-hot z it is the mean over all particles. With g_nu(z) = mu + C z the residual is affine, e(z) = h + G z, and
-// since every other law here has E z = 0 and E z z^T = s I, the gradient is h for mu and s G for C, within C's layout.
-func (s Statistics) ExactGradient(m hyper.Model, p hyper.Params, weight *Node, r Rates) []*Node {
-	if d, finite := m.Index().(index.Enumerable); finite {
-		return s.GradientAt(m, p, d.All(weight.Graph(), weight.Shape().Dim(0)), weight, r)
+// since every other distribution here has E z = 0 and E z z^T = s I, the gradient is h for mu and s G for C, within C's
+// layout.
+func (p problem) exactGradient(s statistics, at hyper.Params, weight *Node, r Rates) []*Node {
+	if d, finite := p.z.(index.Enumerable); finite {
+		return p.gradientAt(s, at, d.All(weight.Graph(), weight.Shape().Dim(0)), weight, r)
 	}
-	h, g, _ := s.affine(m, p, weight, r)
-	_, second := m.Index().Moments()
+	h, g, _ := p.affine(s, at, weight, r)
+	_, second := p.z.Moments()
 	return []*Node{h, MulScalar(g, second)}
+}
+
+// pullback is the mean over the indices of the gradient of <e(z), g_nu(z)> with respect to nu, for e [runs, n,
+// N_theta].
+func (p problem) pullback(nu []*Node, z index.Set, e *Node) []*Node {
+	switch {
+	case p.Affine != nil:
+		return []*Node{ReduceMean(e, 1), p.Affine.Structure().Outer(e, z.Dense())}
+	case p.Particles != nil && z.Every:
+		return []*Node{MulScalar(e, 1/float64(z.Len()))}
+	}
+	return p.chain(nu, z, e)
+}
+
+// chain is pullback by automatic differentiation of g_nu, whatever it is.
+func (p problem) chain(nu []*Node, z index.Set, e *Node) []*Node {
+	e = MulScalar(StopGradient(e), 1/float64(z.Len()))
+	return Gradient(ReduceAllSum(Mul(p.Parametric.Trained(nu, z), e)), nu...)
 }

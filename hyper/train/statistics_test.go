@@ -10,6 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
 // single is the tolerance for two single-precision routes to one number: some hundred roundings of 6e-8.
@@ -18,8 +19,8 @@ const single = 5e-6
 // From statistics, the gradient at given indices is that of the loss by automatic differentiation.
 func TestGradientAtIsTheLossGradient(t *testing.T) {
 	for i, m := range linearModels() {
-		p := newProblem(t, m.Model, 5, 17)
-		if !m.LinearInTheta() {
+		p := newTrial(t, m.Model, 5, 17)
+		if !newProblem(Config{}, m.Model).linearInTheta() {
 			t.Fatalf("%s: not linear in theta", m.name)
 		}
 		for _, name := range sometimesXLA(i) {
@@ -27,8 +28,8 @@ func TestGradientAtIsTheLossGradient(t *testing.T) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					g := p.nodes(in)
 					z := p.sample(in[0].Graph(), 6)
-					want := SampledGradient(m.Model, g.Params, g.data, z, g.size, g.Rates)
-					got := Collapse(m.Base.(hyper.LinearBase), g.data).GradientAt(m.Model, g.Params, z, g.weight(), g.Rates)
+					want := p.gradient(Config{}, g, z)
+					got := newProblem(Config{}, m.Model).gradientAt(collapse(m.Base.(hyper.LinearBase), g.data), g.Params, z, g.weight(), g.Rates)
 					return append(want, got...)
 				}, p.args()...)
 				compareHalves(t, out)
@@ -55,13 +56,13 @@ func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 			continue
 		}
 		tested++
-		p := newProblem(t, m.Model, 5, 17)
+		p := newTrial(t, m.Model, 5, 17)
 		for _, name := range sometimesXLA(i) {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					g := p.nodes(in)
-					want := SampledGradient(m.Model, g.Params, g.data, exactIndices(m.Index(), in[0].Graph()), g.size, g.Rates)
-					got := Collapse(m.Base.(hyper.LinearBase), g.data).ExactGradient(m.Model, g.Params, g.weight(), g.Rates)
+					want := p.gradient(Config{}, g, exactIndices(m.Index(), in[0].Graph()))
+					got := newProblem(Config{}, m.Model).exactGradient(collapse(m.Base.(hyper.LinearBase), g.data), g.Params, g.weight(), g.Rates)
 					return append(want, got...)
 				}, p.args()...)
 				compareHalves(t, out)
@@ -94,15 +95,15 @@ func exactIndices(p index.Distribution, g *Graph) index.Set {
 // The statistics of two sets of data add up to those of both together.
 func TestStatisticsAdd(t *testing.T) {
 	for _, m := range linearModels()[:12:12] {
-		p := newProblem(t, m.Model, 5, 17)
+		p := newTrial(t, m.Model, 5, 17)
 		out := eval(t, backends()[0], func(in []*Node) []*Node {
 			g, b := p.nodes(in), m.Base.(hyper.LinearBase)
-			part := func(from, to int) Statistics {
+			part := func(from, to int) statistics {
 				cut := func(x *Node) *Node { return SliceAxis(x, 1, AxisRange(from, to)) }
-				return Collapse(b, Batch{X: cut(g.data.X), Y: cut(g.data.Y), A: cut(g.data.A)})
+				return collapse(b, Batch{X: cut(g.data.X), Y: cut(g.data.Y), A: cut(g.data.A)})
 			}
-			all, sum := Collapse(b, g.data), part(0, 2).Add(part(2, 5))
-			return []*Node{all.Gram, all.Y, all.A, sum.Gram, sum.Y, sum.A}
+			all, sum := collapse(b, g.data), part(0, 2).add(part(2, 5))
+			return []*Node{all.gram, all.y, all.a, sum.gram, sum.y, sum.a}
 		}, p.args()...)
 		compareHalves(t, out)
 	}
@@ -112,44 +113,45 @@ func TestStatisticsAdd(t *testing.T) {
 // the first step.
 func TestNoGradientThroughTheAnchor(t *testing.T) {
 	m := otherModels()[0].Model
-	p := newProblem(t, m, 5, 17)
+	p := newTrial(t, m, 5, 17)
 	out := eval(t, backends()[0], func(in []*Node) []*Node {
 		g := p.nodes(in)
 		z := p.sample(in[0].Graph(), 6)
-		connected, cut := g.Params, g.Params
+		connected, cut := g, g
 		connected.Nu0, cut.Nu0 = nil, nil
 		for _, v := range g.Nu {
 			half := MulScalar(v, 0.5)
 			connected.Nu0, cut.Nu0 = append(connected.Nu0, half), append(cut.Nu0, StopGradient(half))
 		}
-		want := SampledGradient(m, cut, g.data, z, g.size, g.Rates)
-		return append(want, SampledGradient(m, connected, g.data, z, g.size, g.Rates)...)
+		return append(p.gradient(Config{}, cut, z), p.gradient(Config{}, connected, z)...)
 	}, p.args()...)
 	compareHalves(t, out)
 }
 
 // From the data themselves, where they are fewer than the features, the gradient is that of the loss by automatic differentiation, and that from
 // statistics: 4 data of 7 features, for every hypermodel that has a branch of its own, with and without prior.
-func TestGradientOfFewIsTheLossGradient(t *testing.T) {
+func TestFeaturesGiveTheLossGradient(t *testing.T) {
 	line := base.Linear{Features: 7}
 	dense := hyper.Dense(7, 4)
 	oneSparse := hyper.Model{Base: line, Hyper: hyper.OneSparse{N: 7, Alpha: 0.01, Beta: 10}}
 	for i, m := range []namedModel{
 		{"one-sparse", oneSparse},
 		{"one-sparse, prior", withPrior(oneSparse, line, hyper.Dense(7, 7))},
-		{"dense", linearIn(line, dense, index.Gaussian{N: 4}, dense)},
-		{"dense, no prior", linearIn(line, dense, index.Sphere{N: 4}, none)},
-		{"diagonal", linearIn(line, hyper.PerParameter(7, 2), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
-		{"dense, other prior", linearIn(line, hyper.Dense(7, 14), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
+		{"dense", affineIn(line, dense, index.Gaussian{N: 4}, dense)},
+		{"dense, no prior", affineIn(line, dense, index.Sphere{N: 4}, none)},
+		{"diagonal", affineIn(line, hyper.PerParameter(7, 2), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
+		{"dense, other prior", affineIn(line, hyper.Dense(7, 14), index.Gaussian{N: 14}, hyper.PerParameter(7, 2))},
 		{"ensemble", ensembleOf(line, 4, dense)},
 		{"ensemble, no prior", ensembleOf(line, 4, none)},
 		{"network", networkOf(line, index.Gaussian{N: 3}, hyper.Dense(7, 3))},
 		{"network, one-hot", networkOf(line, index.OneHot{N: 3}, none)},
 	} {
 		const data = 4
-		p := newProblem(t, m.Model, data, 17)
-		if !fewData(m.Base, data) || fewData(m.Base, 7) {
-			t.Fatalf("%s: %d data are few: %v, 7 are: %v", m.name, data, fewData(m.Base, data), fewData(m.Base, 7))
+		p := newTrial(t, m.Model, data, 17)
+		for batch, want := range map[int]string{data: "features", 7: "sums"} {
+			if way := (Trainer{m.Model, Config{Batch: batch}}).Way(); way.Name != want {
+				t.Fatalf("%s: the way with %d data of 7 features is %q", m.name, batch, way.Name)
+			}
 		}
 		every := []bool{false}
 		if _, finite := m.Index().(index.Enumerable); finite {
@@ -163,9 +165,11 @@ func TestGradientOfFewIsTheLossGradient(t *testing.T) {
 					if all {
 						z = exactIndices(m.Index(), in[0].Graph())
 					}
-					want := SampledGradient(m.Model, g.Params, g.data, z, g.size, g.Rates)
-					got := gradientOfFew(m.Model, g.Params, g.data, z, g.weight(), g.Rates)
-					collapsed := Collapse(line, g.data).GradientAt(m.Model, g.Params, z, g.weight(), g.Rates)
+					want := p.gradient(Config{}, g, z)
+					d := draws{data: g.data, sets: z, count: z.Len()}
+					way := newFeatures(newProblem(Config{Batch: data}, m.Model))
+					got := way.gradient(g.state(), &d, loop.At(0), g.size, g.Rates)
+					collapsed := newProblem(Config{}, m.Model).gradientAt(collapse(line, g.data), g.Params, z, g.weight(), g.Rates)
 					return append(append(want, got...), collapsed...)
 				}, p.args()...)
 				n := len(out) / 3

@@ -24,7 +24,7 @@ func TestStepsDrawAnew(t *testing.T) {
 			once := moves(1, 1)
 			for what, twice := range map[string][]float64{"step": moves(2, 1), "period": moves(1, 2)} {
 				again := addScaled(twice, -1, once) // the second move
-				if d := distance(again, once) / distance(once, make([]float64, len(once))); d < 0.1 {
+				if d := apart(again, once) / apart(once, make([]float64, len(once))); d < 0.1 {
 					t.Errorf("%s, %s: the second %s repeats the first, to %.3f of its length", m.name, integrate, what, d)
 				}
 			}
@@ -32,7 +32,7 @@ func TestStepsDrawAnew(t *testing.T) {
 	}
 }
 
-func distance(a, b []float64) float64 {
+func apart(a, b []float64) float64 {
 	sum := 0.0
 	for i := range a {
 		sum += (a[i] - b[i]) * (a[i] - b[i])

@@ -27,9 +27,9 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	t.Helper()
 	const inputs = 3
 	r := rand.New(rand.NewPCG(7, uint64(data)))
-	p := problem{model: tr.Model, size: float64(data), noiseVar: []float64{1.25, 1.75}, priorVar: []float64{0.75, 0.5}, perturbation: []float64{0.75, 1.5}}
+	p := trial{model: modelOf(tr), size: float64(data), noiseVar: []float64{1.25, 1.75}, priorVar: []float64{0.75, 0.5}, perturbation: []float64{0.75, 1.5}}
 	rates := [4][]float32{{0, 0}, {1.25, 1.75}, {0.75, 0.5}, {0.75, 1.5}}
-	actions := randomArray(r, 1, problemRuns, inputs, features(tr.Model.Base))
+	actions := randomArray(r, 1, problemRuns, inputs, featuresOf(modelOf(tr).Base))
 	chosen, y := randomInts(r, inputs, data, problemRuns), randomArray(r, 1, data, problemRuns)
 	observe := func(tr Trainer) *machine {
 		m := newMachine(t, name, tr, []uint64{21, 22}, rates, &actions)
@@ -48,18 +48,18 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	}
 
 	m := observe(tr)
-	p.y, p.x = newArray(problemRuns, data), newArray(problemRuns, data, features(tr.Model.Base))
+	p.y, p.x = newArray(problemRuns, data), newArray(problemRuns, data, featuresOf(modelOf(tr).Base))
 	for i := range data {
 		for run := range problemRuns {
 			action := int(chosen.at(i, run))
 			p.y.sub(run).v[i] = y.at(i, run)
 			copy(p.x.sub(run, i).v, actions.sub(run, action).v)
-			if _, ok := tr.Model.Base.(base.Tabular); ok {
+			if _, ok := modelOf(tr).Base.(base.Tabular); ok {
 				p.x.sub(run, i).v[0] = float64(action)
 			}
 		}
 	}
-	if tr.Model.Prior != nil {
+	if modelOf(tr).Prior != nil {
 		p.prior = m.prior()
 	}
 	p.nu0 = m.all("anchor")
@@ -67,7 +67,7 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	for run := range problemRuns {
 		o := oracleOf(t, p, run)
 		m.rates[0][run] = float32(step * p.size / steepest(t, o))
-		if h, ok := tr.Model.Hyper.(hyper.Ensemble); ok {
+		if h, ok := modelOf(tr).Hyper.(hyper.Ensemble); ok {
 			m.rates[0][run] *= float32(h.Particles)
 		}
 		out.want[run] = p.minimise(t, o, run)
@@ -93,10 +93,10 @@ func trainable() []namedModel {
 	gaussianRows := ensembleOf(arms, 4, hyper.Dense(3, 4))
 	gaussianRows.Prior.Rows = hyper.RowsGaussian
 	return []namedModel{
-		{"arms, per arm", linearIn(arms, diagonal, index.PerArm{Arms: 3, M: 2}, diagonal)},
+		{"arms, per arm", affineIn(arms, diagonal, index.PerArm{Arms: 3, M: 2}, diagonal)},
 		{"arms, ensemble", gaussianRows},
-		{"line, dense", linearIn(line, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
-		{"line, uneven blocks, sphere", linearIn(line, uneven, index.Sphere{N: 4}, uneven)},
+		{"line, dense", affineIn(line, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
+		{"line, uneven blocks, sphere", affineIn(line, uneven, index.Sphere{N: 4}, uneven)},
 		{"line, ensemble", ensembleOf(line, 4, hyper.Dense(3, 4))},
 	}
 }
@@ -123,15 +123,15 @@ func TestFullDataReachesTheOracle(t *testing.T) {
 // which keeps going back and forth, within some steps of it.
 func TestAnalyticReachesTheOracleOfOneDatum(t *testing.T) {
 	for _, m := range trainable() {
-		for _, optimizer := range OptimizerNames() {
-			t.Run(m.name+"/"+optimizer, func(t *testing.T) {
+		for name, optimizer := range optimizers() {
+			t.Run(m.name+"/"+name, func(t *testing.T) {
 				tr := Trainer{m.Model, Config{Steps: 4, Batch: 16, Capacity: 3, Integrate: Analytic, Optimizer: optimizer}}
 				run := trainOn(t, backend.Go, tr, 1, 1)
 				tolerance := 2e-5
-				if optimizer != "sgd" {
+				if name != "SGD" {
 					run.rates[0], tolerance = []float32{0.01, 0.01}, 0.03
 				}
-				if optimizer == "adam" {
+				if name == "Adam" {
 					tolerance = 1e-3
 				}
 				for period := range 200 {

@@ -26,12 +26,12 @@ func referenceDivergence(mu, rho []float64, v float64) float64 {
 	return sum
 }
 
-// Divergence is the closed form in double precision, also for tiny and large deviations (softplus of -12 and of 90); and the mean of
+// The divergence is the closed form in double precision, also for tiny and large deviations (softplus of -12 and of 90); and the mean of
 // log q(theta) - log p(theta) over 40,000 theta drawn from q, to 5 standard errors.
 func TestDivergence(t *testing.T) {
 	mu, rho, v := [][]float32{{0.5, -1, 2}, {0, 3, -0.25}}, [][]float32{{0.3, -12, 1}, {-2, 0.7, 90}}, []float32{2.25, 0.5}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
-		return []*Node{Divergence(hyper.MeanField{Params: 3}, in[:2], in[2])}
+		return []*Node{divergence(hyper.MeanField{Params: 3}, in[:2], in[2])}
 	}, mu, rho, v)[0]
 	r := rand.New(rand.NewPCG(3, 4))
 	for run := range v {
@@ -58,18 +58,18 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// VariationalLoss and its gradient are, in plain Go and double precision, the data's part of the loss plus the strength times the
+// The loss with the regularizer KL and its gradient are, in plain Go and double precision, the data's part of the loss plus the strength times the
 // divergence; the gradient by central differences. Tolerances as in TestLossAndGradient.
-func TestVariationalLossAndGradient(t *testing.T) {
+func TestKLLossAndGradient(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}
 	m := hyper.Model{Base: net, Hyper: hyper.MeanField{Params: hyper.NumTheta(net)}}
-	p := newProblem(t, m, 5, 17)
+	p := newTrial(t, m, 5, 17)
 	strength := []float32{0.25, 1.5}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		g := p.nodes(in[1:])
 		g.KL = in[0]
 		z := p.sample(in[0].Graph(), 6)
-		loss := VariationalLoss(m, g.Params, g.data, z, g.size, g.Rates)
+		loss := p.loss(Config{Regularize: KL}, g, z)
 		return append([]*Node{loss, z.Dense()}, Gradient(ReduceAllSum(loss), g.Nu...)...)
 	}, append([]any{strength}, p.args()...)...)
 	data := p // whose regularizer weighs nothing
@@ -114,7 +114,7 @@ func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 					Config{Steps: 4, Batch: c.batch, Indices: 2 * n, Capacity: data, IndexSet: Frame, Regularize: KL},
 				}
 				r := rand.New(rand.NewPCG(5, uint64(data)))
-				actions, y := randomArray(r, 1, 2, data, features(b)), randomArray(r, 1, data, 2)
+				actions, y := randomArray(r, 1, 2, data, featuresOf(b)), randomArray(r, 1, data, 2)
 				noise, prior := []float64{0.5, 0.75}, []float64{2, 1.25}
 				m := newMachine(t, backend.Go, tr, []uint64{21, 22}, [4][]float32{{0.4, 0.4}, {0.5, 0.75}, {2, 1.25}, {0, 0}}, &actions)
 				for i := range data {

@@ -175,6 +175,9 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 }
 
 func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
+	if len(x.Claims) == 0 {
+		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare tells how its agents do", x.Name)
+	}
 	var known []string
 	var out []lab.Claim
 	for _, c := range x.Claims {

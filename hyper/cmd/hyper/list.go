@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // hypermodels are the ones that package hyper has, for the listing.
@@ -33,11 +36,12 @@ func listCommand() *cobra.Command {
   - its agents, which hyper run EXPERIMENT --agent AGENT runs,
   - the keys of each agent, which --set KEY=VALUE changes: name, kind of value, default value and meaning,
   - the claims of the paper that hyper check EXPERIMENT tests, with the runs and periods that each needs.
-Last it prints the hypermodels of the Go package hyper.`,
+Last it prints the hypermodels of the Go package hyper, the learners that any experiment can run, and the ways to the
+gradient.`,
 		Example: "  hyper list gaussian",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				args = paper.Order
+				args = experiments()
 			}
 			var all []lab.Experiment
 			for _, name := range args {
@@ -48,44 +52,86 @@ Last it prints the hypermodels of the Go package hyper.`,
 				all = append(all, x)
 			}
 			for _, x := range all {
-				listExperiment(x)
+				if err := listExperiment(x); err != nil {
+					return err
+				}
 				listClaims(x)
 			}
-			fmt.Println("hypermodels of the Go package hyper")
-			for _, h := range hypermodels {
-				fmt.Printf("  %-16s %s\n", h[0], h[1])
-			}
+			listLibrary()
 			return nil
 		},
 	}
 }
 
-func listExperiment(x lab.Experiment) {
-	fmt.Printf("%s: %s (section %s)\n", x.Name, x.Title, x.Section)
+func listExperiment(x lab.Experiment) error {
+	title := x.Title
+	if x.Section != "" {
+		title += " (section " + x.Section + ")"
+	}
+	fmt.Printf("%s: %s\n", x.Name, title)
 	fmt.Printf("  hyper run %s --quick makes %v of each agent; --full, as in the paper, %v\n", x.Name, x.Quick, x.Full)
 	for _, name := range x.Order {
-		fmt.Printf("\n  agent %s: key, kind, default, meaning\n", name)
+		fmt.Printf("\n  agent %s%s: key, kind, default, meaning\n", name, way(x, name))
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		keys := lab.Keys(x.Agents[name]())
+		setting, err := x.New(name)
+		if err != nil {
+			return err
+		}
+		keys := lab.Keys(setting)
 		slices.SortStableFunc(keys, func(a, b lab.Key) int { return boolInt(b.PerRun) - boolInt(a.PerRun) })
 		for _, k := range keys {
 			kind := k.Kind
 			if k.PerRun {
 				kind += "*"
 			}
+			if len(k.Choices) > 0 {
+				kind = strings.Join(k.Choices, "|")
+			}
 			fmt.Fprintf(w, "    %s\t%s\t%s\t%s\n", k.Name, kind, k.Default, k.Help)
 		}
 		_ = w.Flush()
 	}
 	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n\n")
+	return nil
+}
+
+// way tells the way to the gradient that an agent takes with its defaults; yardsticks have none.
+func way(x lab.Experiment, agent string) string {
+	s, err := x.New(agent)
+	if err != nil {
+		return ""
+	}
+	l, _, err := s.Handover(1)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (gradient by %s)", train.Trainer{Belief: l.Belief, Config: l.Train}.Way().Name)
 }
 
 // listClaims prints the claims of an experiment with what each needs.
 func listClaims(x lab.Experiment) {
+	if len(x.Claims) == 0 {
+		return
+	}
 	fmt.Printf("  claims of the paper that hyper check %s tests\n", x.Name)
 	for _, c := range x.Claims {
 		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
 			c.Full, x.Name, c.Name, c.Quick)
+	}
+	fmt.Println()
+}
+
+// listLibrary prints what goes with every experiment.
+func listLibrary() {
+	fmt.Println("hypermodels of the Go package hyper")
+	for _, h := range hypermodels {
+		fmt.Printf("  %-16s %s\n", h[0], h[1])
+	}
+	fmt.Println("\nlearners that --agent runs in every experiment, beside its own agents")
+	fmt.Println("  " + strings.Join(slices.Sorted(maps.Keys(learners.Known)), ", "))
+	fmt.Println("\nways to the gradient: training takes the first that fits the belief, the loss and the key integrate")
+	for _, w := range train.Ways {
+		fmt.Printf("  %-26s %s\n", w.Name, w.About)
 	}
 	fmt.Println()
 }

@@ -35,11 +35,11 @@ func TestPolicyFlag(t *testing.T) {
 		t.Errorf("without: %v\n--policy ids: %v; only linear explores by a policy", none, flag)
 	}
 	for args, want := range map[string]string{
-		"--policy magic":                          `unknown policy "magic"; choose thompson, ids`,
-		"--set policy=magic":                      `unknown policy "magic"; choose thompson, ids`,
+		"--policy magic":                          `policy=magic: want one of thompson, ids`,
+		"--set policy=magic":                      `policy=magic: want one of thompson, ids`,
 		"--policy ids --set policy=ucb":           `key "policy" is set twice`,
 		"--agent exact --policy ids":              `no agent here has a key "policy"`,
-		"--policy top-two --set policy-samples=1": "top-two needs policy-samples of at least 2, got 1",
+		"--policy top-two --set policy-samples=1": "policy-samples must be at least 2, or 0 for 30, got 1",
 	} {
 		status, _, stderr := call(t, append([]string{"run", "gaussian"}, strings.Fields(args)...)...)
 		if status != exitBadInput || !strings.Contains(stderr, want) {

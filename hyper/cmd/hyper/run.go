@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -29,10 +29,12 @@ type specFlags struct {
 
 func (f *specFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas (default: all)")
+	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas: the experiment's, other learners, "+
+		"or FILE.json (default: the experiment's); see hyper list")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
-	flags.StringVar(&f.policy, "policy", "", strings.Join(explore.Names, ", ")+": the same as --set policy=...")
+	flags.StringVar(&f.policy, "policy", "", strings.Join(lab.Names(lab.Policies), ", ")+
+		": the same as --set policy=...")
 	flags.IntVar(&f.runs, "runs", 0, "independent runs of each agent and setting (default: the size's)")
 	flags.IntVar(&f.periods, "periods", 0, "periods of each run (default: the size's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
@@ -42,6 +44,7 @@ func (f *specFlags) add(c *cobra.Command) {
 
 // spec makes the Spec of an experiment.
 func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
+	name, own := table(name)
 	x, err := experiment(name)
 	if err != nil {
 		return lab.Spec{}, err
@@ -50,7 +53,11 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	if err != nil {
 		return lab.Spec{}, err
 	}
-	return x.Spec(f.agents, f.allSets(), size, f.seed)
+	x, agents, err := withFiles(x, f.agents)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	return x.Spec(agents, append(own, f.allSets()...), size, f.seed)
 }
 
 // size is the experiment's with what the flags say.
@@ -81,12 +88,15 @@ func (f *specFlags) allSets() []string {
 
 func experiment(name string) (lab.Experiment, error) {
 	x, ok := paper.Known[name]
-	if !ok {
-		return x, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, paper.Order),
-			strings.Join(paper.Order, ", "))
+	if all := experiments(); !ok {
+		return x, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, all),
+			strings.Join(all, ", "))
 	}
 	return x, nil
 }
+
+// experiments are the names of all, the paper's first.
+func experiments() []string { return slices.Concat(paper.Order, worlds.Order) }
 
 // engineFlags are the flags that say how a Spec is run.
 type engineFlags struct {
@@ -130,10 +140,19 @@ func runCommand() *cobra.Command {
 	var out string
 	var forecast bool
 	c := &cobra.Command{
-		Use:   "run EXPERIMENT",
+		Use:   "run EXPERIMENT|FILE.csv",
 		Short: "Run agents on an experiment and write results",
+		Long: `run simulates agents in a world, and writes the results.
+
+EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions are
+the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
+
+An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
+{"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`,
 		Example: `  hyper run gaussian --quick
-  hyper run gaussian --agent linear,ensemble --set arms=20 --set particles=10,100 --periods 2000 --runs 30`,
+  hyper run gaussian --agent linear,ensemble --set arms=20 --set particles=10,100 --periods 2000 --runs 30
+  hyper run neural --agent hypernetwork,mine.json
+  hyper run rows.csv --agent linear`,
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")

@@ -53,7 +53,7 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --space a=1:2":        `key "a"`,
 		"tune neural --agent linear --out x --candidates 0":       "at least one candidate",
 		"tune neural --agent linear --out x --set hidden=10,20":   "leave 2 agents",
-		"tune neural --agent linear --out x --set hidden=0x10":    "hidden must be widths",
+		"tune neural --agent linear --out x --set hidden=0x10":    "hidden=0x10: want widths",
 		"tune neural --agent linear --out x --runs 0":             "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":        "choose one of go, xla:cpu, xla:cuda",
 		"tune neural --agent linear --out x --space keep=0.1:0.5": `key "keep"`,

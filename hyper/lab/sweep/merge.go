@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -112,7 +111,7 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 		return h, nil, err
 	}
 	want := p.ShardSpec(n)
-	if !reflect.DeepEqual(h.Spec, want) || h.Backend != p.Backend {
+	if !h.Spec.Equal(want) || h.Backend != p.Backend {
 		return h, nil, fmt.Errorf("%w: %s holds other settings, seeds or backend than the plan", ErrDamaged, path)
 	}
 	if all := len(want.Entries) * want.Runs * len(lab.Schedule(want.Periods)); len(rows) != all {

@@ -114,7 +114,7 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 // difference says in which way another plan differs, or "".
 func (p Plan) difference(other Plan) string {
 	switch {
-	case !reflect.DeepEqual(p.Spec, other.Spec):
+	case !p.Spec.Equal(other.Spec):
 		return "other settings, periods, runs or seed"
 	case p.Backend != other.Backend:
 		return "backend " + other.Backend

@@ -15,41 +15,43 @@ import (
 
 const problemRuns = 2 // with different numbers in each, so that a mixed-up axis shows
 
-// problem is a batch of runs with parameters away from their anchors, a minibatch, and numbers that are all different
+// trial is a batch of runs with parameters away from their anchors, a minibatch, and numbers that are all different
 // from 1 and from each other: a dropped or swapped factor changes the loss.
-type problem struct {
+type trial struct {
+	Config                           // whose loss and weights the reference has
 	model                            hyper.Model
 	nu, nu0                          []array
-	prior                            array
+	prior                            array // the entries of D B, [runs, N_theta, Width]
 	x, y, a                          array
+	fixed                            string  // the prior's name in Params.Fixed
 	size                             float64 // |D|
 	noiseVar, priorVar, perturbation []float64
 }
 
-// newProblem draws a problem with a minibatch of n of size data.
-func newProblem(t testing.TB, m hyper.Model, n int, size float64) problem {
+// newTrial draws a trial with a minibatch of n of size data.
+func newTrial(t testing.TB, m hyper.Model, n int, size float64) trial {
 	t.Helper()
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	p := problem{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375}, perturbation: []float64{0.75, 1.25}}
-	p.x = randomArray(r, 1, problemRuns, n, features(m.Base))
+	p := trial{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375}, perturbation: []float64{0.75, 1.25}}
+	p.x = randomArray(r, 1, problemRuns, n, featuresOf(m.Base))
 	if b, ok := m.Base.(base.Tabular); ok {
 		p.x = randomInts(r, b.Arms, problemRuns, n, 1)
 	}
 	p.y = randomArray(r, 1, problemRuns, n)
 	p.a = randomArray(r, 0.7, problemRuns, n, m.Index().Width())
+	if m.Prior != nil {
+		p.prior = randomArray(r, 0.8, problemRuns, m.Prior.Layout.Rows(), m.Prior.Layout.Width)
+	}
 	shapes := eval(t, backend.Go, func(in []*Node) []*Node {
 		made := m.Init(rng.New(in[0]), nil)
-		if m.Prior != nil {
-			return append([]*Node{made.Prior}, made.Nu...)
+		for name := range made.Fixed {
+			p.fixed = name
 		}
 		return made.Nu
 	}, []uint64{1, 2})
-	if m.Prior != nil {
-		p.prior, shapes = randomArray(r, 0.8, shapes[0].dims...), shapes[1:]
-	}
 	for _, s := range shapes {
 		p.nu = append(p.nu, randomArray(r, 0.6, s.dims...))
 		p.nu0 = append(p.nu0, randomArray(r, 0.6, s.dims...))
@@ -58,7 +60,7 @@ func newProblem(t testing.TB, m hyper.Model, n int, size float64) problem {
 }
 
 // features is the length of a base model's input.
-func features(b hyper.BaseModel) int {
+func featuresOf(b hyper.BaseModel) int {
 	switch b := b.(type) {
 	case base.Linear:
 		return b.Features
@@ -68,8 +70,8 @@ func features(b hyper.BaseModel) int {
 	return 1
 }
 
-// args are the problem's tensors, in the order in which nodes takes them.
-func (p problem) args() []any {
+// args are the trial's tensors, in the order in which nodes takes them.
+func (p trial) args() []any {
 	x := p.x.float32s()
 	if _, ok := p.model.Base.(base.Tabular); ok {
 		x = p.x.int32s()
@@ -85,7 +87,7 @@ func (p problem) args() []any {
 	return out
 }
 
-// inGraph is a problem as nodes.
+// inGraph is a trial as nodes.
 type inGraph struct {
 	hyper.Params
 	data Batch
@@ -93,12 +95,24 @@ type inGraph struct {
 	Rates
 }
 
+// state is a trainer's with the parameters.
+func (p inGraph) state() State {
+	state := State{}
+	for i := range p.Nu {
+		state[key("nu", i)], state[key("anchor", i)] = p.Nu[i], p.Nu0[i]
+	}
+	for name, v := range p.Fixed {
+		state[fixedPrefix+name] = v
+	}
+	return state
+}
+
 // weight is |D|/|D~|, [runs].
 func (p inGraph) weight() *Node {
 	return Mul(OnesLike(p.NoiseVar), MulScalar(p.size, 1/float64(p.data.Y.Shape().Dim(1))))
 }
 
-func (p problem) nodes(in []*Node) inGraph {
+func (p trial) nodes(in []*Node) inGraph {
 	g := inGraph{
 		data:  Batch{X: in[0], Y: in[1], A: in[2]},
 		size:  in[3],
@@ -106,7 +120,11 @@ func (p problem) nodes(in []*Node) inGraph {
 	}
 	in = in[7:]
 	if p.model.Prior != nil {
-		g.Prior, in = in[0], in[1:]
+		prior := in[0]
+		if p.fixed == "prior.theta" {
+			prior = Transpose(prior, 1, 2)
+		}
+		g.Fixed, in = map[string]*Node{p.fixed: prior}, in[1:]
 	}
 	for i := range p.nu {
 		g.Nu, g.Nu0 = append(g.Nu, in[2*i]), append(g.Nu0, in[2*i+1])
@@ -114,8 +132,18 @@ func (p problem) nodes(in []*Node) inGraph {
 	return g
 }
 
-// sample draws n indices of the problem's law.
-func (p problem) sample(g *Graph, n int) index.Set {
+// loss is L~ of the trial as a configuration has it, [runs].
+func (p trial) loss(c Config, g inGraph, z index.Set) *Node {
+	return newProblem(c, p.model).objective(g.Params, g.data, z, g.size, g.Rates)
+}
+
+// gradient is that of loss, by automatic differentiation.
+func (p trial) gradient(c Config, g inGraph, z index.Set) []*Node {
+	return Gradient(ReduceAllSum(p.loss(c, g, z)), g.Nu...)
+}
+
+// sample draws n indices of the trial's law.
+func (p trial) sample(g *Graph, n int) index.Set {
 	return p.model.Index().Sample(rng.New(Const(g, []uint64{11, 12})).Named("z"), n)
 }
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// table returns the experiment of a CSV file, with the setting that names the file; other names are experiments.
+func table(name string) (experiment string, sets []string) {
+	if filepath.Ext(name) != ".csv" {
+		return name, nil
+	}
+	return "table", []string{"file=" + name}
+}
+
+// withFiles returns the experiment with the agents that are files, under their names without .json, and all agents.
+func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, error) {
+	agents = slices.Clone(agents)
+	for i, path := range agents {
+		if filepath.Ext(path) != ".json" {
+			continue
+		}
+		kind, settings, err := readLearner(path)
+		if err == nil {
+			agents[i] = strings.TrimSuffix(filepath.Base(path), ".json")
+			x, err = x.WithLearner(agents[i], kind, settings)
+		}
+		if err != nil {
+			return x, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return x, agents, nil
+}
+
+// mostLearner is how many bytes a learner's file may have.
+const mostLearner = 1 << 20
+
+// readLearner reads {"learner": KIND, "settings": {KEY: VALUE}}.
+func readLearner(path string) (kind string, settings json.RawMessage, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, mostLearner+1))
+	if err != nil {
+		return "", nil, err
+	}
+	if len(text) > mostLearner {
+		return "", nil, fmt.Errorf("the file of a learner has at most %d bytes", mostLearner)
+	}
+	var own struct {
+		Learner  string          `json:"learner"`
+		Settings json.RawMessage `json:"settings"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&own); err != nil {
+		return "", nil, fmt.Errorf(`want {"learner": KIND, "settings": {KEY: VALUE}}: %w`, err)
+	}
+	if own.Settings == nil {
+		own.Settings = json.RawMessage("{}")
+	}
+	return own.Learner, own.Settings, nil
+}

@@ -1,0 +1,194 @@
+package explore
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// among lets a policy decide in period 20 among those of values [runs, samples, actions] that are there; nil is all.
+func among(t *testing.T, name string, p Policy, values [][][]float32, there []bool) ([][]float32, []int32) {
+	t.Helper()
+	b, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := make([]uint64, len(values))
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		now := Moment{Stream: rng.New(in[0]), Period: Const(in[0].Graph(), int32(20))}
+		if there != nil {
+			now.There = BroadcastToDims(InsertAxes(Const(in[0].Graph(), there), 0), len(values), len(there))
+		}
+		probabilities, action := Decide(p, in[1], now)
+		return []*Node{probabilities, action}
+	}, seeds, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1])
+}
+
+// columns returns the given columns of values.
+func columns(values [][][]float32, at []int) [][][]float32 {
+	out := make([][][]float32, len(values))
+	for i := range values {
+		for _, f := range values[i] {
+			var g []float32
+			for _, x := range at {
+				g = append(g, f[x])
+			}
+			out[i] = append(out[i], g)
+		}
+	}
+	return out
+}
+
+// Absent actions, here the best by far or not numbers, are never taken, have probability 0, and have no part in the
+// decision: it is that among those that are there alone, action for action, also where it is drawn. The roundings of
+// probabilities alone may differ, where sums have more terms. What the values of absent actions are changes nothing.
+func TestDecideAmongThoseThatAreThere(t *testing.T) {
+	const runs, n = 300, 8
+	masks := [][]bool{
+		{false, true, true, false, true, true}, // the first is absent
+		{true, true, false, true, false, true},
+		{false, false, false, true, false, false},
+		{true, true, true, true, true, true},
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for what, p := range policies(t, n) {
+			for k, there := range masks {
+				if name != backend.Go && k > 0 { // XLA takes seconds to compile some
+					continue
+				}
+				r := rand.New(rand.NewPCG(9, uint64(k)))
+				values, other := make([][][]float32, runs), make([][][]float32, runs)
+				var present []int
+				for x, is := range there {
+					if is {
+						present = append(present, x)
+					}
+				}
+				for i := range runs {
+					values[i] = draw(r, n, len(there))
+					for _, f := range values[i] {
+						g := slices.Clone(f)
+						for x, is := range there {
+							if !is {
+								f[x], g[x] = 50+float32(r.NormFloat64()), []float32{-50, float32(math.NaN()), float32(math.Inf(1))}[x%3]
+							}
+						}
+						other[i] = append(other[i], g)
+					}
+				}
+				probabilities, action := among(t, name, p, values, there)
+				again, same := among(t, name, p, other, there)
+				alone, which := among(t, name, p, columns(values, present), nil)
+				for i := range runs {
+					if !slices.Equal(probabilities[i], again[i]) || action[i] != same[i] {
+						t.Fatalf("%s, %v: the values of absent actions matter: %v and %v", what, there, probabilities[i], again[i])
+					}
+					if int(action[i]) != present[which[i]] {
+						t.Fatalf("%s, %v: action %d of those there, and %d alone", what, there, action[i], present[which[i]])
+					}
+					want := make([]float32, len(there))
+					for j, x := range present {
+						want[x] = alone[i][j]
+					}
+					for x, is := range there {
+						off := math.Abs(float64(probabilities[i][x] - want[x]))
+						if !(off <= 1e-6) || !is && probabilities[i][x] != 0 {
+							t.Fatalf("%s, %v: probabilities %v, and %v alone", what, there, probabilities[i], want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Each run decides among its own: with a mask for each, in a batch as alone.
+func TestEachRunHasItsOwnActions(t *testing.T) {
+	const runs, n, actions = 64, 8, 5
+	r := rand.New(rand.NewPCG(10, 11))
+	values, there := make([][][]float32, runs), make([][]bool, runs)
+	for i := range values {
+		values[i], there[i] = draw(r, n, actions), make([]bool, actions)
+		for x := range actions {
+			there[i][x] = x == i%actions || r.IntN(2) == 0
+		}
+	}
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, p := range policies(t, n) {
+		exec, err := NewExec(b, func(seeds, values, there *Node) (probabilities, action *Node) {
+			return Decide(p, values, Moment{Stream: rng.New(seeds), Period: Const(seeds.Graph(), int32(20)), There: there})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds := make([]uint64, runs)
+		for i := range seeds {
+			seeds[i] = uint64(i)
+		}
+		batch := exec.MustCall(seeds, values, there)
+		probabilities, action := batch[0].Value().([][]float32), batch[1].Value().([]int32)
+		for i := range runs {
+			alone := exec.MustCall(seeds[i:i+1], values[i:i+1], there[i:i+1])
+			want, taken := alone[0].Value().([][]float32)[0], alone[1].Value().([]int32)[0]
+			if !slices.Equal(probabilities[i], want) || action[i] != taken {
+				t.Errorf("%s: run %d: %v in a batch, %v alone", what, i, probabilities[i], want)
+			}
+			sum := float32(0)
+			for x, q := range probabilities[i] {
+				sum += q
+				if q != 0 && !there[i][x] {
+					t.Errorf("%s: run %d: probability %v of an absent action", what, i, q)
+				}
+			}
+			if math.Abs(float64(sum-1)) > 1e-6 || !there[i][action[i]] {
+				t.Errorf("%s: run %d: sum %v, action %d of %v", what, i, sum, action[i], there[i])
+			}
+		}
+	}
+}
+
+// Runs of one batch that differ in a policy's numbers decide as runs of policies with those numbers.
+func TestNumbersOfEachRun(t *testing.T) {
+	if got := hyper.NumbersOf(EpsilonGreedy{Anneal: 7}); len(got) != 1 || got["Anneal"] != 7 {
+		t.Fatalf("the numbers of epsilon-greedy are %v", got)
+	}
+	rates := []float32{30, 5, 0.5, 400}
+	r := rand.New(rand.NewPCG(12, 13))
+	values := make([][][]float32, len(rates))
+	for i := range values {
+		values[i] = draw(r, 3, 4)
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for period := int32(0); period < 12; period++ {
+			probabilities, action, err := anneal(name, EpsilonGreedy{N: 3}, values, period, rates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range rates {
+				alone, which, err := anneal(name, EpsilonGreedy{N: 3, Anneal: float64(c)}, values, period, nil)
+				if err != nil || !slices.Equal(alone[i], probabilities[i]) || which[i] != action[i] {
+					t.Errorf("period %d, c = %v: %v, and %v of a policy with it, error %v", period, c, probabilities[i], alone[i], err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package explore
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// Information returns what variance-IDS needs of the values [runs, functions, actions] of sampled functions, each
+// [runs, actions] (section 3.2). regret is the mean of the best action's value less that of x: r_x. variance is the
+// variance of the mean value of x among the functions that have the same best action: v_x. A function with several best
+// actions counts for the lowest. regret is exactly 0 where an action is a best one of every function.
+//
+// Many actions are looked at in parts that stay in the cache, one after the other: XLA would start them all, and need
+// the memory of all, if it did not have to add a number, always 0 as no variance is negative, that depends on the part
+// before.
+func Information(values *Node) (regret, variance *Node) {
+	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
+	same := alike(values)
+	width := max(partSize/(runs*n), (actions+maxParts-1)/maxParts)
+	if width >= actions {
+		return same.information(values)
+	}
+	zero := ScalarZero(values.Graph(), values.DType())
+	wait := zero
+	var regrets, variances []*Node
+	for from := 0; from < actions; from += width {
+		part := Slice(values, AxisRange(), AxisRange(), AxisRange(from, min(from+width, actions)))
+		r, v := same.information(Add(part, wait))
+		wait = ConvertDType(LessThan(ReduceAllMax(v), zero), values.DType())
+		regrets, variances = append(regrets, r), append(variances, v)
+	}
+	return Concatenate(regrets, 1), Concatenate(variances, 1)
+}
+
+const (
+	partSize = 500_000 // values, over all runs
+	maxParts = 16      // each is compiled
+)
+
+// groups are the sampled functions with the same best action.
+type groups struct {
+	top    *Node // the value of each function's best action, [runs, functions, 1]
+	of     *Node // the group of each function, int32 [runs, functions]
+	counts *Node // how many functions each group has, [runs, groups, 1]
+}
+
+// alike groups functions by their values [runs, functions, actions]. A group is numbered by the best action, or where
+// functions are fewer by the first of its functions.
+func alike(values *Node) groups {
+	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
+	best := ArgMax(values, 2, dtypes.Int32)
+	at := Reshape(Add(best, MulScalar(rows(best), int32(actions))), runs*n, 1)
+	top := Reshape(Gather(Reshape(values, runs*n*actions, 1), at), runs, n, 1)
+	group, number := best, actions
+	if n < actions {
+		same := ConvertDType(Equal(InsertAxes(best, 2), InsertAxes(best, 1)), dtypes.Float32)
+		group, number = ArgMax(same, 2, dtypes.Int32), n
+	}
+	counts := InsertAxes(ReduceSum(OneHot(group, number, values.DType()), 1), -1)
+	return groups{top, group, counts}
+}
+
+// information is [Information] about some of the actions.
+func (g groups) information(values *Node) (regret, variance *Node) {
+	n, number := values.Shape().Dim(1), g.counts.Shape().Dim(1)
+	regret = ReduceMean(Sub(g.top, values), 1)
+	mean := Sub(ReduceMean(g.top, 1), regret)
+	moved := Square(Sub(Div(groupSums(values, g.of, number), MaxScalar(g.counts, 1)), InsertAxes(mean, 1)))
+	return regret, MulScalar(ReduceSum(Mul(g.counts, moved), 1), 1/float64(n))
+}
+
+// rows numbers the elements of x [runs, n].
+func rows(x *Node) *Node {
+	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
+	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
+}
+
+// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group
+// (int32 [runs, functions]). A scatter goes row by row, so that a sum does not depend on the runs and actions beside
+// it.
+func groupSums(values, group *Node, groups int) *Node {
+	if backend.OnGPU(values.Graph().Backend()) { // a scatter adds in no fixed order
+		return groupProducts(values, group, groups)
+	}
+	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
+	offset := MulScalar(Iota(group.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(groups))
+	to := Reshape(Add(group, offset), runs*n, 1)
+	into := Zeros(values.Graph(), shapes.Make(values.DType(), runs*groups, actions))
+	return Reshape(ScatterSum(into, to, Reshape(values, runs*n, actions), false, false), runs, groups, actions)
+}
+
+// groupProducts is groupSums by a product with one-hot rows.
+func groupProducts(values, group *Node, groups int) *Node {
+	return Einsum("rng,rna->rga", OneHot(group, groups, values.DType()), values)
+}

@@ -1,0 +1,139 @@
+package explore
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+)
+
+// Mixture is a probability vector over actions with at most two that are not zero, for each run.
+type Mixture struct {
+	First, Second *Node // int32 [runs]
+	Weight        *Node // the probability of Second, [runs]; First has the rest
+}
+
+// Probabilities is the whole vector, [runs, actions].
+func (m Mixture) Probabilities(actions int) *Node {
+	weight := InsertAxes(m.Weight, -1)
+	first, second := OneHot(m.First, actions, weight.DType()), OneHot(m.Second, actions, weight.DType())
+	return Add(Mul(first, OneMinus(weight)), Mul(second, weight))
+}
+
+// Draw draws an action, int32 [runs], by uniform numbers u in (0, 1), [runs].
+func (m Mixture) Draw(u *Node) *Node { return Where(LessThan(u, m.Weight), m.Second, m.First) }
+
+// rounds of the search of MinimumRatio; see there.
+const rounds = 18
+
+// MinimumRatio returns the exact minimiser of the information ratio (pi.r)^2 / (pi.v) over all probability vectors pi,
+// for r and v [runs, actions], not negative.
+//
+// Since R^2/V = max_t (2 t R - t^2 V), the least ratio is the maximum over t > 0 of the concave function phi(t) = min_x
+// (2 t r_x - t^2 v_x): a search over one number, each step of which looks once at every action, instead of over all
+// pairs. It keeps an action x that is the minimum left of the maximum, and an action y right of it. A step finds the
+// least ratio of the two in closed form, and takes the action that is lowest at its t for x or y, according to the
+// slope; when that is x or y, no pi is better. Every third step halves the interval that is known to hold t, in
+// logarithms, so that no sequence of actions makes the search long. It ends where single precision does.
+//
+// An action without regret has ratio 0, also when its variance is 0: the one of most variance is played. When no action
+// tells anything, all v being 0, the one of least regret is. Among equal minimisers, and equal actions, the choice is
+// deterministic, and the lowest of actions alike.
+func MinimumRatio(regret, variance *Node) Mixture {
+	s := &search{huge: Scalar(regret.Graph(), regret.DType(), math.MaxFloat32)}
+	s.r, s.v = unit(regret), unit(variance)
+	x, y, pure, low, high := s.start()
+	x0 := x
+	state := []*Node{x.r, x.v, y.r, y.v, low, high}
+	state = loop.Repeat(rounds, state, []**Node{&s.r, &s.v, &s.huge}, s.round)
+	x, y = point{state[0], state[1]}, point{state[2], state[3]}
+	x = point{Where(pure, x0.r, x.r), Where(pure, x0.v, x.v)}
+	weight := Where(pure, ZerosLike(x0.r), weigh(x, y))
+	return Mixture{First: s.at(x), Second: s.at(y), Weight: Squeeze(weight, 1)}
+}
+
+// unit divides by the largest number of a run: the minimiser does not depend on units.
+func unit(x *Node) *Node {
+	largest := ReduceAndKeep(x, ReduceMax, 1)
+	return Div(x, Where(GreaterThan(largest, ZerosLike(largest)), largest, OnesLike(largest)))
+}
+
+// safe can be divided by.
+func safe(x *Node) *Node { return MaxScalar(x, 1e-30) }
+
+// point is the regret and variance of an action of each run, each [runs, 1].
+type point struct{ r, v *Node }
+
+// score is 2 t r - t^2 v over t.
+func (p point) score(t *Node) *Node { return Sub(MulScalar(p.r, 2), Mul(t, p.v)) }
+
+// search is for the two actions of the minimiser.
+type search struct {
+	r, v *Node // of all actions, [runs, actions]: at most 1
+	huge *Node // a scalar above all
+}
+
+// least returns the least r of actions given by a mask.
+func (s *search) least(mask *Node) *Node {
+	return ReduceAndKeep(Where(mask, s.r, BroadcastToShape(s.huge, s.r.Shape())), ReduceMin, 1)
+}
+
+// most returns the largest v of actions given by a mask.
+func (s *search) most(mask *Node) *Node {
+	none := BroadcastToShape(Scalar(s.v.Graph(), s.v.DType(), -1), s.v.Shape())
+	return ReduceAndKeep(Where(mask, s.v, none), ReduceMax, 1)
+}
+
+// at returns the lowest action at a point, int32 [runs].
+func (s *search) at(p point) *Node {
+	return ArgMax(ConvertDType(And(Equal(s.r, p.r), Equal(s.v, p.v)), dtypes.Float32), 1, dtypes.Int32)
+}
+
+// start returns the action x of least regret, the action y of most variance, whether x alone is the minimiser, and an
+// interval of t, which is R/V: V is at most 1, R at least that of x, and R^2/V at most that of y.
+func (s *search) start() (x, y point, pure, low, high *Node) {
+	x.r = ReduceAndKeep(s.r, ReduceMin, 1)
+	x.v = s.most(Equal(s.r, x.r))
+	y.v = ReduceAndKeep(s.v, ReduceMax, 1)
+	zero := ZerosLike(x.r)
+	pure = Or(Equal(x.r, zero), Equal(y.v, zero)) // no regret, or nothing to learn
+	y.r = s.least(Equal(s.v, y.v))
+	return x, y, pure, x.r, Div(Square(y.r), safe(x.r))
+}
+
+// round is a step of the search, on a state of x, y and the interval of t.
+func (s *search) round(i loop.Index, state []*Node) []*Node {
+	x, y, low, high := point{state[0], state[1]}, point{state[2], state[3]}, state[4], state[5]
+	t := s.next(i, x, y, low, high)
+	score := point{s.r, s.v}.score(t)
+	least := ReduceAndKeep(score, ReduceMin, 1)
+	atLeast := Equal(score, least)
+	w := point{v: s.most(atLeast)}
+	w.r = s.least(And(atLeast, Equal(s.v, w.v)))
+	rising := GreaterThan(w.r, Mul(t, w.v))
+	better := And(LessThan(least, x.score(t)), LessThan(least, y.score(t)))
+	left, right := And(better, rising), And(better, LogicalNot(rising))
+	return []*Node{
+		Where(left, w.r, x.r), Where(left, w.v, x.v), Where(right, w.r, y.r), Where(right, w.v, y.v),
+		Where(rising, Max(low, t), low), Where(rising, high, Min(high, t)),
+	}
+}
+
+// next is the t to look at: that of the least ratio of mixtures of x and y, or the middle of the interval.
+func (s *search) next(i loop.Index, x, y point, low, high *Node) *Node {
+	dr, dv := Sub(y.r, x.r), Sub(y.v, x.v)
+	cross := Where(GreaterThan(dv, ZerosLike(dv)), Div(MulScalar(dr, 2), safe(dv)), BroadcastToShape(s.huge, dv.Shape()))
+	return i.Nth(3, func() *Node { return Mul(Sqrt(low), Sqrt(high)) },
+		func() *Node { return Max(Min(cross, Div(x.r, safe(x.v))), Div(y.r, safe(y.v))) })
+}
+
+// weigh returns the probability of y in the least ratio of mixtures of x and y.
+func weigh(x, y point) *Node {
+	dr, dv := Sub(y.r, x.r), Sub(y.v, x.v)
+	zero := ZerosLike(dr)
+	weight := Sub(Div(x.r, safe(dr)), Div(MulScalar(x.v, 2), safe(dv)))
+	return Where(And(GreaterThan(dr, zero), GreaterThan(dv, zero)), ClipScalar(weight, 0, 1),
+		Where(GreaterThan(dv, zero), OnesLike(dr), zero))
+}

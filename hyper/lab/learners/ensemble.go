@@ -1,0 +1,66 @@
+package learners
+
+import (
+	"errors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Ensemble is an agent with the ensemble hypermodel (section 2.2).
+type Ensemble struct {
+	Net
+	Particles     int  `help:"number of particles in the ensemble"`
+	AdditivePrior bool `help:"yes, or no for the ensembles of appendix B"`
+	Prior
+	Descent
+	Perturbing
+	Exploration
+
+	InitNu hyper.Initializer // of the particles; nil is a normal distribution truncated to two deviations of 0.05
+}
+
+// NewEnsemble has settings that suit networks.
+func NewEnsemble(arms bool) *Ensemble {
+	c := &Ensemble{
+		Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
+	}
+	c.StepSize, c.Integrate = 0.02, string(train.Analytic)
+	if arms {
+		c.Hidden, c.Particles, c.StepSize, c.Perturbation = nil, 30, 0.05, 1
+	}
+	return c
+}
+
+// Model returns the ensemble.
+func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
+	b := c.base(p)
+	init := c.InitNu
+	if init == nil {
+		init = hyper.InitTruncatedNormal(0.05)
+	}
+	m := hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: c.Particles, Params: hyper.NumTheta(b), InitNu: init}}
+	if c.AdditivePrior {
+		dense := func(b hyper.BaseModel) hyper.Layout { return hyper.Dense(hyper.NumTheta(b), c.Particles) }
+		m.Prior = c.additive(p, b, dense, hyper.RowsGaussian)
+	}
+	return m
+}
+
+// Learner returns the learner.
+func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
+	c.Prior.set(&l, p)
+	c.Perturbing.set(&l)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *Ensemble) Validate(p *bandit.Problem) error {
+	own := errors.Join(c.Net.check(), faults.AtLeast("particles", c.Particles, 1), c.Prior.check(), c.Descent.check(), c.Perturbing.check(),
+		c.Exploration.Check())
+	return faultsOf(own, p, c.Descent, c.Learner)
+}

@@ -1,0 +1,70 @@
+package learners
+
+import (
+	"errors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Hypernetwork is an agent with a hypernetwork (section 2.4): an MLP from the index to the base model's parameters,
+// with an additive prior that is linear in the index. The defaults have as many parameters as the linear hypermodel of
+// the same world, within a few percent: the paper leaves open what such a hypermodel gains (section 6).
+type Hypernetwork struct {
+	Net
+	HyperHidden []int   `help:"hidden widths of the hypernetwork, as 27 or 16x16"`
+	IndexDim    int     `help:"dimension of the index, which all arms share; of networks, that of each layer of the prior network"`
+	InitialMap  float64 `help:"scale of the hypernetwork's initial weights, as a multiple of Glorot uniform"`
+	Prior
+	Descent
+	Perturbing
+	Exploration
+}
+
+// NewHypernetwork has settings that suit networks.
+func NewHypernetwork(arms bool) *Hypernetwork {
+	c := &Hypernetwork{
+		Net: Net{[]int{10, 10}}, HyperHidden: []int{27}, IndexDim: 10, InitialMap: 1, Prior: newPrior(), Descent: networkDescent(),
+		Exploration: thompson(),
+	}
+	c.StepSize, c.IndexSet, c.Indices = 0.0026, string(train.Frame), 60
+	if arms {
+		c.Hidden, c.HyperHidden, c.StepSize, c.Perturbation = nil, []int{5}, 0.01, 1
+		c.IndexSet, c.Indices = string(train.IID), 64
+	}
+	return c
+}
+
+// Model returns the hypernetwork.
+func (c *Hypernetwork) Model(p bandit.Problem) hyper.Model {
+	b := c.base(p)
+	blocks := func(b hyper.BaseModel) hyper.Layout { return hyper.PerGroup(b, c.IndexDim) }
+	prior := c.additive(p, b, blocks, hyper.RowsSphere)
+	return hyper.Model{
+		Base: b,
+		Hyper: hyper.Network{
+			P: index.Gaussian{N: prior.Layout.IndexDim()}, Hidden: c.HyperHidden, Params: hyper.NumTheta(b),
+			InitW: hyper.InitScaled(c.InitialMap, hyper.InitGlorotUniform),
+		},
+		Prior: prior,
+	}
+}
+
+// Learner returns the learner.
+func (c *Hypernetwork) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
+	c.Prior.set(&l, p)
+	c.Perturbing.set(&l)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *Hypernetwork) Validate(p *bandit.Problem) error {
+	own := errors.Join(c.Net.check(), faults.AtLeast("index-dim", c.IndexDim, 1), faults.NotNegative("initial-map", c.InitialMap), c.Prior.check(),
+		c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
+	return faultsOf(own, p, c.Descent, c.Learner)
+}

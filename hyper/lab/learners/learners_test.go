@@ -1,0 +1,79 @@
+package learners_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// small are settings that make little work of every learner and world that has their keys.
+var small = []string{
+	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3", "batch=8",
+	"index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
+}
+
+// worldsOf are the experiments with another world each.
+var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
+
+// Every learner acts and learns in every world, also where rewards come late: for 50 periods all predictions are finite,
+// and regrets are.
+func TestEveryLearnerInEveryWorld(t *testing.T) {
+	for _, name := range worldsOf {
+		x, ok := paper.Known[name]
+		if !ok {
+			continue
+		}
+		for _, delay := range []string{"delay=0", "delay=3"} {
+			var spec lab.Spec
+			for _, kind := range slices.Sorted(maps.Keys(learners.Known)) {
+				one := smallSpec(t, x, kind, lab.Size{Periods: 50, Runs: 2}, delay)
+				spec.Experiment, spec.Periods, spec.Runs, spec.Seed = one.Experiment, one.Periods, one.Runs, one.Seed
+				spec.Entries = append(spec.Entries, one.Entries...)
+			}
+			_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, r := range rows {
+				if r.Diverged != 0 || !(r.Regret >= 0) || math.IsInf(float64(r.Regret), 0) {
+					t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, delay, r)
+				}
+			}
+			if want := len(spec.Entries) * spec.Runs * len(lab.Schedule(50)); len(rows) != want {
+				t.Errorf("%s, %s: %d rows, want %d", name, delay, len(rows), want)
+			}
+		}
+	}
+}
+
+// smallSpec is a Spec of one learner, with the small settings for the keys that it has.
+func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more ...string) lab.Spec {
+	t.Helper()
+	x.Sets = nil
+	x.Agents = nil // a learner's own defaults, not the experiment's
+	s, err := x.New(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, sets := lab.Values(s), slices.Clone(more)
+	for _, set := range append(small, "hidden=4x3") {
+		key, _, _ := strings.Cut(set, "=")
+		value, has := values[key]
+		given := slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, key+"=") })
+		if has && !given && value != "none" { // hidden=none stays: a small network is no linear model
+			sets = append(sets, set)
+		}
+	}
+	spec, err := x.Spec([]string{kind}, sets, size, 3)
+	if err != nil {
+		t.Fatalf("%s, %s: %v", x.Name, kind, err)
+	}
+	return spec
+}

@@ -1,0 +1,83 @@
+package learners
+
+import (
+	"errors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Linear is an agent with a linear hypermodel and an additive prior. With arms that have a number each it is that of
+// section 4.1, mu_x + (sigma_p b_x + c_x)^T z_x, with a block of the index for each arm; elsewhere that of section 4.2,
+// a dense trainable map and a prior with a block for each layer.
+type Linear struct {
+	Net
+	IndexDim   int     `help:"index dimension of each arm, or of each layer of the prior network; the index has as many such parts"`
+	InitialMap float64 `help:"scale of the initial C, as a multiple of InitC's. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
+	Prior
+	Descent
+	Perturbing
+	Exploration
+
+	InitC, InitM hyper.Initializer // of C and mu; nil is Glorot uniform, and zeros
+	MeanStart    bool              // mu starts at the mean of the world's own distribution of parameters
+}
+
+// NewLinear has settings that suit networks.
+func NewLinear(arms bool) *Linear {
+	c := &Linear{
+		Net: Net{[]int{10, 10}}, IndexDim: 10, InitialMap: 0.3, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
+	}
+	c.StepSize, c.IndexSet, c.Indices = 0.004, string(train.Frame), 60
+	if arms {
+		c.Hidden = nil
+		c.StepSize, c.Indices, c.Perturbation = 0.05, 20, 1
+	}
+	return c
+}
+
+// Model returns the hypermodel.
+func (c *Linear) Model(p bandit.Problem) hyper.Model {
+	b := c.base(p)
+	h := hyper.Linear{InitC: c.InitC, InitM: c.InitM}
+	if h.InitC == nil {
+		h.InitC = hyper.InitGlorotUniform
+	}
+	if h.InitM == nil {
+		h.InitM = hyper.InitZeros
+	}
+	if c.MeanStart && p.Truth != nil {
+		h.InitM = hyper.InitConstant(p.Truth.Mean)
+	}
+	h.InitC = hyper.InitScaled(c.InitialMap, h.InitC)
+	blocks := func(b hyper.BaseModel) hyper.Layout { return hyper.PerGroup(b, c.IndexDim) }
+	if arms, ok := b.(hyper.LinearBase); ok && arms.Diagonal() {
+		blocks = func(b hyper.BaseModel) hyper.Layout { return hyper.PerParameter(hyper.NumTheta(b), c.IndexDim) }
+		h.Layout, h.P = blocks(b), index.PerArm{Arms: p.Actions, M: c.IndexDim}
+	}
+	prior := c.additive(p, b, blocks, hyper.RowsSphere)
+	if h.P == nil {
+		z := index.Gaussian{N: prior.Layout.IndexDim()}
+		h.Layout, h.P = hyper.Dense(hyper.NumTheta(b), z.N), z
+	}
+	return hyper.Model{Base: b, Hyper: h, Prior: prior}
+}
+
+// Learner returns the learner.
+func (c *Linear) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
+	c.Prior.set(&l, p)
+	c.Perturbing.set(&l)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *Linear) Validate(p *bandit.Problem) error {
+	own := errors.Join(c.Net.check(), faults.AtLeast("index-dim", c.IndexDim, 1), faults.NotNegative("initial-map", c.InitialMap), c.Prior.check(),
+		c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
+	return faultsOf(own, p, c.Descent, c.Learner)
+}

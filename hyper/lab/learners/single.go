@@ -1,0 +1,55 @@
+package learners
+
+import (
+	"errors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Single is an agent with one network, an ensemble of one particle: annealed epsilon-greedy, or greedy.
+type Single struct {
+	Net
+	Variances
+	Descent
+	Exploration
+}
+
+// NewSingle has the settings of section 4.2's epsilon-greedy.
+func NewSingle(arms bool) *Single {
+	c := &Single{
+		Net: Net{[]int{10, 10}}, Variances: newVariances(), Descent: networkDescent(), Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
+	}
+	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, string(train.Analytic)
+	if arms {
+		c.Hidden, c.StepSize = nil, 0.05
+	}
+	return c
+}
+
+// Model returns an ensemble of one base model.
+func (c *Single) Model(p bandit.Problem) hyper.Model {
+	b := c.base(p)
+	h := hyper.Ensemble{Particles: 1, Params: hyper.NumTheta(b), InitNu: hyper.InitZeros}
+	if net, ok := b.(base.MLP); ok {
+		h.InitNu = hyper.InitLayers(net)
+	}
+	return hyper.Model{Base: b, Hyper: h}
+}
+
+// Learner returns the learner.
+func (c *Single) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
+	c.Variances.set(&l)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *Single) Validate(p *bandit.Problem) error {
+	own := errors.Join(c.Net.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
+	return faultsOf(own, p, c.Descent, c.Learner)
+}

@@ -1,0 +1,31 @@
+package lab
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// oneHot is an agent that sees arms as one-hot vectors.
+type oneHot struct {
+	Agent
+	arms int
+}
+
+func (a oneHot) Act(state State, n hyper.Numbers, s rng.Stream, period, _, there *Node) (action, values *Node) {
+	return a.Agent.Act(state, n, s, period, a.inputs(s), there)
+}
+
+func (a oneHot) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State {
+	d.Inputs = a.inputs(s)
+	return a.Agent.Learn(state, n, s, d)
+}
+
+// inputs are the vectors of all arms, [runs, arms, arms].
+func (a oneHot) inputs(s rng.Stream) *Node {
+	arm := Iota(s.Graph(), shapes.Make(dtypes.Int32, s.Runs(), a.arms), 1)
+	return OneHot(arm, a.arms, dtypes.Float32)
+}

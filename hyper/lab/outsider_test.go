@@ -1,0 +1,70 @@
+package lab_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// outsider makes a module of its own of testdata/outsider, with the project's dependencies, in a folder.
+func outsider(t *testing.T, dir string) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(own), "module example.com/outsider")
+	mod += fmt.Sprintf("\nrequire github.com/hypermodels/hypermodels v0.0.0\nreplace github.com/hypermodels/hypermodels => %s\n", root)
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"go.mod": []byte(mod), "go.sum": sum}
+	for _, name := range []string{"main.go", "belief.go", "world.go", "policy.go"} {
+		if files[name], err = os.ReadFile(filepath.Join("testdata", "outsider", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A module of one's own, with exported names alone, adds a belief, a world and a policy, and sweeps them on two workers:
+// each of the four settings has a regret of its own, and none diverges.
+func TestOutsidersModule(t *testing.T) {
+	dir := t.TempDir()
+	outsider(t, dir)
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", "outsider", ".")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "outsider"), filepath.Join(dir, "results")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	seen := map[string]bool{}
+	for _, line := range lines {
+		_, regret, ok := strings.Cut(line, ": ")
+		if !ok || !strings.HasSuffix(regret, ", 0 of 4 runs diverged") || seen[regret] {
+			t.Errorf("%q", line)
+		}
+		seen[regret] = true
+	}
+	if len(lines) != 4 {
+		t.Errorf("%d settings: %s", len(lines), out)
+	}
+	t.Logf("%s", out)
+}

@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+)
+
+// WithLearner returns the experiment with one more agent: a learner of a kind of x.Others with settings of its own, a
+// JSON object of keys and values.
+func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
+	if _, ok := x.Others[kind]; !ok {
+		names := slices.Sorted(maps.Keys(x.Others))
+		return x, fmt.Errorf("unknown learner %q%s; choose %s", kind, nearest.Hint(kind, names), strings.Join(names, ", "))
+	}
+	if _, taken := x.Agents[name]; taken {
+		return x, fmt.Errorf("experiment %s has an agent %s of its own; choose another name", x.Name, name)
+	}
+	s, err := x.New(kind)
+	if err != nil {
+		return x, err
+	}
+	if err := setValues(s, settings); err != nil {
+		return x, err
+	}
+	x.usual, x.kinds = cloned(x.usual), cloned(x.kinds)
+	x.usual[name], x.kinds[name] = s, kind
+	return x, nil
+}
+
+// cloned is a copy of a map that may be nil.
+func cloned[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return maps.Clone(m)
+}
+
+// Handover returns the learner of a setting, as it is simulated for the given number of periods: what package agent
+// takes, with the number of features of an input. That is 0 for arms, and their number where the learner sees arms as
+// one-hot vectors. Yardsticks have no learner.
+func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
+	maker, ok := s.Learner.(LearnerMaker)
+	if !ok {
+		return l, 0, fmt.Errorf("%T is a yardstick of simulations: it is no learner to hand over", s.Learner)
+	}
+	if err := s.Validate(); err != nil {
+		return l, 0, err
+	}
+	p := s.World.Problem()
+	l, features = maker.Learner(p, periods), p.Features
+	if b, ok := l.Belief.(hyper.FixedInputs); ok && b.Inputs() > 0 {
+		features = b.Inputs() // of arms as one-hot vectors
+	}
+	return l, features, nil
+}

@@ -1,0 +1,132 @@
+package learner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// quadratic tells whether the loss is quadratic in nu: a step of SGD is then stable up to a limit that does not depend
+// on nu.
+func (l Learner) quadratic() bool {
+	c := hyper.CapabilitiesOf(l.Belief)
+	return (c.Affine != nil || c.Particles != nil) && c.Linear != nil && c.Additive == nil &&
+		(l.Train.Loss == nil || l.Train.Loss.Quadratic())
+}
+
+// WithDefaults is the learner with its defaults in the place of zeros, except for Train.Capacity, which depends on who
+// holds it. What is wrong stays as it is.
+func (l Learner) WithDefaults() Learner {
+	valid := faults.Value("Belief", l.Belief) == nil && faults.Of(l.Belief) == nil
+	or := func(x *float64, otherwise float64) {
+		if *x == 0 {
+			*x = otherwise
+		}
+	}
+	or(&l.NoiseVariance, 1)
+	if b, ok := l.Belief.(interface{ UnitVariance() float64 }); ok && valid {
+		or(&l.PriorVariance, b.UnitVariance())
+	}
+	or(&l.PriorVariance, 1)
+	or(&l.InitVariance, l.PriorVariance)
+	if l.Train.Weights != train.Unweighted {
+		or(&l.Perturbation, -1)
+	}
+	or(&l.Perturbation, 1)
+	or(&l.MapStep, 1)
+	or(&l.KL, 1)
+	count := func(n *int, otherwise int) {
+		if *n == 0 {
+			*n = otherwise
+		}
+	}
+	count(&l.Train.Steps, 4)
+	count(&l.Train.Batch, 64)
+	count(&l.Train.Indices, 16)
+	if l.Train.Integrate == "" {
+		l.Train.Integrate = train.Sampled
+		if valid && l.exactly() {
+			l.Train.Integrate = train.Exact
+		}
+	}
+	if l.StepSize == 0 && l.Train.Optimizer == nil && l.Train.Integrate != train.Exact && valid && !l.quadratic() {
+		l.Train.Optimizer = train.Adam{}
+	}
+	if l.StepSize == 0 && valid {
+		l.StepSize = l.defaultStep()
+	}
+	or(&l.StepSize, 0.1) // of a belief that is refused
+	if l.Policy == nil {
+		l.Policy = explore.Thompson{}
+	}
+	return l
+}
+
+// exactly tells whether the exact minimiser is the default.
+func (l Learner) exactly() bool {
+	c := l.Train
+	c.Integrate = train.Exact
+	return c.Validate(l.Belief) == nil && train.GainSize(l.Belief) <= 4096*4096
+}
+
+// defaultStep is 0.01 of an optimizer that divides by the size of gradients, and of SGD 0.1, or half of armsLimit where
+// that is less.
+func (l Learner) defaultStep() float64 {
+	if !train.IsLinear(l.optimizer()) {
+		return 0.01
+	}
+	if best := l.armsLimit() / 2; best > 0 && best < 0.1 {
+		return best
+	}
+	return 0.1
+}
+
+// Validate joins every fault, in the order of the fields. The learner must have its defaults and a Train.Capacity.
+func (l Learner) Validate() error {
+	errs := []error{l.validateBelief()}
+	if errs[0] == nil {
+		training := faults.Prefix("Train.", l.Train.Validate(l.Belief))
+		errs = append(errs, training)
+		if training == nil {
+			errs = append(errs, l.checkStep())
+		}
+	}
+	return errors.Join(append(errs,
+		faults.Positive("StepSize", l.StepSize),
+		faults.Positive("NoiseVariance", l.NoiseVariance),
+		faults.Positive("PriorVariance", l.PriorVariance),
+		finite("InitVariance", l.InitVariance),
+		finite("Perturbation", l.Perturbation),
+		faults.Positive("MapStep", l.MapStep),
+		faults.NotNegative("Clip", l.Clip),
+		finite("KL", l.KL),
+		faults.Prefix("Policy: ", explore.Validate(l.Policy)))...)
+}
+
+func (l Learner) validateBelief() error {
+	if err := faults.Value("Belief", l.Belief); err != nil {
+		return err
+	}
+	return faults.Prefix("Belief: ", faults.Of(l.Belief))
+}
+
+// checkStep reports a StepSize beyond armsLimit.
+func (l Learner) checkStep() error {
+	if limit := l.armsLimit(); limit > 0 && l.StepSize > limit {
+		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are stable up to %.4g, "+
+			"and best at half of it; or leave Train.Integrate empty, for train.Exact, which needs no step size", l.StepSize, limit)
+	}
+	return nil
+}
+
+func finite(name string, x float64) error {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s must be finite, got %v", name, x)
+	}
+	return nil
+}

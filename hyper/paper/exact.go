@@ -1,0 +1,66 @@
+package paper
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Exact is exact Thompson sampling with the independent-Gaussian posterior.
+type Exact struct{}
+
+// Validate has nothing to report.
+func (*Exact) Validate(*bandit.Problem) error { return nil }
+
+// Agent returns it.
+func (*Exact) Agent(p bandit.Problem) lab.Agent {
+	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.PriorVariance, p.NoiseVariance}
+}
+
+// Independent is Thompson sampling that takes the actions of the neural bandit for independent arms, under the Gaussian
+// distribution that has the mean and variance of the generator's rewards.
+type Independent struct{}
+
+// Validate has nothing to report.
+func (*Independent) Validate(*bandit.Problem) error { return nil }
+
+// Agent returns it.
+func (*Independent) Agent(p bandit.Problem) lab.Agent {
+	// Without noise the posterior would be a point after one observation of an arm; this is as good as one.
+	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.RewardVariance, max(p.TrueNoise, 1e-6)}
+}
+
+// exactAgent is Thompson sampling with the exact posterior of independent arms.
+type exactAgent struct {
+	posterior train.IndependentGaussian
+	prior     float64 // variance of each arm's mean reward
+	noise     float64 // variance of a reward given it
+}
+
+func (a exactAgent) Numbers() map[string]float64 {
+	return map[string]float64{"PriorVariance": a.prior, "NoiseVariance": a.noise}
+}
+
+func (a exactAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
+	return lab.State(a.posterior.Init(s.Graph(), s.Runs()))
+}
+
+func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, there *Node) (action, values *Node) {
+	prior, noise := n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise)
+	mean, sd := a.posterior.Posterior(train.State(state), prior, noise)
+	values = InsertAxes(Add(mean, Mul(sd, s.Normal(a.posterior.Arms))), 1)
+	_, action = explore.Decide(explore.Thompson{}, values, explore.Moment{Stream: s, There: there})
+	return action, values
+}
+
+func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
+	return lab.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
+}
+
+// Computation is zero: there is no SGD.
+func (a exactAgent) Computation() float64 { return 0 }

@@ -1,0 +1,82 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Adam is that of Kingma and Ba (2015), by GoMLX; with a WeightDecay it is AdamW (Loshchilov and Hutter 2019).
+type Adam struct {
+	Beta1       float64 `help:"decay of the mean of gradients; 0 is 0.9"`
+	Beta2       float64 `help:"decay of the mean square of gradients; 0 is 0.999"`
+	Epsilon     float64 `help:"added to the root mean square of gradients; 0 is 1e-7"`
+	WeightDecay float64 `help:"share of each parameter that a step of size 1 takes away"`
+}
+
+// Adamax is [Adam] by the largest gradient instead of the mean square (Kingma and Ba 2015), by GoMLX.
+type Adamax Adam
+
+// RMSProp is [Adam] without the mean of the gradients, by GoMLX; Beta1 is not read.
+type RMSProp Adam
+
+var _ = []Optimizer{Adam{}, Adamax{}, RMSProp{}}
+
+// Init returns moments of zero.
+func (o Adam) Init(nu []*Node) []*Node { return o.of(optimizer.Adam()).Init(nu) }
+
+// Update makes one step.
+func (o Adam) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
+	return o.of(optimizer.Adam()).Update(state, nu, grads, step)
+}
+
+// Init returns moments of zero.
+func (o Adamax) Init(nu []*Node) []*Node { return Adam(o).of(optimizer.Adam().Adamax()).Init(nu) }
+
+// Update makes one step.
+func (o Adamax) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
+	return Adam(o).of(optimizer.Adam().Adamax()).Update(state, nu, grads, step)
+}
+
+// Init returns moments of zero.
+func (o RMSProp) Init(nu []*Node) []*Node { return Adam(o).of(optimizer.RMSProp()).Init(nu) }
+
+// Update makes one step.
+func (o RMSProp) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
+	return Adam(o).of(optimizer.RMSProp()).Update(state, nu, grads, step)
+}
+
+// of is a GoMLX optimizer with the settings.
+func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
+	or := func(x, otherwise float64) float64 {
+		if x == 0 {
+			return otherwise
+		}
+		return x
+	}
+	c = c.LearningRate(1).Betas(or(o.Beta1, 0.9), or(o.Beta2, 0.999)).Epsilon(or(o.Epsilon, 1e-7))
+	c = c.WeightDecay(o.WeightDecay)
+	return FromGoMLX{c.Done().(GradientOptimizer)}
+}
+
+// Validate reports what is wrong.
+func (o Adam) Validate() error {
+	decay := func(name string, x float64) error {
+		if !(x >= 0 && x < 1) {
+			return fmt.Errorf("%s must be in [0, 1), got %v", name, x)
+		}
+		return nil
+	}
+	return errors.Join(decay("Beta1", o.Beta1), decay("Beta2", o.Beta2), faults.NotNegative("Epsilon", o.Epsilon),
+		faults.NotNegative("WeightDecay", o.WeightDecay))
+}
+
+// Validate reports what is wrong.
+func (o Adamax) Validate() error { return Adam(o).Validate() }
+
+// Validate reports what is wrong.
+func (o RMSProp) Validate() error { return Adam(o).Validate() }

@@ -1,0 +1,97 @@
+package train
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// minibatches is the part of a route that has data in a replay buffer, and draws them and indices for each step.
+type minibatches struct{ problem }
+
+func (m minibatches) memory(g *Graph, runs int) State {
+	return newReplay(g, runs, m.Capacity, m.Inputs, m.z.Width())
+}
+
+func (m minibatches) observe(state State, d datum, _ Rates) { d.insert(state) }
+
+// draws is what the SGD steps of a period need and that does not depend on nu. It is made for all steps at once: fewer
+// and larger operations run faster and compile faster.
+type draws struct {
+	data    Batch     // [runs, steps * Batch, ...]; without A where sums take it from the replay buffer
+	at      *Node     // places of the data in the replay buffer, [runs, steps * Batch]
+	sets    index.Set // [runs, steps * indices, ...]; the same in each step when it holds every index
+	count   int       // indices of a step
+	picked  bool      // data.A has a^T z at the indices of its step, [runs, steps * Batch, indices]
+	targets *Node     // of the own gradient, [runs, steps, indices, Batch]: see targets
+	fixed   *Node     // the fixed part of the predictions, where it is not in the targets; likewise
+	weights *Node     // of the data for each index; likewise, or nil
+}
+
+// nodes are the places of what was drawn.
+func (d *draws) nodes() []**Node {
+	return []**Node{
+		&d.data.X, &d.data.Y, &d.data.A, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.weights,
+	}
+}
+
+// draw draws the minibatches, with their perturbations, and the indices of all steps.
+func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
+	d := m.drawData(state, s, size, actions)
+	d.sets, d.count = m.indexSets(s.Named("z"))
+	d.data.A = gatherRows(state["replay.a"], d.at)
+	return d
+}
+
+// drawData draws the minibatches of all steps without their perturbations.
+func (m minibatches) drawData(state State, s rng.Stream, size, actions *Node) (d draws) {
+	d.data, d.at = minibatch(state, s.Named("batch"), size, m.Steps*m.Batch, actions)
+	if m.Standardize {
+		d.data.Y = state.standardised(d.data.Y)
+	}
+	return d
+}
+
+// indexSets draws the indices of all steps.
+func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
+	if m.Integrate == Analytic {
+		all := m.z.(index.Enumerable).All(s.Graph(), s.Runs())
+		return all, all.Len()
+	}
+	n := m.Indices
+	switch m.IndexSet {
+	case Frame:
+		return m.z.(index.Framed).Frame(s, m.Steps, n), n
+	case Antithetic:
+		half := Reshape(m.z.Sample(s, m.Steps*n/2).Dense(), s.Runs(), m.Steps, n/2, m.z.Dim())
+		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), m.Steps*n, m.z.Dim())), n
+	}
+	return m.z.Sample(s, m.Steps*n), n
+}
+
+// indices are those of step i.
+func (d draws) indices(i loop.Index) index.Set {
+	if d.count == 0 || d.sets.Every {
+		return d.sets
+	}
+	return d.sets.Part(func(x *Node) *Node { return i.Rows(x, d.count) })
+}
+
+// step is the minibatch of n data of step i.
+func (b Batch) step(i loop.Index, n int) Batch {
+	return Batch{X: i.Rows(b.X, n), Y: i.Rows(b.Y, n), A: i.Rows(b.A, n)}
+}
+
+// weight is |D|/|D~|, [runs], for |D| a float32 scalar.
+func (m minibatches) weight(size *Node, r Rates) *Node {
+	return Mul(OnesLike(r.Step), MulScalar(size, 1/float64(m.Batch)))
+}
+
+// split makes x [runs, steps * n, ...] into [runs * steps, n, ...].
+func split(x *Node, steps int) *Node {
+	dims := append([]int{}, x.Shape().Dimensions...)
+	dims[0], dims[1] = dims[0]*steps, dims[1]/steps
+	return Reshape(x, dims...)
+}

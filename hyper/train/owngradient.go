@@ -1,0 +1,83 @@
+package train
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// ownGradient is the gradient of a belief that knows its own: XLA makes less than half the work of it than of autodiff.
+// The anchor of an affine belief is taken over the whole distribution of z instead of the sample, so that equality with
+// autodiff holds in expectation, with less noise.
+type ownGradient struct{ minibatches }
+
+func newOwnGradient(p problem) route { return ownGradient{minibatches{p}} }
+
+func (w ownGradient) draw(state State, s rng.Stream, size, actions *Node, r Rates) draws {
+	d := w.minibatches.draw(state, s, size, actions, r)
+	w.aim(&d, state, r)
+	return d
+}
+
+// aim sets what the trained part is fitted to in all steps: the targets y + sigma_w a^T z, less the fixed part of the
+// predictions where the loss is quadratic; else the fixed part is kept. All are [runs, steps, indices, Batch].
+func (w ownGradient) aim(d *draws, state State, r Rates) {
+	// A step is a run of its own to a belief: [runs * steps, ...].
+	runs := d.data.Y.Shape().Dim(0)
+	data := Batch{X: split(d.data.X, w.Steps), Y: split(d.data.Y, w.Steps), A: split(d.data.A, w.Steps)}
+	z := d.sets.Split(w.Steps)
+	noise := Reshape(BroadcastToDims(InsertAxes(r.Perturbation, -1), runs, w.Steps), runs*w.Steps)
+	y := w.perturbed(data, z, noise)
+	steps := func(x *Node) *Node { return Reshape(x, runs, w.Steps, d.count, w.Batch) }
+	if w.Additive != nil {
+		fixed := w.Additive.FixedPart(params(state), d.sets, data.X, w.Steps)
+		if w.Loss.Quadratic() {
+			y = Sub(y, fixed)
+		} else {
+			d.fixed = steps(fixed)
+		}
+	}
+	d.targets = steps(y)
+	if weights := w.ofData(data, z); weights != nil {
+		d.weights = steps(weights)
+	}
+}
+
+// of returns what was drawn for step i, [runs, indices, Batch], of x [runs, steps, indices, Batch] or nil.
+func of(i loop.Index, x *Node) *Node {
+	if x == nil {
+		return nil
+	}
+	return Squeeze(i.Rows(x, 1), 1)
+}
+
+func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node {
+	at, z := params(state), d.indices(i)
+	theta := w.Parametric.Trained(at.Nu, z)
+	f, backward := w.Gradient.Forward(w.Parametric.Complete(theta, at, z), i.Rows(d.data.X, w.Batch))
+	if d.fixed != nil {
+		f = Add(f, of(i, d.fixed))
+	}
+	weight := Div(MulScalar(size, 1/float64(w.Batch)), r.NoiseVar) // [runs]
+	slope := weighted(w.Loss.Gradient(f, of(i, d.targets)), of(i, d.weights))
+	e := backward(Mul(slope, InsertAxes(weight, -1, -1)))
+
+	mean, second := w.z.Moments()
+	switch {
+	case w.Regularize == KL:
+		grads := w.pullback(at.Nu, z, e)
+		for j, g := range Gradient(ReduceAllSum(w.divergence(at, r)), at.Nu...) {
+			grads[j] = Add(grads[j], g)
+		}
+		return grads
+	case w.Affine != nil && mean == 0:
+		grads := w.pullback(at.Nu, z, e)
+		for j, scale := range []float64{1, second} {
+			moved := MulScalar(Sub(at.Nu[j], at.Nu0[j]), scale)
+			grads[j] = Add(grads[j], Div(moved, perRun(r.PriorVar, moved)))
+		}
+		return grads
+	}
+	return w.pullback(at.Nu, z, Add(e, w.pull(theta, at, z, r)))
+}

@@ -1,0 +1,66 @@
+package train
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// Regularizer is the part of the loss that does not see the data.
+type Regularizer string
+
+// The regularizers.
+const (
+	// Anchor is the paper's, 1/(2 sigma_p^2) E_z ||g_nu(z) - g_nu0(z)||^2 (section 2.1). For a belief that has no
+	// parameters theta = g_nu(z) it is 1/(2 sigma_p^2) ||nu - nu0||^2.
+	Anchor Regularizer = "anchor"
+	// KL is that of Bayes by Backprop (appendix D): the divergence of a variational belief's distribution of theta from
+	// N(0, sigma_p^2 I), times the strength Rates.KL, which is 1 in the variational bound.
+	KL Regularizer = "kl"
+)
+
+// regularizer is the part of the loss that does not see the data, [runs].
+func (p problem) regularizer(at hyper.Params, z index.Set, r Rates) *Node {
+	switch {
+	case p.Regularize == KL:
+		return p.divergence(at, r)
+	case p.Parametric == nil:
+		return Div(distance(at), MulScalar(r.PriorVar, 2))
+	}
+	moved := Sub(p.Parametric.Trained(at.Nu, z), StopGradient(p.Parametric.Trained(at.Nu0, z)))
+	return Div(ReduceMean(ReduceSum(Square(moved), 2), 1), MulScalar(r.PriorVar, 2))
+}
+
+// distance is ||nu - nu0||^2, [runs].
+func distance(at hyper.Params) *Node {
+	var sum *Node
+	for i, nu := range at.Nu {
+		runs := nu.Shape().Dim(0)
+		d := ReduceSum(Reshape(Square(Sub(nu, at.Nu0[i])), runs, nu.Shape().Size()/runs), 1)
+		if sum == nil {
+			sum = d
+		} else {
+			sum = Add(sum, d)
+		}
+	}
+	return sum
+}
+
+// divergence is the regularizer KL, [runs].
+func (p problem) divergence(at hyper.Params, r Rates) *Node {
+	kl := divergence(p.Variational, at.Nu, r.PriorVar)
+	if r.KL != nil {
+		kl = Mul(kl, r.KL)
+	}
+	return kl
+}
+
+// divergence is KL(N(mu, diag sd^2) || N(0, sigma_p^2 I)) of the distribution of theta, [runs], for sigma_p^2 [runs]:
+// the sum over the components of log(sigma_p / sd) + (sd^2 + mu^2) / (2 sigma_p^2) - 1/2.
+func divergence(b hyper.Variational, nu []*Node, priorVar *Node) *Node {
+	mu, sd := b.Gaussian(nu)
+	v := InsertAxes(priorVar, -1)
+	spread := Sub(MulScalar(Log(v), 0.5), Log(sd))
+	return ReduceSum(AddScalar(Add(spread, Div(Add(Square(sd), Square(mu)), MulScalar(v, 2))), -0.5), 1)
+}

@@ -1,0 +1,112 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// With Config.Standardize the loss sees (y - m) / s in the place of a response y, with the mean m and the standard
+// deviation s of all responses so far: a belief then learns responses of any scale and offset. s is 1 where they are
+// all alike. The entries of a [State], float64, are
+//
+//	response.count, response.mean, response.m2   of the responses, by Welford (1962): s^2 = m2 / (count - 1); [runs]
+//	response.y, response.one                     of Exact: see solution; [runs, N_theta]
+//
+// A replay buffer keeps the responses themselves, which a minibatch standardises as m and s are by then.
+
+// standardizes reports why responses cannot be standardised.
+func (p problem) standardizes() error {
+	switch {
+	case !p.Standardize:
+		return nil
+	case p.Integrate == FullData:
+		return errors.New("Standardize cannot change the responses that Integrate full-data has added up; use exact, analytic or sampled")
+	case !p.Loss.Quadratic():
+		return fmt.Errorf("Standardize needs a quadratic loss: that of %T depends on the responses' own units", p.Loss)
+	}
+	return nil
+}
+
+// noResponses is what is known of no responses.
+func (p problem) noResponses(g *Graph, runs int) State {
+	state, dims := State{}, []int{runs}
+	for _, name := range []string{"response.count", "response.mean", "response.m2"} {
+		state[name] = Zeros(g, shapes.Make(dtypes.Float64, dims...))
+	}
+	if p.Integrate == Exact {
+		zero := Zeros(g, shapes.Make(dtypes.Float64, runs, p.Parametric.NumTheta()))
+		state["response.y"], state["response.one"] = zero, zero
+	}
+	return state
+}
+
+// count adds a response of each run, [runs].
+func (state State) count(y *Node) {
+	n, off := AddScalar(state["response.count"], 1), Sub(double(y), state["response.mean"])
+	mean := Add(state["response.mean"], Div(off, n))
+	state["response.m2"] = Add(state["response.m2"], Mul(off, Sub(double(y), mean)))
+	state["response.count"], state["response.mean"] = n, mean
+}
+
+// responses are the mean and standard deviation of the responses so far, float64 [runs].
+func (state State) responses() (mean, sd *Node) {
+	m2, n := state["response.m2"], state["response.count"]
+	sd = Sqrt(Div(m2, MaxScalar(AddScalar(n, -1), 1)))
+	return state["response.mean"], Where(GreaterThan(sd, ZerosLike(sd)), sd, OnesLike(sd))
+}
+
+// standardised are responses y, [runs, ...], as the loss sees them.
+func (state State) standardised(y *Node) *Node {
+	mean, sd := state.responses()
+	return ConvertDType(Div(Sub(double(y), perRun(mean, y)), perRun(sd, y)), y.DType())
+}
+
+// Responses returns the mean responses that predictions f, [runs, ...], stand for, in the units of the responses.
+func (t Trainer) Responses(state State, f *Node) *Node {
+	f = t.loss().Link(f)
+	if !t.Standardize {
+		return f
+	}
+	mean, sd := state.responses()
+	return ConvertDType(Add(Mul(double(f), perRun(sd, f)), perRun(mean, f)), f.DType())
+}
+
+// follow moves what [Exact] keeps of the responses y, [runs, 1], by a datum phi with its gain: see solution.
+func (state State) follow(phi, gain, y *Node) {
+	move := func(name string, v *Node) {
+		theta := state[name]
+		state[name] = Add(theta, Mul(gain, Sub(v, ReduceAndKeep(Mul(phi, theta), ReduceSum, 1))))
+	}
+	move("response.y", y)
+	move("response.one", OnesLike(y))
+}
+
+// solution is the state with nu of the standardised responses. The minimiser is linear in the responses: nu of the
+// state is that of responses 0, and theta moves from it by
+//
+//	(theta_y - m theta_1) / s
+//
+// where theta_y and theta_1 minimise the loss for the responses and for ones, from 0, without noise or prior functions.
+// Of a hypermodel with one-hot indices mu moves by N_z times what each column of C does: see exact.observe.
+func (p problem) solution(state State) State {
+	mean, sd := state.responses()
+	theta := Div(Sub(state["response.y"], Mul(InsertAxes(mean, -1), state["response.one"])), InsertAxes(sd, -1))
+	out := maps.Clone(state)
+	switch {
+	case p.Particles != nil:
+		out["nu.0"] = Add(state["nu.0"], InsertAxes(theta, 1))
+	case p.oneHot():
+		column := MulScalar(theta, 1/float64(p.z.Dim()+1))
+		out["nu.0"] = Add(state["nu.0"], Sub(theta, column))
+		out["nu.1"] = Add(state["nu.1"], InsertAxes(column, -1))
+	default:
+		out["nu.0"] = Add(state["nu.0"], theta)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Way is a way to the gradient of the loss, or to its minimiser. All ways that fit have the same one in expectation;
+// they differ in the work they make.
+type Way struct {
+	Name  string
+	About string                // what it does, and for what
+	fits  func(p problem) error // why it cannot be taken
+	new   func(p problem) route
+}
+
+// Ways are all of them. A [Trainer] takes the first that fits, which is the fastest that does.
+var Ways = []Way{
+	{"exact", "the minimiser itself, datum by datum: integrate exact", problem.exactly, newExact},
+	{"all sums", "the gradient on all data from sums of a fixed size: integrate full-data",
+		problem.byAllSums, newAllSums},
+	{"closed form", "the expectation over z in closed form, from sums of the minibatch: integrate analytic, " +
+		"predictions linear in theta", problem.inClosedForm, newClosedForm},
+	{"sums", "sums of the minibatch before indices: sampled indices, predictions linear in theta, a quadratic loss, " +
+		"and more data than parameters", problem.bySums, newSums},
+	{"features", "products with the features of the data: sampled indices, predictions linear in theta",
+		problem.byFeatures, newFeatures},
+	{"own gradient", "a network's own backward pass", problem.byOwnGradient, newOwnGradient},
+	{"automatic differentiation", "every belief and every loss", problem.byAutodiff, newAutodiff},
+}
+
+// problem is what a Trainer trains, with what it can do.
+type problem struct {
+	Config
+	hyper.Capabilities
+	belief hyper.Belief
+	z      index.Distribution
+}
+
+// route is a Way with its problem.
+type route interface {
+	// memory is what it keeps of no data.
+	memory(g *Graph, runs int) State
+	// observe adds a datum of each run to the state.
+	observe(state State, d datum, r Rates)
+	// draw draws what the SGD steps of a period need.
+	draw(state State, s rng.Stream, size, actions *Node, r Rates) draws
+	// gradient is grad L~ of the i-th step.
+	gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node
+}
+
+func (t Trainer) problem() problem { return newProblem(t.Config, t.Belief) }
+
+func newProblem(c Config, b hyper.Belief) problem {
+	c.Loss, c.Optimizer = c.loss(), c.optimizer()
+	return problem{c, hyper.CapabilitiesOf(b), b, b.Index()}
+}
+
+// Way is the one that the trainer takes. Its configuration must be valid.
+func (t Trainer) Way() Way {
+	p := t.problem()
+	for _, w := range Ways {
+		if w.fits(p) == nil {
+			return w
+		}
+	}
+	return Ways[len(Ways)-1]
+}
+
+func (t Trainer) route() route { return t.Way().new(t.problem()) }
+
+// fits reports why no way can be taken: why the one that Integrate asks for cannot.
+func (p problem) fits() error {
+	switch p.Integrate {
+	case Exact:
+		return p.exactly()
+	case FullData:
+		return p.byAllSums()
+	case Analytic:
+		if p.inClosedForm() == nil {
+			return nil
+		}
+		if _, finite := p.z.(index.Enumerable); !finite {
+			return p.inClosedForm()
+		}
+	}
+	return p.byAutodiff()
+}
+
+func (p problem) exactly() error {
+	if p.Integrate != Exact {
+		return errOther
+	}
+	return errors.Join(ExactFor(p.belief), p.plain())
+}
+
+func (p problem) byAllSums() error {
+	if p.Integrate != FullData {
+		return errOther
+	}
+	return errors.Join(p.closed(), p.plain())
+}
+
+func (p problem) inClosedForm() error {
+	if p.Integrate != Analytic {
+		return errOther
+	}
+	return errors.Join(p.closed(), p.plain())
+}
+
+func (p problem) bySums() error {
+	switch {
+	case !p.sampled() || p.plain() != nil || !p.linearInTheta():
+		return errOther
+	case !p.Linear.Diagonal() && p.Batch < p.Parametric.NumTheta(): // Phi^T Phi is larger than the data
+		return errOther
+	}
+	return nil
+}
+
+func (p problem) byFeatures() error {
+	if !p.sampled() || p.Regularize == KL || !p.linearInTheta() {
+		return errOther
+	}
+	return nil
+}
+
+func (p problem) byOwnGradient() error {
+	if p.Gradient == nil || p.Parametric == nil {
+		return errOther
+	}
+	return p.byAutodiff()
+}
+
+func (p problem) byAutodiff() error {
+	_, finite := p.z.(index.Enumerable)
+	switch {
+	case p.Regularize == KL && p.Variational == nil:
+		return errors.New("Regularize kl needs a mean-field hypermodel; use anchor")
+	case p.Weights != Unweighted && !p.perturbs():
+		return fmt.Errorf("Weights %s are made from a^T z, which indices of %T do not have; use none", p.Weights, p.z)
+	case !p.sampled() && !(p.Integrate == Analytic && finite):
+		return errOther
+	}
+	return nil
+}
+
+// errOther says that a way is of another integration, or of other beliefs.
+var errOther = errors.New("another way is meant")
+
+// linearInTheta tells whether the predictions are phi(x)^T theta, prior included.
+func (p problem) linearInTheta() bool {
+	return p.Linear != nil && p.Parametric != nil && p.Additive == nil
+}
+
+// plain reports a loss that sums of the data do not give.
+func (p problem) plain() error {
+	switch {
+	case !p.Loss.Quadratic():
+		return fmt.Errorf("Integrate %s needs a quadratic loss, not %T; use sampled", p.Integrate, p.Loss)
+	case p.Weights != Unweighted:
+		return fmt.Errorf("Integrate %s has no Weights, which are other ones for each index; use sampled", p.Integrate)
+	case p.Regularize == KL:
+		return fmt.Errorf("Integrate %s goes with the regularizer anchor; use sampled", p.Integrate)
+	}
+	return nil
+}
+
+// closed reports why the expectation over z has no closed form here.
+func (p problem) closed() error {
+	_, finite := p.z.(index.Enumerable)
+	switch {
+	case !p.perturbs():
+		return fmt.Errorf("Integrate %s needs indices of mean 0, or finitely many, not %T; use sampled",
+			p.Integrate, p.z)
+	case !p.linearInTheta():
+		return fmt.Errorf("Integrate %s needs a base model that is linear in its parameters; use sampled", p.Integrate)
+	case finite:
+		return nil
+	case p.Affine == nil:
+		return fmt.Errorf("Integrate %s needs a linear hypermodel or an ensemble; use sampled", p.Integrate)
+	case !p.sharesLayout():
+		return fmt.Errorf("Integrate %s needs a prior with the hypermodel's layout; use sampled", p.Integrate)
+	}
+	return nil
+}
+
+// perturbs tells whether indices have perturbations a^T z: masks, of mean 1, have none.
+func (p problem) perturbs() bool {
+	_, finite := p.z.(index.Enumerable)
+	mean, _ := p.z.Moments()
+	return finite || mean == 0
+}
+
+// sharesLayout tells whether the prior, if there is one, adds a matrix of the layout of C to it.
+func (p problem) sharesLayout() bool {
+	_, l := p.Affine.PriorMatrix(hyper.Params{})
+	return len(l.Sizes) == 0 || l.Equal(p.Affine.Structure())
+}
+
+// coefficients returns mu [runs, N_theta] and the entries of C + D B, of an affine belief whose prior shares its
+// layout.
+func (p problem) coefficients(params hyper.Params) (mu, c *Node) {
+	mu, c = params.Nu[0], params.Nu[1]
+	if db, _ := p.Affine.PriorMatrix(params); db != nil {
+		c = Add(c, db)
+	}
+	return mu, c
+}

@@ -1,0 +1,54 @@
+package train
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+)
+
+// Weights say how much each datum counts for each index: the bootstrap, beside or instead of the additive perturbations
+// of section 2.1. A weight has mean 1. It is made from u = a^T z, which is N(0, 1): given the datum's a, or given z,
+// see package index. So weights are independent from datum to datum where u is, and an ensemble's particles have
+// independent ones.
+type Weights string
+
+// The weights.
+const (
+	Unweighted Weights = ""
+	// Bernoulli doubles half of the data and leaves out the others: 2 if u > 0, and else 0.
+	Bernoulli Weights = "bernoulli"
+	// Exponential is Exp(1): minus the logarithm of Phi(-u), the Bayesian bootstrap (Rubin 1981).
+	Exponential Weights = "exponential"
+)
+
+// of returns the weights for u.
+func (w Weights) of(u *Node) *Node {
+	if w == Bernoulli {
+		return MulScalar(ConvertDType(GreaterThan(u, ZerosLike(u)), u.DType()), 2)
+	}
+	tail := MulScalar(OneMinus(Erf(MulScalar(u, 1/math.Sqrt2))), 0.5)
+	return Neg(Log(MaxScalar(tail, 1e-7)))
+}
+
+// ofData returns the weights of data for each index, [runs, indices, inputs]; nil is 1.
+func (p problem) ofData(data Batch, z index.Set) *Node {
+	if p.Weights == Unweighted {
+		return nil
+	}
+	return p.Weights.of(p.z.Dot(data.A, z, data.X))
+}
+
+// weighted multiplies x by weights, where there are any.
+func weighted(x, weights *Node) *Node {
+	if weights == nil {
+		return x
+	}
+	return Mul(x, weights)
+}
+
+// perturbed are the responses y + sigma_w a^T z, [runs, indices, inputs], for standard deviations [runs].
+func (p problem) perturbed(data Batch, z index.Set, noise *Node) *Node {
+	return Add(InsertAxes(data.Y, 1), Mul(InsertAxes(noise, -1, -1), p.z.Dot(data.A, z, data.X)))
+}
