@@ -55,7 +55,9 @@ func Names(choices []Choice) []string {
 }
 
 // Beliefs are those that settings can name, each a learner of its own, beside those of package learners.
-var Beliefs = []Choice{}
+var Beliefs = []Choice{
+	{"epinet", hyper.NewEpinet(0)},
+}
 
 // choicesOf lists the values that a field of an interface type can have.
 func choicesOf(t reflect.Type) []Choice {

@@ -1,0 +1,123 @@
+package hyper
+
+import (
+	"errors"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Epinet is a network with an epinet beside it (Osband et al., "Epistemic Neural Networks", 2023), for z ~ N(0, I):
+//
+//	f(x, z) = mu(x) + g([z, phi(x)])^T z + PriorScale sum_i z_i p_i(x)
+//
+// mu is a network, phi(x) is x with mu's last hidden layer, into which no gradient of the epinet flows, g a small
+// network with an output for each number of the index, and p_i fixed networks, drawn once. nu is the parameters of mu,
+// and those of g. All networks have ReLU units.
+type Epinet struct {
+	Features    int     // of an input
+	Hidden      []int   `help:"hidden widths of the network"`
+	Epi         []int   `help:"hidden widths of the epinet"`
+	Dim         int     `help:"dimension of the index"`
+	PriorHidden []int   `help:"hidden widths of each of the prior's networks"`
+	PriorScale  float64 `help:"scale of the prior's networks"`
+}
+
+var _ Sized = Epinet{}
+
+// NewEpinet has the sizes of the Neural Testbed (Osband et al. 2022), and a prior of scale 1.
+func NewEpinet(features int) Epinet {
+	return Epinet{Features: features, Hidden: []int{50, 50}, Epi: []int{15, 15}, Dim: 8, PriorHidden: []int{5, 5}, PriorScale: 1}
+}
+
+// ForInputs is the epinet for inputs of a number of features.
+func (b Epinet) ForInputs(features int) Belief {
+	b.Features = features
+	return b
+}
+
+// Validate reports everything that is wrong.
+func (b Epinet) Validate() error {
+	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1), faults.NotNegative("PriorScale", b.PriorScale)}
+	if len(b.Hidden) == 0 {
+		errs = append(errs, errors.New("Hidden needs a layer, whose units the epinet sees"))
+	}
+	for _, net := range []base.MLP{b.mean(), b.epinet(), b.prior()} {
+		errs = append(errs, net.Validate())
+	}
+	return faults.Prefix("hyper.Epinet: ", errors.Join(errs...))
+}
+
+func layers(in int, hidden []int, out int) base.MLP {
+	return base.MLP{Layers: slices.Concat([]int{in}, hidden, []int{out})}
+}
+
+func (b Epinet) mean() base.MLP  { return layers(b.Features, b.Hidden, 1) }
+func (b Epinet) prior() base.MLP { return layers(b.Features, b.PriorHidden, 1) }
+
+func (b Epinet) epinet() base.MLP {
+	last := 0
+	if len(b.Hidden) > 0 {
+		last = b.Hidden[len(b.Hidden)-1]
+	}
+	return layers(b.Dim+b.Features+last, b.Epi, b.Dim)
+}
+
+// Index is N(0, I).
+func (b Epinet) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
+
+// Inputs is the number of features of an input.
+func (b Epinet) Inputs() int { return b.Features }
+
+// NumInvolved counts the parameters that are trained.
+func (b Epinet) NumInvolved() int { return NumTheta(b.mean()) + NumTheta(b.epinet()) }
+
+// Init draws the networks, Glorot uniform; scale multiplies the prior's.
+func (b Epinet) Init(s rng.Stream, scale *Node) Params {
+	draw := func(name string, net base.MLP, dims ...int) *Node {
+		return InitLayers(net)(s.Named(name), 0, 0, append(dims, NumTheta(net))...)
+	}
+	if scale == nil {
+		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
+	}
+	nu := []*Node{draw("mean", b.mean()), draw("epinet", b.epinet())}
+	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": draw("prior", b.prior(), b.Dim), "scale": scale}}
+}
+
+// Predict returns f(x, z), [runs, indices, inputs].
+func (b Epinet) Predict(p Params, z index.Set, x *Node) *Node {
+	mean, phi := b.meanAt(InsertAxes(p.Nu[0], 1), x)
+	vectors := z.Dense() // [runs, indices, Dim]
+	runs, indices, inputs := vectors.Shape().Dim(0), vectors.Shape().Dim(1), x.Shape().Dim(1)
+
+	// g sees each index with each input: [runs, indices * inputs, Dim + features].
+	pairs := func(v *Node, axis int) *Node {
+		width := v.Shape().Dim(2)
+		return Reshape(BroadcastToDims(InsertAxes(v, axis), runs, indices, inputs, width), runs, indices*inputs, width)
+	}
+	in := Concatenate([]*Node{pairs(vectors, 2), pairs(StopGradient(phi), 1)}, 2)
+	g := b.epinet().Outputs(InsertAxes(p.Nu[1], 1), in) // [runs, 1, Dim, indices * inputs]
+	learned := Einsum("rdnb,rnd->rnb", Reshape(g, runs, b.Dim, indices, inputs), vectors)
+
+	fixed := MulScalar(Einsum("rdb,rnd->rnb", b.prior().Apply(p.Fixed["prior"], x), vectors), b.PriorScale)
+	fixed = StopGradient(Mul(fixed, InsertAxes(p.Fixed["scale"], -1, -1)))
+	return Add(Add(mean, learned), fixed)
+}
+
+// meanAt returns mu(x), [runs, 1, inputs], and phi(x), [runs, inputs, features], for theta [runs, 1, parameters].
+func (b Epinet) meanAt(theta, x *Node) (mean, phi *Node) {
+	net := b.mean()
+	body := base.MLP{Layers: net.Layers[:len(net.Layers)-1]}
+	n, width := NumTheta(body), b.Hidden[len(b.Hidden)-1]
+	part := func(from, to int) *Node { return Slice(theta, AxisRange(), AxisRange(), AxisRange(from, to)) }
+	units := MaxScalar(Squeeze(body.Outputs(part(0, n), x), 1), 0.0) // [runs, width, inputs]
+	mean = Add(Einsum("rnw,rwb->rnb", part(n, n+width), units), part(n+width, n+width+1))
+	return mean, Concatenate([]*Node{x, Transpose(units, 1, 2)}, 2)
+}
