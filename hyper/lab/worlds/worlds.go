@@ -15,7 +15,9 @@ type world struct {
 }
 
 // all are the worlds.
-var all = []world{}
+var all = []world{
+	{"table", "Rows of a CSV file: a contextual bandit", func() bandit.World { return new(bandit.Table) }},
+}
 
 // Order is their names.
 var Order, Known = experiments()

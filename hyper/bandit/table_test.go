@@ -1,0 +1,154 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// written is a file with some text.
+func written(t testing.TB, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// flowers has numbers, words, quotes, spaces, a byte order mark, and a target in the middle.
+const flowers = "\ufefflength,colour,\"kind, exactly\",width\n1,red,b,10\n 2,blue,a,20\n3,\"red\",c,20\n4,green,a,30\n"
+
+// A table is a world.
+func TestTableConforms(t *testing.T) {
+	file := written(t, flowers)
+	conforms(t, func() World { return &Table{File: file, Target: "kind, exactly", Noise: 0.5} })
+}
+
+// By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, widths mean 20 and variance 50; colours are blue, green and
+// red, kinds a, b and c. Rows are all as likely: of 400 draws each of the four has 100 within 5 deviations of 8.7. The
+// input of an action is the context in its block, and the reward 1 for the kind alone.
+func TestTable(t *testing.T) {
+	w := &Table{File: written(t, flowers), Target: "kind, exactly"}
+	length := func(x float64) float32 { return float32((x - 2.5) / math.Sqrt(1.25)) }
+	width := func(x float64) float32 { return float32((x - 20) / math.Sqrt(50)) }
+	rows := [][]float32{
+		{length(1), 0, 0, 1, width(10)}, {length(2), 1, 0, 0, width(20)}, {length(3), 0, 0, 1, width(20)}, {length(4), 0, 1, 0, width(30)},
+	}
+	kinds := []int{1, 0, 2, 0}
+	seeds := make([]uint64, 100)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	counts := make([]int, len(rows))
+	for _, h := range watch(t, backend.Go, w, seeds, nil, 4) {
+		for period, inputs := range h.inputs {
+			row := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r, inputs[:5]) })
+			if row < 0 {
+				t.Fatalf("inputs %v are those of no row", inputs)
+			}
+			counts[row]++
+			for a := range 3 {
+				for b := range 3 {
+					block, want := inputs[15*a+5*b:][:5], make([]float32, 5)
+					if a == b {
+						want = rows[row]
+					}
+					if !slices.Equal(block, want) {
+						t.Fatalf("action %d has %v in block %d, want %v", a, block, b, want)
+					}
+				}
+				want := float32(0)
+				if a == kinds[row] {
+					want = 1
+				}
+				if reward, regret := h.all[period][2*a], h.all[period][2*a+1]; reward != want || regret != 1-want {
+					t.Errorf("row %d: action %d has reward %v and regret %v, want %v", row, a, reward, regret, want)
+				}
+			}
+		}
+	}
+	for row, n := range counts {
+		if math.Abs(float64(n)-100) > 5*8.7 {
+			t.Errorf("row %d is drawn %d times of 400", row, n)
+		}
+	}
+}
+
+// Numbers are in their own order as classes, and the last column is the target unless another is named.
+func TestTableClasses(t *testing.T) {
+	w := &Table{File: written(t, "x,y\n1,10\n2,9\n4,-1\n")}
+	if err := w.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.Problem(); p.Actions != 3 || p.Features != 3 || !p.Moves {
+		t.Errorf("%+v", p)
+	}
+	if got := fmt.Sprint(w.read.class.Value()); got != "[[2] [1] [0]]" {
+		t.Errorf("classes %s", got)
+	}
+	w.Target = "x"
+	if p := w.Problem(); fmt.Sprint(p.Actions, w.read.class.Value()) != "3 [[0] [1] [2]]" {
+		t.Errorf("another target: %+v, classes %v", p, w.read.class.Value())
+	}
+}
+
+// Faults come with file, line and column, as many as there are, and say what to do.
+func TestTableValidate(t *testing.T) {
+	var ids, many strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&ids, "n%d,%d,%d\n", i, i%3, i)
+	}
+	for i := range 20 {
+		fmt.Fprintf(&many, "%d,,1\n", i)
+	}
+	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
+	row := strings.Repeat("1,", 999) + "2\n"
+	for text, want := range map[string][]string{
+		"":                              {"has 0 rows below a header"},
+		"a\n1\n":                        {"needs two columns at least"},
+		"a,b\n":                         {"has 0 rows below a header"},
+		"a,b\n1,2\n3\n":                 {"record on line 3: wrong number of fields"},
+		"a,b\n1,\"2\n3,4\n":             {"line"},
+		"a,b\n1,x\n,y\nNA,z\n":          {"line 3, column 1 (\"a\")", "line 4, column 1 (\"a\"): the value \"NA\" is missing"},
+		"a,b,c\n5,x,1\n5,x,2\n":         {"column 1 (\"a\") is the same number in every row", "column 2 (\"b\") is \"x\" in every row"},
+		"a,b\n1,2\n3,2\n":               {"the target, column 2 (\"b\"), has 1 different values", "choose another target"},
+		"id,k,y\n" + ids.String():       {"column 1 (\"id\") has 51 different values or more", "has 51 different values, or more, where 2 to 50"},
+		"a,b,c\n" + many.String():       {"line 11, column 2", "and more like these"},
+		strings.Repeat(row, 3):          {"column 10 (\"1\") is the same", "and more like these\n"},
+		strings.Repeat(row, 2004):       {"has more than 2000000 numbers by line 2004"},
+		words:                           {"has 3 different values in 900000 rows, too many numbers"},
+		"a,b\n1e300,1\n-1e300,2\n0,1\n": {"variance out of range"},
+	} {
+		err := (&Table{File: written(t, text)}).Validate()
+		for _, want := range want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%.40q: error %v, want %q", text, err, want)
+			}
+		}
+	}
+	good := written(t, flowers)
+	large := written(t, "")
+	if err := os.Truncate(large, mostBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	for want, w := range map[string]*Table{
+		"file is missing":                {},
+		"no such file":                   {File: good + "x"},
+		"is no regular file":             {File: filepath.Dir(good)},
+		"bytes; at most":                 {File: large},
+		"has no column \"color\"":        {File: good, Target: "color"},
+		"noise must be finite":           {File: good, Noise: -1},
+		"choose one of length, colour, ": {File: good, Target: "kind"},
+	} {
+		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", w, err, want)
+		}
+	}
+}
