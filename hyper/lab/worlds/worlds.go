@@ -17,6 +17,7 @@ type world struct {
 // all are the worlds.
 var all = []world{
 	{"table", "Rows of a CSV file: a contextual bandit", func() bandit.World { return new(bandit.Table) }},
+	{"drifting", "Gaussian bandit whose mean rewards drift", func() bandit.World { return bandit.NewDrifting() }},
 }
 
 // Order is their names.

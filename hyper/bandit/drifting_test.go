@@ -1,0 +1,68 @@
+package bandit
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// A drifting bandit is a world.
+func TestDriftingConforms(t *testing.T) {
+	conforms(t, func() World { return &Drifting{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5, Drift: 0.1} })
+}
+
+// Without drift it is the Gaussian bandit, to the bit.
+func TestDriftingWithoutDrift(t *testing.T) {
+	seeds := []uint64{1, 2, 3}
+	still := watch(t, backend.Go, &Drifting{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
+	want := watch(t, backend.Go, &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
+	if !reflect.DeepEqual(still, want) {
+		t.Error("it is another world")
+	}
+}
+
+// The mean rewards, seen without noise, have variance sigma_p^2 in every period, and a correlation of (1-d)^(k/2) over
+// k periods: within 5 standard errors over 8,000 runs, sqrt(2/n) of a variance and at most 1/sqrt(n) of a correlation.
+func TestDriftingMoments(t *testing.T) {
+	const runs, periods, variance, drift = 8000, 13, 2.0, 0.2
+	seeds := make([]uint64, runs)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	w := &Drifting{Arms: 2, PriorVariance: variance, NoiseVariance: 1e-12, Drift: drift}
+	histories := watch(t, backend.Go, w, seeds, nil, periods)
+	mean := func(h history, period int) float64 { return float64(h.all[period][0]) } // of arm 0, by its reward
+	for period := range periods {
+		square, both := 0.0, 0.0
+		for _, h := range histories {
+			now := mean(h, period)
+			square, both = square+now*now/runs, both+now*mean(h, 0)/runs
+		}
+		if math.Abs(square/variance-1) > 5*math.Sqrt(2.0/runs) {
+			t.Errorf("period %d: variance %.3f, want %v", period, square, variance)
+		}
+		// A product of two normals of correlation c has variance 1 + c^2.
+		want := math.Pow(1-drift, float64(period)/2)
+		if got := both / variance; math.Abs(got-want) > 5*math.Sqrt((1+want*want)/runs) {
+			t.Errorf("correlation over %d periods %.3f, want %.3f", period, got, want)
+		}
+	}
+}
+
+func TestDriftingValidate(t *testing.T) {
+	if err := NewDrifting().Validate(); err != nil {
+		t.Error(err)
+	}
+	err := (&Drifting{Drift: 1.5}).Validate()
+	for _, want := range []string{"arms must be at least 1", "prior-variance", "noise-variance", "drift must be from 0 to 1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want also %q", err, want)
+		}
+	}
+	if err := (&Drifting{Arms: 1, PriorVariance: 1, NoiseVariance: 1, Drift: math.NaN()}).Validate(); err == nil {
+		t.Error("a drift that is no number passes")
+	}
+}
