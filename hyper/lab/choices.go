@@ -24,6 +24,7 @@ var Policies = []Choice{
 	{"egreedy", explore.EpsilonGreedy{Anneal: 30}},
 	{"ucb", explore.UCB{}},
 	{"top-two", explore.TopTwo{}},
+	{"squarecb", explore.SquareCB{}},
 }
 
 // Optimizers are those that settings can name.

@@ -1,0 +1,56 @@
+package explore
+
+import (
+	"errors"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// SquareCB is inverse gap weighting (Foster and Rakhlin, "Beyond UCB", ICML 2020): with f the mean of the sampled
+// functions and A the number of actions, an action other than the best one of f (ties: the lowest) is taken with
+// probability 1 / (A + gamma (f_best - f_a)), and the best one otherwise.
+type SquareCB struct {
+	N     int     `help:"functions drawn for each decision; 0 is 30"`
+	Gamma float64 `run:"true" help:"gamma: how much rarer actions are that look worse, over the unit of rewards; 0 is 100"`
+}
+
+var _ Policy = SquareCB{}
+
+// Samples is the number of functions drawn for each decision.
+func (p SquareCB) Samples() int {
+	if p.N == 0 {
+		return 30
+	}
+	return p.N
+}
+
+// Validate reports what is wrong.
+func (p SquareCB) Validate() error {
+	return errors.Join(faults.AtLeast("explore.SquareCB: N", p.N, 0),
+		faults.NotNegative("explore.SquareCB: Gamma", p.Gamma))
+}
+
+// Decide draws an action by the gaps of the mean.
+func (p SquareCB) Decide(values *Node, now Moment) (probabilities, action *Node) {
+	gamma := now.Numbers.Of(now.Stream, "Gamma", p.Gamma)
+	gamma = InsertAxes(Where(Equal(gamma, ZerosLike(gamma)), MulScalar(OnesLike(gamma), 100), gamma), -1)
+	f := ReduceMean(values, 1) // [runs, actions]
+	is := OnesLike(f)
+	if now.There != nil {
+		is = ConvertDType(now.There, f.DType())
+		f = Where(now.There, f, BroadcastToShape(Scalar(f.Graph(), f.DType(), math.Inf(-1)), f.Shape()))
+	}
+	best := ArgMax(f, 1, dtypes.Int32)
+	top := OneHot(best, f.Shape().Dim(1), f.DType())
+	gap := Sub(ReduceAndKeep(f, ReduceMax, 1), f)
+	others := Mul(Div(OnesLike(f), Add(ReduceAndKeep(is, ReduceSum, 1), Mul(gamma, gap))), Mul(is, OneMinus(top)))
+	sums := runningSum(others)
+	reached := ConvertDType(LessThan(now.Stream.Named("squarecb").Uniform(1), sums), dtypes.Int32)
+	other := GreaterThan(ReduceMax(reached, 1), ScalarZero(f.Graph(), dtypes.Int32))
+	probabilities = Add(others, Mul(top, OneMinus(ReduceAndKeep(others, ReduceSum, 1))))
+	return probabilities, Where(other, ArgMax(reached, 1, dtypes.Int32), best)
+}
