@@ -44,6 +44,7 @@ var Schedules = []Choice{
 // Losses are those that settings can name.
 var Losses = []Choice{
 	{"gaussian", train.Gaussian{}},
+	{"logistic", train.LogisticLoss{}},
 }
 
 // Names are those of choices.
