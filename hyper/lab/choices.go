@@ -33,6 +33,7 @@ var Optimizers = []Choice{
 	{"adam", train.Adam{}},
 	{"adamax", train.Adamax{}},
 	{"rmsprop", train.RMSProp{}},
+	{"momentum", train.Momentum{}},
 }
 
 // Schedules are those of steps that settings can name.

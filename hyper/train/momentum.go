@@ -1,0 +1,51 @@
+package train
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Momentum is SGD with a velocity v <- Decay v + gradient (Polyak 1964), nu <- nu - step v; with Nesterov's look ahead
+// nu <- nu - step (gradient + Decay v). In the long run it goes 1 / (1 - Decay) times as far as SGD. It is no [Linear]
+// optimizer: its limit of stability is another one.
+type Momentum struct {
+	Decay    float64 `help:"share of the velocity that a step keeps; 0 is 0.9"`
+	Nesterov bool    `help:"look ahead by one step"`
+}
+
+var _ Optimizer = Momentum{}
+
+// Init returns velocities of zero.
+func (o Momentum) Init(nu []*Node) []*Node {
+	out := make([]*Node, len(nu))
+	for i, v := range nu {
+		out[i] = ZerosLike(v)
+	}
+	return out
+}
+
+// Update makes one step.
+func (o Momentum) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
+	decay := o.Decay
+	if decay == 0 {
+		decay = 0.9
+	}
+	for i, g := range grads {
+		v := Add(MulScalar(state[i], decay), g)
+		newState = append(newState, v)
+		if o.Nesterov {
+			v = Add(MulScalar(v, decay), g)
+		}
+		newNu = append(newNu, Sub(nu[i], Mul(perRun(step, nu[i]), v)))
+	}
+	return newState, newNu
+}
+
+// Validate reports a decay out of range.
+func (o Momentum) Validate() error {
+	if !(o.Decay >= 0 && o.Decay < 1) {
+		return fmt.Errorf("Decay must be in [0, 1), got %v", o.Decay)
+	}
+	return nil
+}
