@@ -40,6 +40,7 @@ var Optimizers = []Choice{
 var Schedules = []Choice{
 	{"constant", train.Constant{}},
 	{"inverse-root", train.InverseRoot{}},
+	{"cosine", train.Cosine{Periods: 1000}},
 }
 
 // Losses are those that settings can name.
