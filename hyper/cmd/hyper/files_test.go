@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+// rows are a CSV file of two kinds that one column tells apart.
+const rows = "size,color,kind\n1,red,ant\n2,red,bee\n1.1,black,ant\n2.1,black,bee\n0.9,red,ant\n1.9,red,bee\n"
+
+// written is a file with a text, in a folder of its own.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must.M(os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// A CSV file is a world, a learner's settings may be in a file, and any learner runs in any world, also one whose
+// rewards come late; what is done can be resumed and read without the file of settings.
+func TestFilesOfOnesOwn(t *testing.T) {
+	table := written(t, "rows.csv", rows)
+	mine := written(t, "mine.json", `{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
+	out := filepath.Join(t.TempDir(), "out")
+	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
+		"--runs", "2", "--json", "--out", out)
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) || strings.Contains(stdout, "Inf") {
+		t.Error(stdout)
+	}
+	must.M(os.Remove(mine))
+	for _, verb := range []string{"resume", "compare"} {
+		if status, _, stderr := call(t, verb, out); status != 0 {
+			t.Errorf("hyper %s: exit status %d: %s", verb, status, stderr)
+		}
+	}
+	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set", "hidden=4",
+		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+}
+
+func TestBadFilesOfOnesOwn(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no such file":                   {"run", "gaussian", "--agent", "none.json"},
+		`want {"learner": KIND`:          {"run", "gaussian", "--agent", written(t, "a.json", `{"kind": "linear"}`)},
+		`unknown learner "linaer"`:       {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},
+		`unknown key "step"`:             {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
+		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
+		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
+		"none.csv":                       {"run", "none.csv"},
+		`has no column "knd"`:            {"run", written(t, "a.csv", rows), "--set", "target=knd"},
+	} {
+		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("hyper %v: exit status %d: %s, want %q", args, status, stderr, want)
+		}
+	}
+}
