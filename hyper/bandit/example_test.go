@@ -5,47 +5,119 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/janpfeifer/must"
+	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// What a learner may know of the bandit of section 4.1: its arms, and the variances of the loss.
+// A bandit with 20 arms: what a learner knows of it, and the least regret that any learner can have in 1,000 periods.
 func ExampleNewGaussian() {
-	p := bandit.NewGaussian().Problem()
-	fmt.Println(p.Actions, p.Features, p.PriorVariance, p.NoiseVariance)
-	// Output: 10 0 2.25 1
+	w := bandit.NewGaussian()
+	w.Arms = 20
+	p := w.Problem()
+	fmt.Println(w.Validate(), p.Actions, p.Features, p.PriorVariance, p.NoiseVariance)
+	fmt.Printf("%.1f\n", w.LeastRegret(1000))
+	// Output:
+	// <nil> 20 0 2.25 1
+	// 52.7
 }
 
-// Of the bandit of section 4.2 it knows the actions' length, and the distribution of the network that makes the rewards.
-func ExampleNewNeural() {
-	p := bandit.NewNeural().Problem()
-	fmt.Println(p.Actions, p.Features, p.Truth.Base)
-	// Output: 200 20 {[20 3 3 1] }
-}
-
-// A bandit of which a thousandth of the variance of mean rewards is new in each period.
+// Arms whose mean rewards change, by a tenth of their variance in each period; runs of a batch may differ in the numbers.
 func ExampleNewDrifting() {
 	w := bandit.NewDrifting()
-	w.Drift = 0.001
+	w.Drift = 0.1
+	fmt.Println(w.Validate(), hyper.NumbersOf(w))
+	w.Drift = 2
+	fmt.Println(w.Validate())
+	// Output:
+	// <nil> map[Drift:0.1 NoiseVariance:1 PriorVariance:2.25]
+	// drift must be from 0 to 1, got 2
+}
+
+// The bandit of section 4.2 with 1,000 actions, of 20 features each.
+func ExampleNewNeural() {
+	w := bandit.NewNeural()
+	w.Actions = 1000
+	p := w.Problem()
+	fmt.Println(w.Validate(), p.Actions, p.Features, hyper.NumTheta(p.Truth.Base))
+	// Output: <nil> 1000 20 79
+}
+
+// The bandit of section 5 for four components: each alone, and the halves of the list.
+func ExampleNewOneSparse() {
+	w := bandit.NewOneSparse()
+	w.Size = 4
 	fmt.Println(w.Validate(), w.Problem().Actions)
-	// Output: <nil> 10
+	for _, x := range w.Actions() {
+		fmt.Println(x)
+	}
+	// Output:
+	// <nil> 6
+	// [1 0 0 0]
+	// [0 1 0 0]
+	// [0 0 1 0]
+	// [0 0 0 1]
+	// [0.5 0.5 0 0]
+	// [0 0 0.5 0.5]
 }
 
-// Rewards of the bandit of section 4.1 that come 30 periods after the actions.
-func ExampleDelayed() {
-	w := &bandit.Delayed{World: bandit.NewGaussian(), Periods: 30}
-	fmt.Println(w.Validate(), w.Problem().Delays)
-	// Output: <nil> true
-}
-
-// The rows of a file as a world: which kind is it, by size and color?
+// A file of flowers: a guess for each has the context of the flower, its two numbers and a 0 or 1
+// for each of three colours, in a block of its own.
 func ExampleTable() {
-	dir := must.M1(os.MkdirTemp("", "rows"))
-	defer func() { must.M(os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "rows.csv")
-	must.M(os.WriteFile(path, []byte("size,color,kind\n1,red,ant\n2,black,bee\n3,red,bee\n"), 0o644))
-	w := &bandit.Table{File: path}
+	dir, err := os.MkdirTemp("", "table")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "flowers.csv")
+	text := "length,width,color,kind\n5.1,1.4,blue,iris\n3.2,0.9,red,poppy\n4.8,1.1,red,iris\n2.9,0.7,white,daisy\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := &bandit.Table{File: file, Target: "kind"}
 	fmt.Println(w.Validate(), w.Problem().Actions, w.Problem().Features)
-	// Output: <nil> 2 6
+	// Output: <nil> 3 15
+}
+
+// Rewards that come two periods after the action: what arrives in each of four periods.
+func ExampleDelayed() {
+	w := &bandit.Delayed{World: bandit.NewGaussian(), Periods: 2}
+	fmt.Println(w.Validate(), w.Problem().Delays)
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		state := w.Init(s.Named("init"), nil)
+		var arrivals []*Node
+		for period := range 4 {
+			now := Const(in[0].Graph(), int32(period))
+			_, state = w.Offer(state, nil, s.At(now), now)
+			action := BroadcastToDims(AddScalar(now, 5), 1) // 5, 6, 7, 8
+			var o bandit.Outcome
+			o, state = w.Step(state, nil, s.At(now), now, action)
+			arrivals = append(arrivals, o.Late.Arrived, o.Late.Action)
+		}
+		return arrivals
+	}, []uint64{1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := 0; i < len(out); i += 2 {
+		fmt.Println(out[i].Value(), out[i+1].Value())
+	}
+	// Output:
+	// <nil> true
+	// false [0]
+	// false [0]
+	// true [5]
+	// true [6]
 }

@@ -215,3 +215,42 @@ func ExampleMLP_Groups() {
 	fmt.Println(MLP{Layers: []int{20, 10, 10, 1}}.Groups())
 	// Output: [210 110 11]
 }
+
+// 2 x_1 - x_2 + 5 at (3, 1) and (0, 0).
+func ExampleLinear() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	line := Linear{Features: 2, Intercept: true}
+	f, err := CallOnce(b, line.Apply, [][][]float32{{{2, -1, 5}}}, [][][]float32{{{3, 1}, {0, 0}}})
+	fmt.Println(line.Groups(), f.Value(), err)
+	// Output: [3] [[[10 5]]] <nil>
+}
+
+// A number for each of three arms, here looked up for arms 2 and 0.
+func ExampleTabular() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	arms := Tabular{Arms: 3}
+	f, err := CallOnce(b, arms.Apply, [][][]float32{{{10, 20, 30}}}, [][][]int32{{{2}, {0}}})
+	fmt.Println(arms.Groups(), f.Value(), err)
+	// Output: [3] [[[30 10]]] <nil>
+}
+
+// A network 1-1-1 that is max(x - 1, 0) * 2 + 3.
+func ExampleMLP() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	net := MLP{Layers: []int{1, 1, 1}}
+	f, err := CallOnce(b, net.Apply, [][][]float32{{{1, -1, 2, 3}}}, [][][]float32{{{0}, {2}}})
+	fmt.Println(f.Value(), err)
+	// Output: [[[3 5]]] <nil>
+}

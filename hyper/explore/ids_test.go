@@ -401,3 +401,17 @@ func TestGroupSums(t *testing.T) {
 		}
 	})
 }
+
+// Action 0 has regret 1 and tells nothing, action 1 has regret 4 and variance 1: (1 + 3p)^2 / p is least at p = 1/3.
+func ExampleMinimumRatio() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	probabilities, err := CallOnce(b, func(regret, variance *Node) *Node {
+		return MinimumRatio(regret, variance).Probabilities(2)
+	}, [][]float32{{1, 4}}, [][]float32{{0, 1}})
+	fmt.Printf("%.3f %v\n", probabilities.Value(), err)
+	// Output: [[0.667 0.333]] <nil>
+}

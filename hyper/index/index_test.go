@@ -190,3 +190,27 @@ func ExamplePerArm() {
 	fmt.Println(d.Dim(), d.Width())
 	// Output: 200 10
 }
+
+// An index of three standard normal numbers.
+func ExampleGaussian() {
+	d := Gaussian{N: 3}
+	mean, second := d.Moments()
+	fmt.Println(d.Dim(), d.Width(), mean, second, Validate(d))
+	// Output: 3 3 0 1 <nil>
+}
+
+// A point of the unit sphere in four dimensions: E z_i^2 is 1/4.
+func ExampleSphere() {
+	d := Sphere{N: 4}
+	mean, second := d.Moments()
+	fmt.Println(d.Dim(), mean, second, Validate(d))
+	// Output: 4 0 0.25 <nil>
+}
+
+// A mask of ten units that each stay with probability 0.8, and are then multiplied by 1.25.
+func ExampleBernoulli() {
+	d := Bernoulli{N: 10, Keep: 0.8}
+	mean, second := d.Moments()
+	fmt.Println(d.Dim(), mean, second, Validate(d))
+	// Output: 10 1 1.25 <nil>
+}

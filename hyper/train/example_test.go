@@ -3,8 +3,14 @@ package train_test
 import (
 	"fmt"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -26,4 +32,127 @@ func ExampleTrainer_Way() {
 	// Output:
 	// <nil> own gradient
 	// <nil> features
+}
+
+// Where each optimizer goes from 1 in two steps of size 0.1, by gradients of 2 and then of 2 again. One that divides by
+// the size of gradients moves by the step size.
+func ExampleOptimizer() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gomlx := optimizer.Adam().LearningRate(1).Done().(train.GradientOptimizer)
+	for _, o := range []train.Optimizer{
+		train.SGD{}, train.Momentum{}, train.Momentum{Nesterov: true}, train.Adam{}, train.Adamax{}, train.RMSProp{}, train.FromGoMLX{Optimizer: gomlx},
+	} {
+		out, err := CallOnceN(b, func(in []*Node) []*Node {
+			nu, grads := in[:1], in[1:2]
+			state := o.Init(nu)
+			state, first := o.Update(state, nu, grads, in[2])
+			_, second := o.Update(state, first, grads, in[2])
+			return []*Node{first[0], second[0]}
+		}, []float32{1}, []float32{2}, []float32{0.1})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%T: %.3f %.3f\n", o, out[0].Value(), out[1].Value())
+	}
+	// Output:
+	// train.SGD: [0.800] [0.600]
+	// train.Momentum: [0.800] [0.420]
+	// train.Momentum: [0.620] [0.078]
+	// train.Adam: [0.900] [0.800]
+	// train.Adamax: [0.900] [0.800]
+	// train.RMSProp: [0.900] [0.800]
+	// train.FromGoMLX: [0.900] [0.800]
+}
+
+// What a step is multiplied by with 0, 100, 300 and 1,000 data.
+func ExampleSchedule() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range []train.Schedule{train.Constant{}, train.InverseRoot{After: 100}, train.Cosine{Periods: 300, Final: 0.1}} {
+		factors, err := CallOnce(b, s.Factor, []float32{0, 100, 300, 1000})
+		fmt.Printf("%T: %.3f %v\n", s, factors.Value(), err)
+	}
+	// Output:
+	// train.Constant: [1.000 1.000 1.000 1.000] <nil>
+	// train.InverseRoot: [1.000 0.707 0.500 0.302] <nil>
+	// train.Cosine: [1.000 0.775 0.100 0.100] <nil>
+}
+
+// What a prediction of 1 costs where the response is 0, its derivative, and the mean response that it stands for.
+func ExampleLoss() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range []train.Loss{train.Gaussian{}, train.LogisticLoss{}} {
+		out, err := CallOnceN(b, func(in []*Node) []*Node {
+			return []*Node{l.Value(in[0], in[1]), l.Gradient(in[0], in[1]), l.Link(in[0])}
+		}, []float32{1}, []float32{0})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%T: %.3f %.3f %.3f\n", l, out[0].Value(), out[1].Value(), out[2].Value())
+	}
+	// Output:
+	// train.Gaussian: [0.500] [1.000] [1.000]
+	// train.LogisticLoss: [1.313] [0.731] [0.731]
+}
+
+// Two arms, of which the second gives 2: with variances of 1 its mean is now (2 + 0) / 2.
+func ExampleTrainer() {
+	arms := base.Tabular{Arms: 2}
+	t := train.Trainer{
+		Belief: hyper.Model{Base: arms, Hyper: hyper.Linear{
+			Layout: hyper.PerParameter(2, 5), P: index.PerArm{Arms: 2, M: 5}, InitM: hyper.InitZeros,
+		}},
+		Config: train.Config{Integrate: train.Exact},
+	}
+	fmt.Println(t.Validate(t.Belief), t.Way().Name)
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mu, err := CallOnce(b, func(seeds, one, size, arm, reward *Node) *Node {
+		s := rng.New(seeds)
+		rates := train.Rates{Step: one, NoiseVar: one, PriorVar: one, Perturbation: one}
+		state := t.Init(s.Named("init"), nil)
+		state = t.Observe(state, s.Named("observe"), size, arm, reward, nil, rates)
+		return t.Params(state).Nu[0]
+	}, []uint64{1}, []float32{1}, int32(0), []int32{1}, []float32{2})
+	fmt.Printf("%.3f %v\n", mu.Value(), err)
+	// Output:
+	// <nil> exact
+	// [[0.000 1.000]] <nil>
+}
+
+// The exact posterior of two arms, of which the second gave 2 once.
+func ExampleIndependentGaussian() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		p := train.IndependentGaussian{Arms: 2}
+		mean, sd := p.Posterior(p.Observe(p.Init(in[0].Graph(), 1), in[0], in[1]), in[2], in[2])
+		return []*Node{mean, sd}
+	}, []int32{1}, []float32{2}, []float32{1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f %.3f\n", out[0].Value(), out[1].Value())
+	// Output:
+	// [[0.000 1.000]] [[1.000 0.707]]
 }

@@ -6,50 +6,86 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Every kind of learner as it begins with the neural bandit, with the way to the gradient that it takes.
-func Example() {
-	p := bandit.NewNeural().Problem()
-	for _, s := range []lab.LearnerMaker{
-		learners.NewLinear(false), learners.NewEnsemble(false), learners.NewHypernetwork(false), learners.NewDiagonal(false),
-		learners.NewMeanField(false), learners.NewDropout(false), learners.NewSingle(false), learners.NewOneSparse(false),
-		learners.NewGeneric(hyper.NewEpinet(0)),
-	} {
-		l := s.Learner(p, 1000)
-		way := train.Trainer{Belief: l.Belief, Config: l.Train}.Way()
-		fmt.Printf("%T: %s, %T\n", s, way.Name, l.Policy)
-	}
+// The linear hypermodel of section 4.1 for 10 arms, with a smaller index, and what its learner does in 500 periods.
+func ExampleNewLinear() {
+	c, p := learners.NewLinear(true), bandit.NewGaussian().Problem()
+	c.IndexDim, c.Integrate = 5, string(train.Exact)
+	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved(), "parameters")
+	l := c.Learner(p, 500)
+	fmt.Println(train.Trainer{Belief: l.Belief, Config: l.Train}.Way().Name, l.Policy)
 	// Output:
-	// *learners.Linear: own gradient, explore.Thompson
-	// *learners.Ensemble: own gradient, explore.Thompson
-	// *learners.Hypernetwork: own gradient, explore.Thompson
-	// *learners.Diagonal: own gradient, explore.Thompson
-	// *learners.MeanField: own gradient, explore.Thompson
-	// *learners.Dropout: own gradient, explore.Thompson
-	// *learners.Single: own gradient, explore.EpsilonGreedy
-	// *learners.OneSparse: sums, explore.IDS
-	// *learners.Generic: automatic differentiation, explore.Thompson
+	// <nil> 60 parameters
+	// exact {0}
 }
 
-// A learner with settings of its own, in a world with as many actions as wanted: what the lab simulates, and what
-// package agent takes.
+// An ensemble of 30 networks for the bandit of section 4.2, with information-directed sampling.
 func ExampleNewEnsemble() {
-	world, c := bandit.NewNeural(), learners.NewEnsemble(false)
-	world.Actions, c.Particles, c.Policy = 50, 30, explore.UCB{Quantile: 0.9}
-	s := &lab.Setting{World: world, Learner: c}
-	l, features, err := s.Handover(1000)
-	fmt.Println(l.Policy, features, err)
-	// Output: {0 0.9} 20 <nil>
+	c, p := learners.NewEnsemble(false), bandit.NewNeural().Problem()
+	c.Particles, c.Policy = 30, explore.IDS{N: 100}
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), l.Belief.Index(), l.Train.Optimizer, l.Train.Capacity)
+	// Output: <nil> {30} {0 0 0 0} 1000
 }
 
-// The name of the descent's fields are the keys of the command: --set step-size=0.1.
+// A hypernetwork, with about as many parameters as the linear hypermodel of the same world.
+func ExampleNewHypernetwork() {
+	c, p := learners.NewHypernetwork(false), bandit.NewNeural().Problem()
+	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved(), learners.NewLinear(false).Model(p).NumInvolved())
+	// Output: <nil> 10105 10261
+}
+
+// A diagonal hypermodel, of a wider network, so that it has about as many parameters as the linear hypermodel: each
+// parameter of the network has a mean, and a number of the index of its own.
+func ExampleNewDiagonal() {
+	c, p := learners.NewDiagonal(false), bandit.NewNeural().Problem()
+	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved())
+	// Output: <nil> 9962
+}
+
+// Bayes by Backprop: a mean and a deviation for each of the 4,981 parameters of a network.
+func ExampleNewMeanField() {
+	c, p := learners.NewMeanField(false), bandit.NewNeural().Problem()
+	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved(), c.Learner(p, 1000).Train.Regularize)
+	// Output: <nil> 9962 kl
+}
+
+// Dropout that keeps nine of ten units of a network: the index is a mask of all hidden units.
+func ExampleNewDropout() {
+	c, p := learners.NewDropout(false), bandit.NewNeural().Problem()
+	c.Keep = 0.9
+	fmt.Println(c.Validate(&p), c.Model(p).Index())
+	// Output: <nil> {200 0.9}
+}
+
+// One network, which is explored with at random.
+func ExampleNewSingle() {
+	c, p := learners.NewSingle(false), bandit.NewNeural().Problem()
+	c.Hidden = []int{20}
+	fmt.Printf("%v %d parameters, %T\n", c.Validate(&p), c.Model(p).NumInvolved(), c.Policy)
+	// Output: <nil> 441 parameters, explore.EpsilonGreedy
+}
+
+// The hypermodel of section 5, for the bandit there.
+func ExampleNewOneSparse() {
+	c, p := learners.NewOneSparse(false), bandit.NewOneSparse().Problem()
+	fmt.Printf("%v %d parameters, %T\n", c.Validate(&p), c.Model(p).NumInvolved(), c.Policy)
+	// Output: <nil> 50 parameters, explore.IDS
+}
+
+// An epinet, as any belief that can be made for inputs of a number of features: it sees 10 arms as one-hot vectors.
+func ExampleNewGeneric() {
+	c, p := learners.NewGeneric(hyper.NewEpinet(1)), bandit.NewGaussian().Problem()
+	fmt.Println(c.Validate(&p), c.Learner(p, 1000).Belief.(hyper.Epinet).Features)
+	// Output: <nil> 10
+}
+
+// The paper's way to train: one step of SGD a period. Other settings change fields of it.
 func ExampleNewDescent() {
-	d := learners.NewDescent()
-	d.StepSize, d.Batch, d.Indices = 0.1, 32, 8
-	fmt.Println(d.Steps, d.Integrate, d.Optimizer)
-	// Output: 1 sampled {}
+	c := learners.NewDescent()
+	fmt.Printf("%d %T %s\n", c.Steps, c.Optimizer, c.Integrate)
+	// Output: 1 train.SGD sampled
 }
