@@ -7,139 +7,269 @@ import (
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// smallEpinet is an epinet of which every part does something.
-var smallEpinet = Epinet{Features: 2, Hidden: []int{4, 3}, Epi: []int{5}, Dim: 2, PriorHidden: []int{3}, PriorScale: 0.7}
-
-// mlp is a ReLU network in plain Go: its outputs, and its last hidden layer.
-func mlp(layers []int, theta, x []float64) (out, hidden []float64) {
-	for i := range len(layers) - 1 {
-		in, width := layers[i], layers[i+1]
-		next := make([]float64, width)
-		for o := range next {
-			next[o] = theta[in*width+o]
-			for j := range in {
-				next[o] += theta[o*in+j] * x[j]
-			}
-			if i < len(layers)-2 {
-				next[o] = max(next[o], 0)
-			}
-		}
-		hidden, x, theta = x, next, theta[(in+1)*width:]
-	}
-	return x, hidden
+// smallEpinet has other widths everywhere.
+var smallEpinet = Epinet{
+	Features: 2, Hidden: []int{4, 3}, Epi: []int{5}, Dim: 2, PriorHidden: []int{6}, PriorScale: 0.7,
 }
 
-// f(x, z) is the network, the epinet and the prior, added up in plain Go in double precision, for two runs whose priors
-// have scales of their own. Roundings of single precision are some 1e-6.
-func TestEpinetPredicts(t *testing.T) {
-	b, r := smallEpinet, rand.New(rand.NewPCG(1, 2))
-	x, z := make([][][]float32, 2), make([][][]float32, 2)
-	for run := range 2 {
-		for range 3 {
-			x[run] = append(x[run], []float32{float32(r.NormFloat64()), float32(r.NormFloat64())})
-			z[run] = append(z[run], []float32{float32(r.NormFloat64()), float32(r.NormFloat64())})
-		}
-	}
-	scale := []float32{1, 2.5}
-	testbackend.Each(t, func(t *testing.T, name string) {
-		out := eval(t, name, func(in []*Node) []*Node {
-			p := b.Init(rng.New(in[0]), in[3])
-			return []*Node{b.Predict(p, index.Vectors(in[2]), in[1]), p.Nu[0], p.Nu[1], p.Fixed["prior"]}
-		}, []uint64{5, 6}, x, z, scale)
-		at := 0
-		for run := range 2 {
-			part := func(k int) []float64 {
-				n := len(out[k]) / 2
-				return out[k][run*n : (run+1)*n]
-			}
-			mean, epi, prior := part(1), part(2), part(3)
-			for _, zi := range z[run] {
-				for _, xi := range x[run] {
-					in := floats(xi)
-					mu, hidden := mlp([]int{2, 4, 3, 1}, mean, in)
-					g, _ := mlp([]int{7, 5, 2}, epi, append(append(floats(zi), in...), hidden...))
-					want := mu[0]
-					for d := range 2 {
-						n := len(prior) / 2
-						p, _ := mlp([]int{2, 3, 1}, prior[d*n:(d+1)*n], in)
-						want += float64(zi[d]) * (g[d] + 0.7*float64(scale[run])*p[0])
-					}
-					if got := out[0][at]; !(got-want < 1e-5 && want-got < 1e-5) {
-						t.Fatalf("run %d: f is %v, want %v", run, got, want)
-					}
-					at++
-				}
-			}
-		}
-	})
-}
+// epinetData are parameters of smallEpinet, indices and inputs, for two runs.
+type epinetData struct{ mean, epinet, prior, scale, z, x *tensors.Tensor }
 
-// No gradient of the epinet flows into the network, and none into the prior: the network's gradient is that of mu alone.
-func TestEpinetStopsGradients(t *testing.T) {
-	b := smallEpinet
-	out := eval(t, "go", func(in []*Node) []*Node {
-		p := b.Init(rng.New(in[0]), nil)
-		f := b.Predict(p, index.Vectors(in[2]), in[1])
-		mu := base.MLP{Layers: []int{2, 4, 3, 1}}.Apply(InsertAxes(p.Nu[0], 1), in[1])
-		grads := Gradient(ReduceAllSum(f), p.Nu[0], p.Nu[1], p.Fixed["prior"])
-		alone := Gradient(MulScalar(ReduceAllSum(mu), 2), p.Nu[0]) // of two indices
-		return []*Node{grads[0], alone[0], grads[1], grads[2]}
-	}, []uint64{7}, [][][]float32{{{0.3, -0.2}, {1, 0.5}}}, [][][]float32{{{1, -1}, {0.5, 2}}})
-	moves := 0
-	for i := range out[0] {
-		if d := out[0][i] - out[1][i]; d > 1e-5 || d < -1e-5 {
-			t.Fatalf("gradient %d of the network is %v, of mu alone %v", i, out[0][i], out[1][i])
-		}
-	}
-	for _, g := range out[2] {
-		if g != 0 {
-			moves++
-		}
-	}
-	if moves == 0 {
-		t.Error("the epinet has no gradient")
-	}
-	for _, g := range out[3] {
-		if g != 0 {
-			t.Fatalf("the prior has gradient %v", g)
-		}
+func newEpinetData() epinetData {
+	b, r := smallEpinet, rand.New(rand.NewPCG(5, 6))
+	return epinetData{
+		random(r, 2, NumTheta(b.mean())), random(r, 2, NumTheta(b.epinet())), random(r, 2, b.Dim, NumTheta(b.prior())),
+		tensors.FromValue([]float32{0.5, 3}), random(r, 2, 3, b.Dim), random(r, 2, 4, b.Features),
 	}
 }
 
-func floats(v []float32) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		out[i] = float64(v[i])
+func (d epinetData) args() []any { return []any{d.mean, d.epinet, d.prior, d.scale, d.z, d.x} }
+
+// epinetParams are the parameters among the arguments of a graph function.
+func epinetParams(in []*Node) Params {
+	return Params{Nu: in[:2], Nu0: in[:2], Fixed: map[string]*Node{"prior": in[2], "scale": in[3]}}
+}
+
+// part is the i-th of the equal parts that a tensor's numbers have, as there are n.
+func part(x *tensors.Tensor, i, n int) []float64 {
+	all := tensors.MustCopyFlatData[float32](x)
+	out := make([]float64, len(all)/n)
+	for j := range out {
+		out[j] = float64(all[i*len(out)+j])
 	}
 	return out
 }
 
-func TestEpinetIsChecked(t *testing.T) {
-	for want, b := range map[string]Epinet{
-		"Features must be at least 1":   NewEpinet(0),
-		"Dim must be at least 1":        {Features: 1, Hidden: []int{2}},
-		"Hidden needs a layer":          {Features: 1, Dim: 2},
-		"PriorScale must be finite and": {Features: 1, Dim: 1, Hidden: []int{2}, PriorScale: -1},
-	} {
-		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", b, err, want)
+// plainMLP returns the units of the last hidden layer of a ReLU network, and its outputs.
+func plainMLP(net base.MLP, theta, x []float64) (units, out []float64) {
+	for i := range len(net.Layers) - 1 {
+		in, width := net.Layers[i], net.Layers[i+1]
+		units = x
+		x = make([]float64, width)
+		for o := range x {
+			x[o] = theta[in*width+o]
+			for j := range in {
+				x[o] += theta[o*in+j] * units[j]
+			}
+			if i < len(net.Layers)-2 {
+				x[o] = max(x[o], 0)
+			}
+		}
+		theta = theta[(in+1)*width:]
+	}
+	return units, x
+}
+
+// plainEpinet is f(x, z) of smallEpinet. phi has the parameters by which g sees mu's units.
+func plainEpinet(d epinetData, run int, mean, phi, epinet, z, x []float64) float64 {
+	b := smallEpinet
+	_, mu := plainMLP(b.mean(), mean, x)
+	units, _ := plainMLP(b.mean(), phi, x)
+	var in []float64
+	in = append(append(append(in, z...), x...), units...)
+	_, g := plainMLP(b.epinet(), epinet, in)
+	f := mu[0]
+	for i := range z {
+		_, p := plainMLP(b.prior(), part(d.prior, run*b.Dim+i, 2*b.Dim), x)
+		f += z[i] * (g[i] + part(d.scale, run, 2)[0]*b.PriorScale*p[0])
+	}
+	return f
+}
+
+// Predictions are the formula's, computed one by one.
+func TestEpinet(t *testing.T) {
+	d := newEpinetData()
+	var want []float64
+	for run := range 2 {
+		mean, epinet := part(d.mean, run, 2), part(d.epinet, run, 2)
+		for i := range 3 {
+			for j := range 4 {
+				want = append(want, plainEpinet(d, run, mean, mean, epinet, part(d.z, run*3+i, 6), part(d.x, run*4+j, 8)))
+			}
 		}
 	}
-	if err := NewEpinet(0).ForInputs(3).(Epinet).Validate(); err != nil {
-		t.Error(err)
+	testbackend.Each(t, func(t *testing.T, name string) {
+		out := eval(t, name, func(in []*Node) []*Node {
+			return []*Node{smallEpinet.Predict(epinetParams(in), index.Vectors(in[4]), in[5])}
+		}, newEpinetData().args()...)
+		same(t, "predictions", out[0], want, single)
+	})
+}
+
+// The gradient of sum f with respect to mu's parameters is that of mu alone, though g sees mu's units; that of g's is
+// with these units as they are; and the prior has none. A ReLU network is linear in each of its parameters between
+// kinks, so that differences are derivatives.
+func TestEpinetGradient(t *testing.T) {
+	d := newEpinetData()
+	const step = 1e-6 // of parameters of size 1: in double precision differences are right to 1e-9 or so
+	sum := func(run int, mean, phi, epinet []float64) (s float64) {
+		for i := range 3 {
+			for j := range 4 {
+				s += plainEpinet(d, run, mean, phi, epinet, part(d.z, run*3+i, 6), part(d.x, run*4+j, 8))
+			}
+		}
+		return s
+	}
+	slope := func(v []float64, f func() float64) (out []float64) {
+		for i, at := range v {
+			v[i] = at + step
+			up := f()
+			v[i] = at - step
+			out = append(out, (up-f())/(2*step))
+			v[i] = at
+		}
+		return out
+	}
+	var want [2][]float64
+	moved := 0.0 // by mu's parameters through phi
+	for run := range 2 {
+		mean, phi, epinet := part(d.mean, run, 2), part(d.mean, run, 2), part(d.epinet, run, 2)
+		f := func() float64 { return sum(run, mean, phi, epinet) }
+		want[0], want[1] = append(want[0], slope(mean, f)...), append(want[1], slope(epinet, f)...)
+		for _, s := range slope(phi, f) {
+			moved += s * s
+		}
+	}
+	if moved < 1 {
+		t.Fatalf("phi moves predictions by %v: the test cannot fail", moved)
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		out := eval(t, name, func(in []*Node) []*Node {
+			f := smallEpinet.Predict(epinetParams(in), index.Vectors(in[4]), in[5])
+			return Gradient(ReduceAllSum(f), in[:4]...)
+		}, newEpinetData().args()...)
+		same(t, "gradient of the network", out[0], want[0], 2*single)
+		same(t, "gradient of the epinet", out[1], want[1], 2*single)
+		same(t, "gradient of the prior", out[2], make([]float64, len(out[2])), 0)
+		same(t, "gradient of the prior's scale", out[3], make([]float64, len(out[3])), 0)
+	})
+}
+
+// Without an epinet opposite indices have opposite deviations from mu, the prior's, and without a prior too there are
+// none: every function is mu.
+func TestEpinetIsAroundTheMean(t *testing.T) {
+	d := newEpinetData()
+	var want, twice []float64
+	for run := range 2 {
+		for range 3 {
+			for j := range 4 {
+				_, mu := plainMLP(smallEpinet.mean(), part(d.mean, run, 2), part(d.x, run*4+j, 8))
+				want, twice = append(want, mu[0]), append(twice, 2*mu[0])
+			}
+		}
+	}
+	out := eval(t, backend.Go, func(in []*Node) []*Node {
+		p, none := epinetParams(in), smallEpinet
+		p.Nu = []*Node{in[0], ZerosLike(in[1])}
+		none.PriorScale = 0
+		at := func(b Epinet, z *Node) *Node { return b.Predict(p, index.Vectors(z), in[5]) }
+		up, down := at(smallEpinet, in[4]), at(smallEpinet, Neg(in[4]))
+		return []*Node{at(none, in[4]), Add(up, down), ReduceAllMax(Abs(Sub(up, down)))}
+	}, newEpinetData().args()...)
+	same(t, "neither epinet nor prior", out[0], want, single)
+	same(t, "no epinet", out[1], twice, single)
+	if out[2][0] < 0.1 {
+		t.Errorf("opposite indices differ by %v: there is no prior", out[2])
 	}
 }
 
-// An epinet for four features: a network, and beside it a small one whose index has eight numbers.
+// The scale of a run multiplies the prior's functions and nothing else; nil is 1. Each run has networks of its own.
+func TestEpinetScale(t *testing.T) {
+	x := random(rand.New(rand.NewPCG(1, 2)), 2, 5, 2)
+	out := eval(t, backend.Go, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		z := smallEpinet.Index().Sample(s.Named("z"), 4)
+		at := func(scale *Node) (Params, *Node) {
+			p := smallEpinet.Init(s, scale)
+			return p, smallEpinet.Predict(p, z, in[1])
+		}
+		scale := Const(in[0].Graph(), []float32{0.5, 3})
+		p, scaled := at(scale)
+		q, one := at(nil)
+		_, none := at(ZerosLike(scale))
+		want := Add(none, Mul(InsertAxes(scale, -1, -1), Sub(one, none)))
+		return []*Node{
+			scaled, want, p.Nu[0], q.Nu[0], p.Nu[1], q.Nu[1], p.Fixed["prior"], q.Fixed["prior"], q.Nu0[0], q.Nu0[1],
+			ReduceAllMax(Abs(Sub(one, none))),
+		}
+	}, []uint64{1, 2}, x)
+	same(t, "predictions", out[0], out[1], single)
+	for i := 2; i < 8; i += 2 {
+		same(t, "parameters of another scale", out[i], out[i+1], 0)
+		n := len(out[i]) / 2
+		if fmt.Sprint(out[i][:n]) == fmt.Sprint(out[i][n:]) {
+			t.Error("two runs have the same networks")
+		}
+	}
+	same(t, "nu_0 of the network", out[8], out[3], 0)
+	same(t, "nu_0 of the epinet", out[9], out[5], 0)
+	if out[10][0] < 0.1 {
+		t.Errorf("the prior's functions are at most %v", out[10])
+	}
+}
+
+// A learner for any world asks for the belief of its inputs.
+func TestEpinetForInputs(t *testing.T) {
+	b := NewEpinet(2).ForInputs(7).(Epinet)
+	if b.Inputs() != 7 || b.Validate() != nil || b.Index() != (index.Gaussian{N: 8}) {
+		t.Errorf("%+v: %v", b, b.Validate())
+	}
+	// 7-50-50-1, and g of 8 + 7 + 50 inputs, 15-15-8.
+	if want := 8*50 + 51*50 + 51 + 66*15 + 16*15 + 16*8; b.NumInvolved() != want {
+		t.Errorf("%d parameters are trained, want %d", b.NumInvolved(), want)
+	}
+}
+
+func TestEpinetValidate(t *testing.T) {
+	with := func(change func(b *Epinet)) Epinet {
+		b := NewEpinet(3)
+		change(&b)
+		return b
+	}
+	if err := with(func(*Epinet) {}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := with(func(b *Epinet) { b.Epi, b.PriorHidden, b.PriorScale = nil, nil, 0 }).Validate(); err != nil {
+		t.Errorf("without hidden layers of the epinet or a prior: %v", err)
+	}
+	for want, b := range map[string]Epinet{
+		"Features must be at least 1, got 0":                 with(func(b *Epinet) { b.Features = 0 }),
+		"Dim must be at least 1, got 0":                      with(func(b *Epinet) { b.Dim = 0 }),
+		"PriorScale must be finite and not negative, got -1": with(func(b *Epinet) { b.PriorScale = -1 }),
+		"Hidden needs a layer":                               with(func(b *Epinet) { b.Hidden = nil }),
+		"Layers must be positive widths, got [3 0 1]":        with(func(b *Epinet) { b.Hidden = []int{0} }),
+		"Layers must be positive widths, got [61 -2 8]":      with(func(b *Epinet) { b.Epi = []int{-2} }),
+		"Layers must be positive widths, got [3 5 -5 1]":     with(func(b *Epinet) { b.PriorHidden = []int{5, -5} }),
+	} {
+		err := b.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "hyper.Epinet: ") {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	err := Epinet{PriorScale: -1}.Validate()
+	for _, want := range []string{"Features", "Dim", "PriorScale", "Hidden"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want also %q", err, want)
+		}
+	}
+}
+
+// An epinet of the Neural Testbed's sizes, for inputs of 4 features, and with a wider index.
 func ExampleNewEpinet() {
 	b := NewEpinet(4)
-	fmt.Println(b.Validate(), b.Index().Dim(), b.NumInvolved())
-	// Output: <nil> 8 4164
+	fmt.Println(b.Hidden, b.Epi, b.NumInvolved(), b.Validate())
+	b.Dim = 16
+	fmt.Println(b.Index(), b.ForInputs(10).Index(), b.NumInvolved())
+	// Output:
+	// [50 50] [15 15] 4164 <nil>
+	// {16} {16} 4412
 }

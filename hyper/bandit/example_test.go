@@ -25,7 +25,8 @@ func ExampleNewGaussian() {
 	// 52.7
 }
 
-// Arms whose mean rewards change, by a tenth of their variance in each period; runs of a batch may differ in the numbers.
+// Arms whose mean rewards change, by a tenth of their variance in each period, and the numbers in which the runs of a
+// batch may differ.
 func ExampleNewDrifting() {
 	w := bandit.NewDrifting()
 	w.Drift = 0.1

@@ -1,116 +1,388 @@
-package learner
+package learner_test
 
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// beliefs are some whose defaults differ.
-var beliefs = map[string]hyper.Belief{
-	"arms": hyper.Model{Base: base.Tabular{Arms: 3}, Hyper: hyper.Ensemble{Particles: 4, Params: 3}},
-	"line": hyper.Model{Base: base.Linear{Features: 4}, Hyper: hyper.Linear{Layout: hyper.Dense(4, 2), P: index.Gaussian{N: 2}}},
-	"network": hyper.Model{Base: base.MLP{Layers: []int{2, 3, 1}},
-		Hyper: hyper.Ensemble{Particles: 4, Params: hyper.NumTheta(base.MLP{Layers: []int{2, 3, 1}})}},
-	"epinet": hyper.NewEpinet(2),
+var (
+	line = base.Linear{Features: 2}
+	net  = base.MLP{Layers: []int{2, 3, 1}}
+)
+
+// ensembleOf is an ensemble without a prior.
+func ensembleOf(b hyper.BaseModel, particles int) hyper.Model {
+	return hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: particles, Params: hyper.NumTheta(b)}}
 }
 
-// Defaults are the exact solution where there is one, and else sampled indices with Adam; they are their own defaults,
-// and valid.
+// affineOf is a dense linear hypermodel without a prior.
+func affineOf(b hyper.BaseModel) hyper.Model {
+	return hyper.Model{Base: b, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(b), 3), P: index.Gaussian{N: 3}}}
+}
+
+// Training is exact where that is possible, and sampled elsewhere: by SGD where the loss is quadratic in nu or a step
+// size is given, and else by Adam. Defaults of defaults are the same.
 func TestDefaults(t *testing.T) {
-	for name, b := range beliefs {
-		l := Learner{Belief: b}.WithDefaults()
-		l.Train.Capacity = 10
-		if again := l.WithDefaults(); !reflect.DeepEqual(again, l) {
-			t.Errorf("%s: defaults of defaults are %+v, not %+v", name, again, l)
-		}
-		if err := l.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		exact := name == "arms" || name == "line"
-		if (l.Train.Integrate == train.Exact) != exact || (l.Train.Optimizer == train.Optimizer(train.Adam{})) == exact {
-			t.Errorf("%s: integrate %s, optimizer %T", name, l.Train.Integrate, l.Train.Optimizer)
-		}
-	}
-	if v := (Learner{Belief: beliefs["line"]}).WithDefaults().PriorVariance; v != 0.25 {
-		t.Errorf("prior variance %v of four features, want 1/4", v)
-	}
-}
-
-// Numbers are named after fields, those of the policy too; a negative number is none. Clip and KL are there only where
-// they do something.
-func TestNumbers(t *testing.T) {
-	l := Learner{
-		Belief: beliefs["network"], Perturbation: -1, InitVariance: -1, NoiseVariance: 2, PriorVariance: 3, StepSize: 0.1,
-		Policy: explore.EpsilonGreedy{Anneal: 5},
-	}.WithDefaults()
-	want := map[string]float64{
-		"StepSize": 0.1, "NoiseVariance": 2, "PriorVariance": 3, "InitVariance": 0, "Perturbation": 0, "MapStep": 1, "Policy.Anneal": 5,
-	}
-	if got := l.Numbers(); !maps.Equal(got, want) {
-		t.Errorf("numbers %v, want %v", got, want)
-	}
-	l.Clip = 7
-	if got := l.Numbers(); got["Clip"] != 7 {
-		t.Errorf("numbers %v, want a Clip", got)
-	}
-}
-
-// All faults come at once, in the order of the fields.
-func TestFaultsComeTogether(t *testing.T) {
-	l := Learner{
-		Belief: beliefs["network"], NoiseVariance: -1, PriorVariance: -2, MapStep: -3, Clip: -4, Policy: explore.TopTwo{N: 1},
-		Train: train.Config{IndexSet: train.Frame},
-	}.WithDefaults()
-	err := l.Validate()
-	var at []int
-	for _, want := range []string{"Train.Capacity", "IndexSet", "NoiseVariance", "PriorVariance", "MapStep", "Clip", "Policy: "} {
-		at = append(at, strings.Index(fmt.Sprint(err), want))
-	}
-	if slices.Contains(at, -1) || !slices.IsSorted(at) {
-		t.Errorf("places %v in:\n%v", at, err)
-	}
-}
-
-// One meaning of a step size: that of a particle each time it is visited. So alpha is the step times the particles that
-// a step visits for SGD, and the step itself for an optimizer that divides by the gradient's size, and for indices that
-// are no particles.
-func TestStepOfAParticle(t *testing.T) {
-	ensemble := hyper.Model{Base: base.Tabular{Arms: 3}, Hyper: hyper.Ensemble{Particles: 30, Params: 3}}
+	wide := base.Linear{Features: 5000} // whose 25 million second moments are too many
+	hypernetwork := hyper.Model{Base: line, Hyper: hyper.Network{P: index.Gaussian{N: 3}, Hidden: []int{4}, Params: 2}}
+	sampled := train.Config{Integrate: train.Sampled}
+	with := func(b hyper.Belief, c train.Config) learner.Learner { return learner.Learner{Belief: b, Train: c} }
+	own := func(b hyper.Belief) learner.Learner { return learner.Learner{Belief: b} }
 	for _, c := range []struct {
-		belief    hyper.Belief
-		optimizer train.Optimizer
+		name      string
+		l         learner.Learner
 		integrate train.Integration
-		want      float64
+		optimizer train.Optimizer
+		step      float64
 	}{
-		{ensemble, nil, train.Sampled, 7}, {ensemble, train.SGD{}, train.Analytic, 30}, {ensemble, train.Adam{}, train.Sampled, 1},
-		{ensemble, train.RMSProp{}, train.Analytic, 1}, {beliefs["line"], train.SGD{}, train.Sampled, 1},
+		{"arms", own(ensembleOf(base.Tabular{Arms: 3}, 4)), train.Exact, nil, 0.1},
+		{"linear hypermodel", own(affineOf(line)), train.Exact, nil, 0.1},
+		{"ensemble of lines", own(ensembleOf(line, 4)), train.Exact, nil, 0.1},
+		{"many features", own(affineOf(wide)), train.Sampled, nil, 0.1},
+		{"ensemble of lines, sampled", with(ensembleOf(line, 4), sampled), train.Sampled, nil, 0.1},
+		{"full data", with(affineOf(line), train.Config{Integrate: train.FullData}), train.FullData, nil, 0.1},
+		{"network", own(affineOf(net)), train.Sampled, train.Adam{}, 0.01},
+		{"ensemble of networks", own(ensembleOf(net, 4)), train.Sampled, train.Adam{}, 0.01},
+		{"hypernetwork of a line", own(hypernetwork), train.Sampled, train.Adam{}, 0.01},
+		{"epinet", own(hyper.NewEpinet(2)), train.Sampled, train.Adam{}, 0.01},
+		{
+			"logistic loss", with(affineOf(line), train.Config{Loss: train.LogisticLoss{}}),
+			train.Sampled, train.Adam{}, 0.01,
+		},
+		{"weights", with(ensembleOf(line, 4), train.Config{Weights: train.Bernoulli}), train.Sampled, nil, 0.1},
+		{"network, a step size", learner.Learner{Belief: affineOf(net), StepSize: 0.3}, train.Sampled, nil, 0.3},
+		{
+			"network, SGD", with(affineOf(net), train.Config{Optimizer: train.SGD{}}),
+			train.Sampled, train.SGD{}, 0.1,
+		},
+		{
+			"line, RMSProp", with(affineOf(line), train.Config{Integrate: train.Sampled, Optimizer: train.RMSProp{}}),
+			train.Sampled, train.RMSProp{}, 0.01,
+		},
 	} {
-		l := Learner{Belief: c.belief, Train: train.Config{Indices: 7, Integrate: c.integrate, Optimizer: c.optimizer}}
-		if got := l.visited(); got != c.want {
-			t.Errorf("%T, %T, %s: alpha is %v steps, want %v", c.belief, c.optimizer, c.integrate, got, c.want)
+		l := c.l.WithDefaults()
+		if l.Train.Integrate != c.integrate || l.Train.Optimizer != c.optimizer || l.StepSize != c.step {
+			t.Errorf("%s: %s by %T with steps of %v, want %s by %T with %v",
+				c.name, l.Train.Integrate, l.Train.Optimizer, l.StepSize, c.integrate, c.optimizer, c.step)
+		}
+		if again := l.WithDefaults(); !reflect.DeepEqual(again, l) {
+			t.Errorf("%s: the defaults of the defaults are %+v, were %+v", c.name, again, l)
+		}
+		l.Train.Capacity = 10
+		if err := l.Validate(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-// A learner says what is believed, how it is learned, and how to explore; the rest has defaults.
-func ExampleLearner() {
-	l := Learner{
-		Belief: hyper.Model{
-			Base:  base.Tabular{Arms: 10},
-			Hyper: hyper.Linear{Layout: hyper.PerParameter(10, 5), P: index.PerArm{Arms: 10, M: 5}},
-		},
-		Policy: explore.UCB{Quantile: 0.9},
+// The default step of arms is the one that forgets fastest, where 0.1 is more: half of the limit.
+func TestDefaultStepIsStable(t *testing.T) {
+	l := learner.Learner{
+		Belief: ensembleOf(base.Tabular{Arms: 3}, 4), NoiseVariance: 0.01, Train: train.Config{Integrate: train.FullData},
 	}.WithDefaults()
-	fmt.Println(l.Train.Integrate, l.NoiseVariance, l.PriorVariance, l.Perturbation)
-	// Output: exact 1 1 1
+	// Per particle the loss has curvature 1/0.01 + 1.
+	if want := 1 / (1/0.01 + 1); math.Abs(l.StepSize-want) > 1e-12 {
+		t.Errorf("the step is %v, want %v", l.StepSize, want)
+	}
+	l.StepSize *= 2.1
+	if err := l.Validate(); err == nil || !strings.Contains(err.Error(), "makes SGD diverge") {
+		t.Errorf("a step beyond the limit: error %v", err)
+	}
+	l.FreeSteps = true
+	if err := l.Validate(); err != nil {
+		t.Errorf("free steps: %v", err)
+	}
+}
+
+// Zeros are defaults, and what is given stays.
+func TestDefaultNumbers(t *testing.T) {
+	l := learner.Learner{Belief: affineOf(net)}.WithDefaults()
+	if l.NoiseVariance != 1 || l.PriorVariance != 1 || l.InitVariance != 1 || l.Perturbation != 1 || l.MapStep != 1 ||
+		l.KL != 1 || l.Clip != 0 || l.Policy != (explore.Thompson{}) ||
+		l.Train.Steps != 4 || l.Train.Batch != 64 || l.Train.Indices != 16 || l.Train.Capacity != 0 {
+		t.Errorf("the defaults are %+v", l)
+	}
+	bootstrap := train.Config{Weights: train.Exponential}
+	prior := affineOf(line)
+	prior.Prior = &hyper.Prior{Base: line, Layout: hyper.Dense(2, 3)}
+	for _, c := range []struct {
+		l           learner.Learner
+		prior, init float64
+		perturb     float64
+	}{
+		{learner.Learner{Belief: prior}, 0.5, 0.5, 1}, // variance 1 of predictions at 2 standardised features
+		{learner.Learner{Belief: prior, PriorVariance: 3}, 3, 3, 1},
+		{learner.Learner{Belief: prior, InitVariance: -1}, 0.5, -1, 1},
+		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap}, 1, 1, -1},
+		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap, Perturbation: 0.5}, 1, 1, 0.5},
+	} {
+		l := c.l.WithDefaults()
+		if l.PriorVariance != c.prior || l.InitVariance != c.init || l.Perturbation != c.perturb {
+			t.Errorf("%+v: variances %v and %v, perturbation %v, want %v, %v and %v",
+				c.l, l.PriorVariance, l.InitVariance, l.Perturbation, c.prior, c.init, c.perturb)
+		}
+	}
+	given := learner.Learner{
+		Belief: affineOf(net),
+		Train: train.Config{
+			Steps: 1, Batch: 2, Indices: 3, Integrate: train.Sampled, Optimizer: train.Adamax{}, Capacity: 9,
+		},
+		StepSize: 0.2, NoiseVariance: 0.3, PriorVariance: 0.4, InitVariance: 0.5, Perturbation: -1, MapStep: 0.7,
+		Clip: 0.8, KL: -2, Policy: explore.IDS{N: 7},
+	}
+	if l := given.WithDefaults(); !reflect.DeepEqual(l, given) {
+		t.Errorf("given %+v became %+v", given, l)
+	}
+}
+
+// Every fault is told, in the order of the fields.
+func TestValidateJoinsFaults(t *testing.T) {
+	nan := math.NaN()
+	wrong := learner.Learner{
+		Belief: affineOf(net), Train: train.Config{Steps: -1, Batch: -2, Indices: -3},
+		StepSize: -1, NoiseVariance: -2, PriorVariance: -3, InitVariance: nan, Perturbation: nan, MapStep: -4,
+		Clip: -5, KL: nan, Policy: explore.IDS{N: -6},
+	}
+	numbers := []string{
+		"StepSize must be positive and finite, got -1",
+		"NoiseVariance must be positive and finite, got -2",
+		"PriorVariance must be positive and finite, got -3",
+		"InitVariance must be finite, got NaN",
+		"Perturbation must be finite, got NaN",
+		"MapStep must be positive and finite, got -4",
+		"Clip must be finite and not negative, got -5",
+		"KL must be finite, got NaN",
+		"Policy: explore.IDS: N must be at least 0, got -6",
+	}
+	training := []string{
+		"Train.Steps must be at least 1, got -1", "Train.Capacity must be at least 1, got 0",
+		"Train.Batch must be at least 1, got -2", "Train.Indices must be at least 1, got -3",
+	}
+	for _, c := range []struct {
+		belief hyper.Belief
+		want   []string
+	}{
+		{affineOf(net), training},
+		{nil, []string{"Belief is missing"}}, // Train cannot be judged
+		{hyper.Model{Base: net}, []string{"Belief: Hyper is missing"}},
+	} {
+		l := wrong
+		l.Belief = c.belief
+		want := strings.Join(slices.Concat(c.want, numbers), "\n")
+		if err := l.WithDefaults().Validate(); err == nil || err.Error() != want {
+			t.Errorf("%T: error\n%v\nwant\n%s", c.belief, err, want)
+		}
+	}
+}
+
+// Numbers have the names of the fields, and those of the policy after "Policy.". A negative number stands for none, 0;
+// there is a Clip only where gradients are clipped, and a KL only where the regularizer is.
+func TestNumbers(t *testing.T) {
+	l := learner.Learner{
+		Belief: affineOf(net), StepSize: 0.2, NoiseVariance: 0.3, PriorVariance: 0.4, InitVariance: 0.5,
+		Perturbation: 0.6, MapStep: 0.7, KL: 0.9, Policy: explore.EpsilonGreedy{Anneal: 20},
+	}
+	want := map[string]float64{
+		"StepSize": 0.2, "NoiseVariance": 0.3, "PriorVariance": 0.4, "InitVariance": 0.5, "Perturbation": 0.6,
+		"MapStep": 0.7, "Policy.Anneal": 20,
+	}
+	check := func(what string) {
+		t.Helper()
+		if got := l.WithDefaults().Numbers(); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	check("all given")
+	l.InitVariance, l.Perturbation, l.Policy = -1, -2, explore.Thompson{}
+	want["InitVariance"], want["Perturbation"] = 0, 0
+	delete(want, "Policy.Anneal")
+	check("no prior and no perturbation")
+	l.Clip, want["Clip"] = 5, 5
+	check("clipped")
+	l.Belief = hyper.Model{Base: net, Hyper: hyper.MeanField{Params: hyper.NumTheta(net)}}
+	l.Train.Regularize = train.KL
+	want["KL"] = 0.9
+	check("KL")
+	l.KL, want["KL"] = -1, 0
+	check("no KL")
+}
+
+// fit makes one step of the learner on one datum of each of two runs, from nu away from nu_0. It returns the move of
+// each particle, and the gradient of the particle's own loss,
+//
+//	((f - y)^2 / 2 sigma_w^2 + |theta - theta_0|^2 / 2 sigma_p^2) / |D|
+//
+// by automatic differentiation, both [runs, particles, parameters].
+func fit(t *testing.T, l learner.Learner, n func(g *Graph) hyper.Numbers) (moves, gradients [][][]float32) {
+	t.Helper()
+	l.Train.Steps, l.Train.Capacity, l.Perturbation, l.NoiseVariance, l.PriorVariance, l.FreeSteps = 1, 4, -1, 0.5, 2, true
+	l = l.WithDefaults()
+	if err := l.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		s, numbers := learner.Streams{Seeds: in[0]}, hyper.Numbers(nil)
+		if n != nil {
+			numbers = n(in[0].Graph())
+		}
+		state := l.Init(s.Init(), numbers)
+		state["nu.0"] = AddScalar(state["nu.0"], 0.25)
+		now := s.Learn(in[1])
+		arm := Const(in[0].Graph(), []int32{0, 1})
+		state = l.Observe(state, numbers, now, in[1], arm, in[3], in[2])
+		after := l.Fit(state, numbers, now, OnesLike(in[1]), nil, in[2])
+
+		nu := state["nu.0"]
+		p := hyper.Params{Nu: []*Node{nu}, Nu0: []*Node{state["anchor.0"]}, Fixed: map[string]*Node{}}
+		at := Concatenate([]*Node{ // each run's own datum, [runs, 1, features]
+			Slice(in[2], AxisElem(0), AxisElem(0)), Slice(in[2], AxisElem(1), AxisElem(1)),
+		}, 0)
+		f := Squeeze(l.Belief.Predict(p, l.Belief.Index().(index.Enumerable).All(in[0].Graph(), 2), at), 2)
+		misfit := Square(Sub(f, InsertAxes(in[3], -1)))
+		loss := Add(MulScalar(ReduceAllSum(misfit), 1/(2*l.NoiseVariance)),
+			MulScalar(ReduceAllSum(Square(Sub(nu, StopGradient(p.Nu0[0])))), 1/(2*l.PriorVariance)))
+		return []*Node{Sub(after["nu.0"], nu), Gradient(loss, nu)[0]}
+	}, []uint64{3, 4}, int32(0), [][][]float32{{{1, -2}, {0.5, 1}}, {{2, 1}, {-1.5, 0.5}}}, []float32{3, -2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(x *tensors.Tensor) [][][]float32 { return x.Value().([][][]float32) }
+	return read(out[0]), read(out[1])
+}
+
+// visits is how many times its step a particle moved: the same for each of its parameters, by gradients.
+func visits(t *testing.T, what string, step float64, move, gradient []float32) int {
+	t.Helper()
+	longest := 0 // the place of the largest gradient
+	for i, g := range gradient {
+		if math.Abs(float64(g)) > math.Abs(float64(gradient[longest])) {
+			longest = i
+		}
+	}
+	times := math.Round(-float64(move[longest]) / (step * float64(gradient[longest])))
+	for i, g := range gradient {
+		// A difference of numbers of size 1 is right to 1e-7 or so.
+		if want := -times * step * float64(g); math.Abs(float64(move[i])-want) > 2e-6 {
+			t.Errorf("%s: parameter %d moved by %v, not %v times %v times its own loss's gradient %v",
+				what, i, move[i], times, step, g)
+		}
+	}
+	return int(times)
+}
+
+// StepSize is the step of a particle each time that SGD visits it: as long whether SGD visits 3 of 30 particles, in
+// which one may come twice, or all, whatever the way to the gradient.
+func TestStepSizeIsAParticles(t *testing.T) {
+	const particles, step = 30, 0.05
+	for _, b := range []hyper.BaseModel{line, net} {
+		for _, c := range []train.Config{
+			{Integrate: train.Sampled, Indices: 3, Batch: 4}, {Integrate: train.Sampled, Indices: 3, Batch: 1},
+			{Integrate: train.Sampled, Indices: 40, Batch: 4}, {Integrate: train.Analytic, Batch: 4},
+			{Integrate: train.FullData},
+		} {
+			if _, linear := b.(hyper.LinearBase); c.Integrate == train.FullData && !linear {
+				continue
+			}
+			what := fmt.Sprintf("%T, %s of %d", b, c.Integrate, c.Indices)
+			c.Optimizer = train.SGD{}
+			moves, gradients := fit(t, learner.Learner{Belief: ensembleOf(b, particles), StepSize: step, Train: c}, nil)
+			for run := range moves {
+				sum := 0
+				for i, move := range moves[run] {
+					n := visits(t, what, step, move, gradients[run][i])
+					if sum += n; c.Integrate != train.Sampled && n != 1 {
+						t.Errorf("%s: particle %d moved %d steps", what, i, n)
+					}
+				}
+				if c.Integrate == train.Sampled && sum != c.Indices {
+					t.Errorf("%s: particles moved %d steps in all", what, sum)
+				}
+			}
+		}
+	}
+}
+
+// Adam divides by the gradient's size: its first step moves each number of a particle that it visits by StepSize,
+// however many particles it visits.
+func TestStepSizeOfAdam(t *testing.T) {
+	const step = 0.05
+	for _, c := range []train.Config{
+		{Integrate: train.Sampled, Indices: 3, Batch: 4}, {Integrate: train.Analytic, Batch: 4},
+	} {
+		c.Optimizer = train.Adam{}
+		moves, gradients := fit(t, learner.Learner{Belief: ensembleOf(line, 30), StepSize: step, Train: c}, nil)
+		for run := range moves {
+			moved := 0
+			for i, move := range moves[run] {
+				if move[0] == 0 && move[1] == 0 {
+					continue
+				}
+				moved++
+				for j, m := range move {
+					// The epsilon of 1e-7 is small beside the gradients, of 0.01 / 30 or more.
+					want := -math.Copysign(step, float64(gradients[run][i][j]))
+					if math.Abs(float64(m)-want) > 1e-3*step {
+						t.Errorf("%s: a number moved by %v, want %v", c.Integrate, m, want)
+					}
+				}
+			}
+			if sampled := c.Integrate == train.Sampled; sampled && (moved < 1 || moved > 3) || !sampled && moved != 30 {
+				t.Errorf("%s: %d particles moved", c.Integrate, moved)
+			}
+		}
+	}
+}
+
+// The runs of a batch have the numbers that they are given: the second's step is twice as long.
+func TestNumbersOfRuns(t *testing.T) {
+	steps := []float32{0.05, 0.1}
+	all := train.Config{Integrate: train.Analytic, Batch: 4}
+	l := learner.Learner{Belief: ensembleOf(line, 4), StepSize: 7, Train: all}
+	moves, gradients := fit(t, l, func(g *Graph) hyper.Numbers {
+		return hyper.Numbers{"StepSize": Const(g, steps)}
+	})
+	for run, step := range steps {
+		for i, move := range moves[run] {
+			if n := visits(t, fmt.Sprint("run ", run), float64(step), move, gradients[run][i]); n != 1 {
+				t.Errorf("run %d: particle %d moved %d steps", run, i, n)
+			}
+		}
+	}
+}
+
+// A learner of an ensemble of networks: what WithDefaults made of the zeros, and the numbers in which runs may differ.
+func ExampleLearner() {
+	net := base.MLP{Layers: []int{4, 20, 1}}
+	l := learner.Learner{
+		Belief: hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 30, Params: hyper.NumTheta(net)}},
+		Train:  train.Config{Capacity: 1000},
+		Policy: explore.IDS{},
+	}.WithDefaults()
+	fmt.Println(l.Validate())
+	fmt.Printf("%s by %T, steps of %v\n", l.Train.Integrate, l.Train.Optimizer, l.StepSize)
+	fmt.Println(slices.Sorted(maps.Keys(l.Numbers())))
+	// Output:
+	// <nil>
+	// sampled by train.Adam, steps of 0.01
+	// [InitVariance MapStep NoiseVariance Perturbation PriorVariance StepSize]
 }

@@ -44,7 +44,8 @@ func ExampleOptimizer() {
 	}
 	gomlx := optimizer.Adam().LearningRate(1).Done().(train.GradientOptimizer)
 	for _, o := range []train.Optimizer{
-		train.SGD{}, train.Momentum{}, train.Momentum{Nesterov: true}, train.Adam{}, train.Adamax{}, train.RMSProp{}, train.FromGoMLX{Optimizer: gomlx},
+		train.SGD{}, train.Momentum{}, train.Momentum{Nesterov: true}, train.Adam{}, train.Adamax{}, train.RMSProp{},
+		train.FromGoMLX{Optimizer: gomlx},
 	} {
 		out, err := CallOnceN(b, func(in []*Node) []*Node {
 			nu, grads := in[:1], in[1:2]
@@ -76,7 +77,9 @@ func ExampleSchedule() {
 		fmt.Println(err)
 		return
 	}
-	for _, s := range []train.Schedule{train.Constant{}, train.InverseRoot{After: 100}, train.Cosine{Periods: 300, Final: 0.1}} {
+	for _, s := range []train.Schedule{
+		train.Constant{}, train.InverseRoot{After: 100}, train.Cosine{Periods: 300, Final: 0.1},
+	} {
 		factors, err := CallOnce(b, s.Factor, []float32{0, 100, 300, 1000})
 		fmt.Printf("%T: %.3f %v\n", s, factors.Value(), err)
 	}
