@@ -34,7 +34,8 @@ var _ Sized = Epinet{}
 
 // NewEpinet has the sizes of the Neural Testbed (Osband et al. 2022), and a prior of scale 1.
 func NewEpinet(features int) Epinet {
-	return Epinet{Features: features, Hidden: []int{50, 50}, Epi: []int{15, 15}, Dim: 8, PriorHidden: []int{5, 5}, PriorScale: 1}
+	return Epinet{Features: features, Hidden: []int{50, 50}, Epi: []int{15, 15}, Dim: 8, PriorHidden: []int{5, 5},
+		PriorScale: 1}
 }
 
 // ForInputs is the epinet for inputs of a number of features.
@@ -45,7 +46,8 @@ func (b Epinet) ForInputs(features int) Belief {
 
 // Validate reports everything that is wrong.
 func (b Epinet) Validate() error {
-	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1), faults.NotNegative("PriorScale", b.PriorScale)}
+	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
+		faults.NotNegative("PriorScale", b.PriorScale)}
 	if len(b.Hidden) == 0 {
 		errs = append(errs, errors.New("Hidden needs a layer, whose units the epinet sees"))
 	}

@@ -53,7 +53,8 @@ func (l Layout) IndexDim() int { return len(l.Sizes) * l.Width }
 // Validate reports block sizes or a width that are not positive, or too large.
 func (l Layout) Validate() error {
 	if len(l.Sizes) == 0 || l.Width < 1 {
-		return fmt.Errorf("a layout needs at least one block and a positive index Width, got %d blocks of width %d", len(l.Sizes), l.Width)
+		return fmt.Errorf("a layout needs at least one block and a positive index Width, got %d blocks of width %d",
+			len(l.Sizes), l.Width)
 	}
 	rows := 0
 	for i, s := range l.Sizes {
@@ -64,7 +65,8 @@ func (l Layout) Validate() error {
 			return fmt.Errorf("the blocks of the layout have more than %d rows", faults.MostNumbers)
 		}
 	}
-	return errors.Join(faults.Size("the matrix of the layout, rows x Width,", rows, l.Width), faults.Size("an index of the layout, blocks x Width,", len(l.Sizes), l.Width))
+	return errors.Join(faults.Size("the matrix of the layout, rows x Width,", rows, l.Width),
+		faults.Size("an index of the layout, blocks x Width,", len(l.Sizes), l.Width))
 }
 
 // Equal reports whether two layouts have the same blocks.

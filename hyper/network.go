@@ -72,7 +72,8 @@ func (h Network) startIn(m Model, scale *Node) Hypermodel {
 		var nu []*Node
 		for i := range last {
 			in, out := layers[i], layers[i+1]
-			nu = append(nu, MulScalar(s.Named("W").Step(i).Normal(out*in), 1/math.Sqrt(float64(in)*square)), zeros(s, []int{out}))
+			nu = append(nu, MulScalar(s.Named("W").Step(i).Normal(out*in), 1/math.Sqrt(float64(in)*square)),
+				zeros(s, []int{out}))
 			square = h.Activation.MeanSquare(1)
 		}
 		return append(nu, h.startOutput(m, s.Named("W").Step(last), scale, layers[last], square)...)

@@ -23,7 +23,8 @@ var _ Hypermodel = OneSparse{}
 
 // Validate reports what is wrong.
 func (h OneSparse) Validate() error {
-	return faults.Prefix("hyper.OneSparse: ", errors.Join(faults.AtLeast("N", h.N, 1), faults.NotNegative("Alpha", h.Alpha), faults.Positive("Beta", h.Beta)))
+	return faults.Prefix("hyper.OneSparse: ", errors.Join(faults.AtLeast("N", h.N, 1),
+		faults.NotNegative("Alpha", h.Alpha), faults.Positive("Beta", h.Beta)))
 }
 
 // Index is the unit Gaussian.

@@ -156,7 +156,8 @@ func open(name string) (compute.Backend, error) {
 	serve(name, path)
 	b, err := compute.NewWithConfig("xla:" + path)
 	if err != nil {
-		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path, cause(err), remedy(err))
+		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path,
+			cause(err), remedy(err))
 	}
 	return b, nil
 }

@@ -31,7 +31,8 @@ func NewNeural() *Neural {
 
 // Validate reports what is wrong.
 func (b *Neural) Validate() error {
-	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1), faults.NotNegative("noise", b.Noise)}
+	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1),
+		faults.NotNegative("noise", b.Noise)}
 	if len(b.Generator) == 0 {
 		errs = append(errs, errors.New("generator needs hidden layers, as 3x3"))
 	} else {

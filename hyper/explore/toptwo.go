@@ -34,9 +34,11 @@ func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	best := ArgMax(values, 2, dtypes.Int32)        // [runs, functions]
 	first := Slice(best, AxisRange(), AxisElem(0)) // [runs, 1]
 	other := ConvertDType(NotEqual(best, first), dtypes.Float32)
-	challenger := ReduceSum(Mul(best, ConvertDType(OneHot(ArgMax(other, 1, dtypes.Int32), values.Shape().Dim(1), dtypes.Float32), dtypes.Int32)), 1)
+	challenger := ReduceSum(Mul(best, ConvertDType(OneHot(ArgMax(other, 1, dtypes.Int32), values.Shape().Dim(1),
+		dtypes.Float32), dtypes.Int32)), 1)
 	leader := Squeeze(first, 1)
-	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1), Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
+	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1),
+		Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
 
 	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with
 	// p_x / (1 - p_y).

@@ -58,7 +58,8 @@ func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	g, runs := s.Graph(), s.Runs()
 	groups := sets * ((n/2 + dim - 1) / dim)
 	h := graph.Const(g, cosines(dim))
-	signs := graph.ConvertDType(graph.BitwiseShiftRightLogicalScalar(s.Bits(3, groups*parts, 1, dim), uint32(31)), dtypes.Float32)
+	signs := graph.ConvertDType(graph.BitwiseShiftRightLogicalScalar(s.Bits(3, groups*parts, 1, dim), uint32(31)),
+		dtypes.Float32)
 	signs = graph.AddScalar(graph.MulScalar(signs, 2), -1)
 	sign := func(i int) *graph.Node { // [runs, groups*parts, 1, dim]
 		return graph.Squeeze(graph.Slice(signs, graph.AxisRange(), graph.AxisElem(i)), 1)

@@ -94,7 +94,8 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 // sweep returns the settings of an agent for every combination of values, in the order of the keys, the last key
 // running fastest. Keys the agent does not have are skipped; with the values of choices it has those of the choices.
 // wrong are values that cannot be set.
-func (x Experiment) sweep(agent string, keys []string, values map[string][]string) (entries []Entry, wrong []agentFault, err error) {
+func (x Experiment) sweep(agent string, keys []string, values map[string][]string) (entries []Entry,
+	wrong []agentFault, err error) {
 	first, err := x.New(agent)
 	if err != nil {
 		return nil, nil, err

@@ -62,7 +62,8 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 		if errors.Is(err, lab.ErrNotInStudy) {
 			continue
 		}
-		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Bar: bar, Computation: nothing, Average: nothing, Runs: least.Runs, Ratio: nothing}
+		p := FrontierPoint{Agent: f.agent, Integrate: f.integrate, Arms: f.arms, Bar: bar, Computation: nothing,
+			Average: nothing, Runs: least.Runs, Ratio: nothing}
 		if errors.Is(err, lab.ErrNoneBelow) {
 			points = append(points, p)
 			continue
@@ -70,7 +71,8 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 		if err != nil {
 			return nil, err
 		}
-		p.Setting, p.Computation, p.Average = FrontierSettings(f.agent, f.integrate, f.arms)[least.Entry], least.Computation, least.Average
+		p.Setting, p.Computation, p.Average = FrontierSettings(f.agent, f.integrate,
+			f.arms)[least.Entry], least.Computation, least.Average
 		if linear, ok := found[family{"linear", f.integrate, f.arms}]; ok {
 			if p.Ratio, err = least.Over(linear); err != nil {
 				return nil, err

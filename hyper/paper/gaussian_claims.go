@@ -96,7 +96,8 @@ func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b ar
 	if err != nil {
 		return lab.Finding{}, err
 	}
-	statistic := fmt.Sprintf("cumulative regret of %s %v over that of %s %v at period %d", a.agent, a.sets, b.agent, b.sets, d.Period)
+	statistic := fmt.Sprintf("cumulative regret of %s %v over that of %s %v at period %d", a.agent, a.sets, b.agent,
+		b.sets, d.Period)
 	if len(size.Sets) > 0 {
 		statistic += " with " + strings.Join(size.Sets, " ")
 	}

@@ -55,8 +55,11 @@ func additivePriorClaims() []lab.Claim {
 	var out []lab.Claim
 	for _, n := range []int{10, 30, 100, 300} {
 		particles := fmt.Sprintf("particles=%d", n)
-		out = append(out, less(fmt.Sprintf("prior-helps-%d", n), fmt.Sprintf("an additive prior lowers the regret of an ensemble of %d (appendix B)", n), 1,
-			arm{"ensemble", []string{particles, "additive-prior=yes"}}, arm{"ensemble", []string{particles, "additive-prior=no"}}))
+		out = append(out,
+			less(fmt.Sprintf("prior-helps-%d", n),
+				fmt.Sprintf("an additive prior lowers the regret of an ensemble of %d (appendix B)", n), 1,
+				arm{"ensemble", []string{particles, "additive-prior=yes"}}, arm{"ensemble",
+					[]string{particles, "additive-prior=no"}}))
 	}
 	return out
 }
@@ -70,7 +73,8 @@ func noiseClaims() []lab.Claim {
 	return []lab.Claim{
 		less("no-perturbation-0", fmt.Sprintf(low, 0), 1, at(0, 0), at(0, 1)),
 		less("no-perturbation-1", fmt.Sprintf(low, 1), 1, at(1, 0), at(1, 1)),
-		less("perturbation-2", "perturbations of scale 1 give less regret than none when the noise is 2 (appendix C)", 1, at(2, 1), at(2, 0)),
+		less("perturbation-2", "perturbations of scale 1 give less regret than none when the noise is 2 (appendix C)", 1,
+			at(2, 1), at(2, 0)),
 	}
 }
 
@@ -78,9 +82,12 @@ func noiseClaims() []lab.Claim {
 func priorClaims() []lab.Claim {
 	at := func(m string) arm { return arm{"linear", []string{"prior-multiplier=" + m}} }
 	return []lab.Claim{
-		less("small-prior-costs", "a prior of a hundredth of the variance has more regret than the right one (appendix C)", 1, at("1"), at("0.01")),
-		less("large-prior-costs", "a prior of thirty times the variance has more regret than the right one (appendix C)", 1, at("1"), at("30")),
-		less("large-prior-is-mild", "a prior of ten times the variance costs less than one of a hundredth (appendix C)", 1, at("10"), at("0.01")),
+		less("small-prior-costs", "a prior of a hundredth of the variance has more regret than the right one (appendix C)",
+			1, at("1"), at("0.01")),
+		less("large-prior-costs", "a prior of thirty times the variance has more regret than the right one (appendix C)", 1,
+			at("1"), at("30")),
+		less("large-prior-is-mild", "a prior of ten times the variance costs less than one of a hundredth (appendix C)", 1,
+			at("10"), at("0.01")),
 	}
 }
 
@@ -89,7 +96,8 @@ func dimensionClaims() []lab.Claim {
 	at := func(m int) arm { return arm{"linear", []string{fmt.Sprintf("index-dim=%d", m)}} }
 	return []lab.Claim{
 		less("dimension-helps", "index dimension 10 for each layer gives less regret than 1 (appendix C)", 1, at(10), at(1)),
-		less("dimension-saturates", "from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", 1.25, at(5), at(10)),
+		less("dimension-saturates",
+			"from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", 1.25, at(5), at(10)),
 	}
 }
 
@@ -97,11 +105,15 @@ func dimensionClaims() []lab.Claim {
 func approximationClaims() []lab.Claim {
 	of := func(agent string) arm { return arm{agent, nil} }
 	return []lab.Claim{
-		less("diagonal-not-worse-than-bbb", "perturbed SGD trains a diagonal hypermodel to no more regret than Bayes by Backprop (appendix D; within a tenth)", 1.1,
+		less("diagonal-not-worse-than-bbb",
+			"perturbed SGD trains a diagonal hypermodel to no more regret than Bayes by Backprop (appendix D; within a tenth)", 1.1,
 			of("diagonal"), of("bbb")),
-		less("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one (appendix D)", 1, of("linear"), of("diagonal")),
-		less("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1, of("linear"), of("bbb")),
-		less("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"), of("dropout")),
+		less("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one (appendix D)", 1,
+			of("linear"), of("diagonal")),
+		less("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1,
+			of("linear"), of("bbb")),
+		less("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"),
+			of("dropout")),
 	}
 }
 
@@ -115,7 +127,8 @@ func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Findin
 	if err != nil {
 		return lab.Finding{}, err
 	}
-	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets, gap.Period)
+	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets,
+		gap.Period)
 	f := lab.Below(statistic, lab.Estimate{Value: gap.Mean, Lower: gap.Lower, Upper: gap.Upper}, 0, gap.Period,
 		gap.Pairs)
 	f.Diverged = gap.Diverged

@@ -112,7 +112,8 @@ func (a finiteAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
 }
 
 // Act takes IDS's probabilities from the posterior in closed form, and lets other policies see functions drawn from it.
-func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action, values *Node) {
+func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action,
+	values *Node) {
 	weights := Softmax(state["log-weights"], -1)
 	if _, ok := a.policy.(explore.IDS); ok {
 		pi := explore.MinimumRatio(finiteInformation(weights, actions))
@@ -121,7 +122,8 @@ func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period,
 	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(a.policy.Samples(), a.n)))))
 	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
 	values = base.Linear{Features: a.n}.Apply(theta, actions)
-	_, action = explore.Decide(a.policy, values, explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), There: there})
+	_, action = explore.Decide(a.policy, values, explore.Moment{Stream: s.Named("policy"), Period: period,
+		Numbers: n.Part(policyPrefix), There: there})
 	return action, values
 }
 
