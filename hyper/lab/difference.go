@@ -12,6 +12,7 @@ type Difference struct {
 	Pairs              int   // of runs with the same seed
 	Diverged           int   // pairs of which either run diverged
 	Mean, Lower, Upper Float // of A minus B: Student's t
+	SE                 Float // of Mean
 	Ratio              Float // mean of A over mean of B
 	RatioLower         Float // bootstrap over pairs, percentiles
 	RatioUpper         Float
@@ -80,4 +81,6 @@ func (d *Difference) subtract(a, b []float64) {
 	}
 	e := meanDifference(differences)
 	d.Diverged, d.Mean, d.Lower, d.Upper = infinite(differences), e.Value, e.Lower, e.Upper
+	_, se := meanSE(finiteOnes(differences))
+	d.SE = Float(se)
 }

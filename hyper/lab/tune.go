@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,16 +30,34 @@ type Tuning struct {
 	Sets       []string    `json:"sets,omitempty"` // what all candidates share
 	Space      []Dimension `json:"space"`
 	Candidates int         `json:"candidates"`
-	Size       Size        `json:"size"` // of the last rung
-	Seed       uint64      `json:"seed"` // the first; evaluate on others
+	Size       Size        `json:"size"`           // of the last rung
+	Plan       []Stage     `json:"plan,omitempty"` // sizes of all rungs, in place of Candidates and Size
+	Seed       uint64      `json:"seed"`           // the first; evaluate on others
 	Least      bool        `json:"least,omitempty"`
 	Provenance Provenance  `json:"provenance,omitzero"` // of the code that began the first rung
 	Rungs      []Rung      `json:"rungs"`
 }
 
-// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values.
+// Stage is a rung before it is run: so many candidates that are left meet a Size.
+type Stage struct {
+	Candidates int  `json:"candidates"`
+	Size       Size `json:"size"`
+}
+
+// Budget is the number of run-periods of the search.
+func (t Tuning) Budget() int {
+	budget := 0
+	for _, s := range t.stages() {
+		budget += s.Candidates * s.Size.Runs * s.Size.Periods
+	}
+	return budget
+}
+
+// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values. With When, "key=value" of a
+// dimension before it, only candidates with that value have it; the others keep the agent's own value.
 type Dimension struct {
 	Key    string   `json:"key"`
+	When   string   `json:"when,omitempty"`
 	Low    float64  `json:"low,omitempty"`
 	High   float64  `json:"high,omitempty"`
 	Values []string `json:"values,omitempty"`
@@ -58,6 +77,9 @@ type Outcome struct {
 	SE       Float `json:"se"`
 	Median   Float `json:"median"`
 	Diverged int   `json:"diverged"`
+	// Behind is by how much the mean regret is above that of the first in the rung, over the same seeds.
+	Behind   Float `json:"behind"`
+	BehindSE Float `json:"behind_se"`
 	// Computation is that of a period, by the paper's formula; of a search for the least.
 	Computation float64 `json:"computation,omitempty"`
 }
@@ -75,17 +97,19 @@ func (t Tuning) Best() []string {
 	return out
 }
 
-// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,...
+// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,..., of the candidates with KEY=VALUE alone as KEY[KEY=VALUE]=...
 func ParseDimension(text string) (Dimension, error) {
-	key, rest, ok := strings.Cut(text, "=")
-	if !ok || key == "" || rest == "" {
-		return Dimension{}, fmt.Errorf("%q is not of the form KEY=LOW:HIGH or KEY=V,V", text)
+	form := dimensionForm.FindStringSubmatch(text)
+	if form == nil {
+		return Dimension{}, fmt.Errorf("%q is not of the form KEY=LOW:HIGH or KEY=V,V, nor KEY[KEY=VALUE]=LOW:HIGH",
+			text)
 	}
+	d, rest := Dimension{Key: form[1], When: form[2]}, form[3]
 	low, high, isRange := strings.Cut(rest, ":")
 	if !isRange {
-		return Dimension{Key: key, Values: strings.Split(rest, ",")}, nil
+		d.Values = strings.Split(rest, ",")
+		return d, nil
 	}
-	d := Dimension{Key: key}
 	var err1, err2 error
 	d.Low, err1 = strconv.ParseFloat(low, 64)
 	d.High, err2 = strconv.ParseFloat(high, 64)
@@ -94,6 +118,8 @@ func ParseDimension(text string) (Dimension, error) {
 	}
 	return d, nil
 }
+
+var dimensionForm = regexp.MustCompile(`^([^=\[\]]+)(?:\[([^=\[\]]+=[^=\[\]]+)\])?=(.+)$`)
 
 // Tune runs the search and returns it with its Rungs. Called again with opts.Dir, Tune goes on.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
@@ -110,7 +136,8 @@ func (t Tuning) Spec(known map[string]Experiment) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	spec := t.spec(t.Size, candidates)
+	stages := t.stages()
+	spec := t.spec(stages[len(stages)-1].Size, candidates)
 	return spec, spec.Validate()
 }
 
@@ -135,9 +162,9 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	if t.Least {
 		target = known[t.Experiment].Target
 	}
-	sizes := t.sizes()
-	for i, size := range sizes {
-		h, rows, err := simulate(i+1, t.spec(size, candidates))
+	stages := t.stages()
+	for i, stage := range stages {
+		h, rows, err := simulate(i+1, t.spec(stage.Size, candidates))
 		if err != nil {
 			return t, err
 		}
@@ -148,27 +175,31 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 		if err != nil {
 			return t, err
 		}
-		kept := outcomes[:(len(outcomes)+2)/3]
-		next := make([]candidate, len(kept))
-		for j, o := range kept {
-			next[j] = candidates[o.of]
-		}
-		rung := Rung{Size: size}
+		rung := Rung{Size: stage.Size}
 		for _, o := range outcomes {
 			rung.Results = append(rung.Results, o.Outcome)
 		}
 		t.Rungs = append(t.Rungs, rung)
-		candidates = next
+		if i+1 < len(stages) {
+			next := make([]candidate, stages[i+1].Candidates)
+			for j := range next {
+				next[j] = candidates[outcomes[j].of]
+			}
+			candidates = next
+		}
 	}
 	return t, nil
 }
 
-// sizes are those of the rungs.
-func (t Tuning) sizes() []Size {
-	var out []Size
+// stages are the rungs to run: those of Plan, or thirds of the candidates.
+func (t Tuning) stages() []Stage {
+	if len(t.Plan) > 0 {
+		return t.Plan
+	}
+	var out []Stage
 	size := t.Size
 	for n := t.Candidates; ; n = (n + 2) / 3 {
-		out = append(out, size)
+		out = append(out, Stage{n, size})
 		if n <= 3 {
 			break
 		}
@@ -177,7 +208,10 @@ func (t Tuning) sizes() []Size {
 			size.Periods = max(1, size.Periods*2/3)
 		}
 	}
-	slices.Reverse(out)
+	for i := range len(out) / 2 { // the last rung is the largest
+		j := len(out) - 1 - i
+		out[i].Size, out[j].Size = out[j].Size, out[i].Size
+	}
 	return out
 }
 
@@ -193,11 +227,13 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]candidate, t.Candidates)
-	for i, values := range t.draw() {
-		if out[i], err = t.candidate(x, values); err != nil {
+	var out []candidate
+	for _, values := range t.draw() {
+		c, err := t.candidate(x, values)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, c)
 	}
 	return out, nil
 }
@@ -209,8 +245,22 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 		return x, fmt.Errorf("unknown experiment %q%s", t.Experiment,
 			nearest.Hint(t.Experiment, slices.Sorted(maps.Keys(known))))
 	}
-	if t.Candidates < 1 || len(t.Space) == 0 {
+	if t.stages()[0].Candidates < 1 || len(t.Space) == 0 {
 		return x, errors.New("a search needs at least one candidate and one key")
+	}
+	for i, s := range t.Plan {
+		if i > 0 && (s.Candidates < 1 || s.Candidates > t.Plan[i-1].Candidates) {
+			return x, fmt.Errorf("round %d of the search has %d candidates, and the one before %d: a round keeps the "+
+				"best of the one before", i+1, s.Candidates, t.Plan[i-1].Candidates)
+		}
+	}
+	for i, d := range t.Space {
+		before := slices.ContainsFunc(t.Space[:i], func(o Dimension) bool {
+			return slices.ContainsFunc(o.Values, func(v string) bool { return d.When == o.Key+"="+v })
+		})
+		if d.When != "" && !before {
+			return x, fmt.Errorf("key %q is searched over where %s, which no key before it can be", d.Key, d.When)
+		}
 	}
 	if t.Least && x.Target == nil {
 		return x, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)
@@ -223,23 +273,30 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 	return x, nil
 }
 
-// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates,
-// and each part gives a value to one of them, in random order: so every key is covered evenly. Listed values go in
-// turn.
+// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates
+// that have the key, and each part gives a value to one of them, in random order: so every key is covered evenly.
+// Listed values go in turn.
 func (t Tuning) draw() []map[string]string {
 	random := rand.New(rand.NewPCG(t.Seed, 1))
-	out := make([]map[string]string, t.Candidates)
+	out := make([]map[string]string, t.stages()[0].Candidates)
 	for i := range out {
 		out[i] = map[string]string{}
 	}
 	for _, d := range t.Space {
-		for i, at := range random.Perm(t.Candidates) {
+		var of []map[string]string
+		key, value, _ := strings.Cut(d.When, "=")
+		for _, values := range out {
+			if d.When == "" || values[key] == value {
+				of = append(of, values)
+			}
+		}
+		for i, at := range random.Perm(len(of)) {
 			if len(d.Values) > 0 {
-				out[i][d.Key] = d.Values[at%len(d.Values)]
+				of[i][d.Key] = d.Values[at%len(d.Values)]
 				continue
 			}
-			u := (float64(at) + random.Float64()) / float64(t.Candidates)
-			out[i][d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
+			u := (float64(at) + random.Float64()) / float64(len(of))
+			of[i][d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
 		}
 	}
 	return out
@@ -247,7 +304,8 @@ func (t Tuning) draw() []map[string]string {
 
 // candidate makes an entry of values.
 func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, error) {
-	spec, err := x.Spec([]string{t.Agent}, t.Sets, t.Size, t.Seed)
+	stages := t.stages()
+	spec, err := x.Spec([]string{t.Agent}, t.Sets, stages[len(stages)-1].Size, t.Seed)
 	if err != nil {
 		return candidate{}, err
 	}
@@ -298,11 +356,28 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 			out[i].class, out[i].price = -1, s.Computation
 		}
 	}
+	sortRanked(out)
+	return out, behind(rows, out)
+}
+
+// behind fills in by how much each is behind the first.
+func behind(rows []Row, out []ranked) error {
+	for i := range out[1:] {
+		d, err := PairedDifference(rows, out[i+1].of, out[0].of)
+		if err != nil {
+			return err
+		}
+		out[i+1].Behind, out[i+1].BehindSE = d.Mean, d.SE
+	}
+	return nil
+}
+
+// sortRanked orders outcomes from best to worst.
+func sortRanked(out []ranked) {
 	slices.SortStableFunc(out, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price),
 			cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
 	})
-	return out, nil
 }
 
 // orInfinite is a statistic, or +Inf where there is none.

@@ -23,6 +23,7 @@ type tuneFlags struct {
 	search lab.Tuning
 	engine engineFlags
 	space  []string
+	rungs  []string
 	out    string
 }
 
@@ -31,7 +32,10 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.StringVar(&t.Agent, "agent", "", "the agent")
 	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
 	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
-		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over, where another key has a value as "+
+			"KEY[OTHER=VALUE]=LOW:HIGH; repeatable")
+	flags.StringArrayVar(&f.rungs, "rung", nil,
+		"CANDIDATES:RUNS:PERIODS of a round, in place of --candidates, --runs and --periods; repeatable")
 	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
 	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
 	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
@@ -79,6 +83,12 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if t.Space, err = dimensions(f.space); err != nil {
 		return err
 	}
+	if t.Plan, err = stages(f.rungs); err != nil {
+		return err
+	}
+	if last := len(t.Plan) - 1; last >= 0 {
+		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
+	}
 	bar := newProgressBar(os.Stderr)
 	o, err := f.engine.options(f.out, bar)
 	if err != nil {
@@ -115,20 +125,36 @@ func dimensions(texts []string) (space []lab.Dimension, err error) {
 	return space, nil
 }
 
+// stages are those of --rung.
+func stages(texts []string) (plan []lab.Stage, err error) {
+	for _, text := range texts {
+		var s lab.Stage
+		var rest string
+		n, _ := fmt.Sscanf(text+" ", "%d:%d:%d%s", &s.Candidates, &s.Size.Runs, &s.Size.Periods, &rest)
+		if n != 3 {
+			return nil, fmt.Errorf("--rung %s is not of the form CANDIDATES:RUNS:PERIODS, as 24:16:500", text)
+		}
+		plan = append(plan, s)
+	}
+	return plan, nil
+}
+
 func printTuning(t lab.Tuning) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, r := range t.Rungs {
-		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
+		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tbehind\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
 		for _, o := range r.Results[:min(len(r.Results), 9)] {
 			var settings []string
 			for _, d := range t.Space {
-				settings = append(settings, d.Key+"="+o.Settings[d.Key])
+				if value, ok := o.Settings[d.Key]; ok {
+					settings = append(settings, d.Key+"="+value)
+				}
 			}
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
-			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean), float64(o.SE),
-				float64(o.Median), o.Diverged)
+			fmt.Fprintf(w, "  %s\t%.4g\t%.2g\t%.4g\t%.2g\t%.4g\t%d\n", strings.Join(settings, " "), float64(o.Mean),
+				float64(o.SE), float64(o.Behind), float64(o.BehindSE), float64(o.Median), o.Diverged)
 		}
 	}
 	if err := w.Flush(); err != nil {

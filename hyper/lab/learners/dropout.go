@@ -13,6 +13,7 @@ import (
 type Dropout struct {
 	Net
 	Keep float64 `help:"probability of keeping a hidden unit"`
+	Start
 	Variances
 	Descent
 	Exploration
@@ -20,7 +21,7 @@ type Dropout struct {
 
 // NewDropout has the settings of appendix E.
 func NewDropout(bool) *Dropout {
-	c := &Dropout{Net: Net{[]int{100, 100}}, Keep: 0.5, Variances: newVariances(), Descent: networkDescent(), Exploration: thompson()}
+	c := &Dropout{Net: Net{[]int{100, 100}}, Keep: 0.5, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(), Exploration: thompson()}
 	c.StepSize, c.Indices, c.PriorVariance = 0.009, 4, 20
 	return c
 }
@@ -28,7 +29,7 @@ func NewDropout(bool) *Dropout {
 // Model returns dropout as a hypermodel.
 func (c *Dropout) Model(p bandit.Problem) hyper.Model {
 	net := c.network(p)
-	return hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: c.Keep}}
+	return hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: c.Keep, InitNu: c.scaled(hyper.InitLayers(net))}}
 }
 
 // Learner returns the learner.
@@ -40,7 +41,7 @@ func (c *Dropout) Learner(p bandit.Problem, periods int) learner.Learner {
 
 // Validate reports everything that is wrong.
 func (c *Dropout) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
+	own := errors.Join(c.Net.check(), c.Start.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
 	if !(c.Keep > 0 && c.Keep <= 1) {
 		own = errors.Join(own, fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep))
 	}

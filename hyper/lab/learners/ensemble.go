@@ -15,6 +15,7 @@ type Ensemble struct {
 	Net
 	Particles     int  `help:"number of particles in the ensemble"`
 	AdditivePrior bool `help:"yes, or no for the ensembles of appendix B"`
+	Start
 	Prior
 	Descent
 	Perturbing
@@ -26,7 +27,7 @@ type Ensemble struct {
 // NewEnsemble has settings that suit networks.
 func NewEnsemble(arms bool) *Ensemble {
 	c := &Ensemble{
-		Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
+		Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Start: Start{1}, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
 	}
 	c.StepSize, c.Integrate = 0.02, string(train.Analytic)
 	if arms {
@@ -42,7 +43,7 @@ func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
 	if init == nil {
 		init = hyper.InitTruncatedNormal(0.05)
 	}
-	m := hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: c.Particles, Params: hyper.NumTheta(b), InitNu: init}}
+	m := hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: c.Particles, Params: hyper.NumTheta(b), InitNu: c.scaled(init)}}
 	if c.AdditivePrior {
 		dense := func(b hyper.BaseModel) hyper.Layout { return hyper.Dense(hyper.NumTheta(b), c.Particles) }
 		m.Prior = c.additive(p, b, dense, hyper.RowsGaussian)
@@ -60,7 +61,7 @@ func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
 
 // Validate reports everything that is wrong.
 func (c *Ensemble) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), faults.AtLeast("particles", c.Particles, 1), c.Prior.check(), c.Descent.check(), c.Perturbing.check(),
+	own := errors.Join(c.Net.check(), faults.AtLeast("particles", c.Particles, 1), c.Start.check(), c.Prior.check(), c.Descent.check(), c.Perturbing.check(),
 		c.Exploration.Check())
 	return faultsOf(own, p, c.Descent, c.Learner)
 }

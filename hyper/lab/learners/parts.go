@@ -93,6 +93,21 @@ func (c Descent) learner(b hyper.Belief, policy explore.Policy, p bandit.Problem
 	return l
 }
 
+// Start is the part of settings that scales the parameters before any data.
+type Start struct {
+	InitialScale float64 `help:"scale of the initial parameters, as a multiple of what is usual"`
+}
+
+func (c Start) check() error { return faults.NotNegative("initial-scale", c.InitialScale) }
+
+// scaled scales an initializer.
+func (c Start) scaled(init hyper.Initializer) hyper.Initializer {
+	if c.InitialScale == 1 {
+		return init
+	}
+	return hyper.InitScaled(c.InitialScale, init)
+}
+
 // Perturbing is the part of settings that perturbs data.
 type Perturbing struct {
 	Perturbation float64 `run:"true" help:"scale of the data perturbations, as a multiple of sigma_w"`

@@ -14,6 +14,7 @@ import (
 // Single is an agent with one network, an ensemble of one particle: annealed epsilon-greedy, or greedy.
 type Single struct {
 	Net
+	Start
 	Variances
 	Descent
 	Exploration
@@ -22,7 +23,7 @@ type Single struct {
 // NewSingle has the settings of section 4.2's epsilon-greedy.
 func NewSingle(arms bool) *Single {
 	c := &Single{
-		Net: Net{[]int{10, 10}}, Variances: newVariances(), Descent: networkDescent(), Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
+		Net: Net{[]int{10, 10}}, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(), Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
 	}
 	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, string(train.Analytic)
 	if arms {
@@ -38,6 +39,7 @@ func (c *Single) Model(p bandit.Problem) hyper.Model {
 	if net, ok := b.(base.MLP); ok {
 		h.InitNu = hyper.InitLayers(net)
 	}
+	h.InitNu = c.scaled(h.InitNu)
 	return hyper.Model{Base: b, Hyper: h}
 }
 
@@ -50,6 +52,6 @@ func (c *Single) Learner(p bandit.Problem, periods int) learner.Learner {
 
 // Validate reports everything that is wrong.
 func (c *Single) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
+	own := errors.Join(c.Net.check(), c.Start.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
 	return faultsOf(own, p, c.Descent, c.Learner)
 }
