@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Claim is a statement of the paper as a test on fresh seeds.
@@ -11,6 +13,8 @@ type Claim struct {
 	Text string // what the paper says, with its section
 	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
 	Quick, Full Size
+	// Smaller are sizes at which a study that has not come to Full may show what it has. They decide nothing.
+	Smaller []Size
 	// Test simulates what it needs, and judges at a size: one of the two above unless another is asked for.
 	Test func(simulate Simulator, size Size) (Finding, error)
 }
@@ -31,25 +35,29 @@ type Verdict string
 
 // The verdicts.
 const (
-	Reproduced    Verdict = "reproduced"
-	NotReproduced Verdict = "not reproduced"
-	Undecided     Verdict = "undecided at this size"
-	Unjudged      Verdict = "cannot be judged" // what the claim compares is not there
+	Reproduced Verdict = "reproduced"
+	Refuted    Verdict = "refuted"
+	Undecided  Verdict = "undecided"
+	NotTested  Verdict = "not tested" // what the claim compares is not there
 )
 
-// Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bound it is held against.
+// Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bounds it is held against.
 type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
 	Estimate  Float   `json:"estimate"` // infinite where a run diverged, see [Row.Counted]
 	Lower     Float   `json:"lower"`
-	Upper     Float   `json:"upper"` // may be infinite
-	Bound     float64 `json:"bound"` // the claim is that the statistic is below it
-	Periods   int     `json:"periods"`
-	Runs      int     `json:"runs"`     // or pairs of runs, diverged ones included
-	Diverged  int     `json:"diverged"` // runs or pairs
-	Verdict   Verdict `json:"verdict"`
-	Reason    string  `json:"reason,omitempty"` // why it cannot be judged
+	Upper     Float   `json:"upper"`           // may be infinite
+	Bound     float64 `json:"bound"`           // the claim is that the statistic is below it
+	Above     *Float  `json:"above,omitempty"` // and above this, where the claim is that two agents are alike
+	// P is the p-value of the bound that is nearer, against both sides. Holm's correction makes it larger.
+	P        Float   `json:"p"`
+	Periods  int     `json:"periods"`
+	Runs     int     `json:"runs"`            // or pairs of runs, diverged ones included
+	Diverged int     `json:"diverged"`        // runs or pairs
+	Share    *Float  `json:"share,omitempty"` // of a difference, see [Difference]
+	Verdict  Verdict `json:"verdict"`
+	Reason   string  `json:"reason,omitempty"` // why it is not tested
 	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 }
@@ -58,35 +66,87 @@ type Finding struct {
 // +Inf is below none: then a run diverged for which the claim wants little regret.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
-		Periods: periods, Runs: runs, Verdict: Undecided}
+		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided}
 	switch {
 	case float64(e.Upper) < bound:
 		f.Verdict = Reproduced
-	case float64(e.Lower) > bound || math.IsInf(float64(e.Value), 1):
-		f.Verdict = NotReproduced
+	case float64(e.Lower) > bound:
+		f.Verdict = Refuted
+	case math.IsInf(float64(e.Value), 1):
+		f.Verdict, f.P = Refuted, 0
 	}
 	return f
 }
 
+// Within judges the claim that a statistic lies between two numbers, as that of two agents that are alike does
+// (Schuirmann's two one-sided tests): reproduced where the whole interval lies between them, refuted where it lies
+// outside.
+func Within(statistic string, e Estimate, above, bound float64, periods, runs int) Finding {
+	f := Below(statistic, e, bound, periods, runs)
+	floor := Float(above)
+	f.Above = &floor
+	switch low := e.PValue(above); {
+	case float64(e.Upper) < above:
+		f.Verdict, f.P = Refuted, Float(low)
+	case f.Verdict != Refuted:
+		if float64(e.Lower) <= above {
+			f.Verdict = Undecided
+		}
+		f.P = Float(math.Max(float64(f.P), low))
+	}
+	return f
+}
+
+// Holm corrects findings that are read together, as those of a table are: their p-values by Holm's method, and to
+// undecided the verdicts that 1 - Level does not bear out then. Findings that have no p-value are left as they are.
+func Holm(all []Finding) []Finding {
+	out := slices.Clone(all)
+	var order []int
+	for i, f := range out {
+		if f.Verdict != NotTested && !math.IsNaN(float64(f.P)) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(out[i].P, out[j].P) })
+	least := Float(0)
+	for rank, i := range order {
+		f := &out[i]
+		least = max(least, min(1, f.P*Float(len(order)-rank)))
+		f.P = least
+		if f.P >= 1-Level {
+			f.Verdict = Undecided
+		}
+	}
+	return out
+}
+
 // String is the finding in a line.
 func (f Finding) String() string {
-	if f.Verdict == Unjudged {
+	if f.Verdict == NotTested {
 		return fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
 	}
-	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], bound %.4g, %d runs: %s", f.Statistic,
-		float64(f.Estimate), float64(f.Lower), float64(f.Upper),
-		f.Bound, f.Runs, f.Verdict)
+	bound := fmt.Sprintf("bound %.4g", f.Bound)
+	if f.Above != nil {
+		bound = fmt.Sprintf("bounds %.4g and %.4g", float64(*f.Above), f.Bound)
+	}
+	return fmt.Sprintf("%s = %.4g, 95%% interval [%.4g, %.4g], %s, %d runs: %s", f.Statistic, float64(f.Estimate),
+		float64(f.Lower), float64(f.Upper), bound, f.Runs, f.Verdict)
 }
 
 // RunsToDecide is the number of runs that would decide an undecided claim, roughly: the interval shrinks as
 // 1/sqrt(runs), and its limit on the bound's side must come to the bound. ok is false where the number is unknown or
 // the claim is decided.
 func (f Finding) RunsToDecide() (runs float64, ok bool) {
-	limit := float64(f.Upper)
-	if float64(f.Estimate) > f.Bound {
+	limit, bound := float64(f.Upper), f.Bound
+	switch {
+	case float64(f.Estimate) > f.Bound:
 		limit = float64(f.Lower)
+	case f.Above != nil && float64(f.Estimate) < float64(*f.Above):
+		bound = float64(*f.Above)
+	case f.Above != nil && float64(f.Lower) < float64(*f.Above):
+		limit, bound = float64(f.Lower), float64(*f.Above)
 	}
-	shrink := (limit - float64(f.Estimate)) / (f.Bound - float64(f.Estimate))
+	shrink := (limit - float64(f.Estimate)) / (bound - float64(f.Estimate))
 	if f.Verdict != Undecided || f.Discrete || math.IsInf(shrink, 0) || math.IsNaN(shrink) {
 		return 0, false
 	}

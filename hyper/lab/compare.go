@@ -51,28 +51,45 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	d, err := PairedDifference(rows, entry, other)
 	if err != nil {
 		nan := Float(math.NaN())
-		return Estimate{nan, nan, nan}, 0
+		return Estimate{Value: nan, Lower: nan, Upper: nan}, 0
 	}
-	return Estimate{d.Mean, d.Lower, d.Upper}, d.Pairs
+	return d.Mean, d.Pairs
 }
 
 // failed is 1 for each run that diverged, or whose regret per period over the last half or so is above a bound.
 func (h history) failed(bound float64) []float64 {
 	seeds, periods := common(h)
-	last, middle := periods[len(periods)-1], 0
-	for _, p := range periods {
-		if p <= (last+1)/2 {
-			middle = p
+	last := periods[len(periods)-1]
+	middle := before(periods, (last+1)/2)
+	out := make([]float64, len(seeds))
+	for i, late := range h.since(middle, last, seeds) {
+		if late/float64(last-middle) > bound {
+			out[i] = 1
 		}
 	}
-	before, after := make([]float64, len(seeds)), h.at(last, seeds)
-	if middle > 0 {
-		before = h.at(middle, seeds)
+	return out
+}
+
+// before is the last of the periods that is not above one, or 0.
+func before(periods []int, limit int) (found int) {
+	for _, p := range periods {
+		if p <= limit {
+			found = p
+		}
 	}
-	out := make([]float64, len(seeds))
-	for i := range out {
-		if math.IsInf(after[i], 1) || (after[i]-before[i])/float64(last-middle) > bound {
-			out[i] = 1
+	return found
+}
+
+// since is the regret of runs from the end of one period, or from the start for 0, to that of another: infinite where
+// the run diverged.
+func (h history) since(from, to int, seeds []uint64) []float64 {
+	out := h.at(to, seeds)
+	if from == 0 {
+		return out
+	}
+	for i, x := range h.at(from, seeds) {
+		if !math.IsInf(out[i], 1) {
+			out[i] -= x
 		}
 	}
 	return out

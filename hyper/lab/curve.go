@@ -14,6 +14,8 @@ type Curve struct {
 	Upper     []float64 // upper quartile
 	Runs      int       // diverged ones included
 	Diverged  int       // runs, by the last period
+
+	final Estimate
 }
 
 // Curves returns one Curve for each entry, in their order. The curve of an entry without rows has no periods.
@@ -32,7 +34,7 @@ func Curves(h Header, rows []Row) []Curve {
 			c.Median = append(c.Median, quantile(regret, 0.5))
 			c.Lower = append(c.Lower, quantile(regret, 0.25))
 			c.Upper = append(c.Upper, quantile(regret, 0.75))
-			c.Diverged = infinite(regret)
+			c.Diverged, c.final = infinite(regret), mean
 		}
 		out[i] = c
 	}
@@ -45,5 +47,5 @@ func (c Curve) Final() (mean Estimate, period int) {
 	if last < 0 {
 		return Estimate{}, 0
 	}
-	return Estimate{Float(c.Mean[last]), Float(c.MeanLower[last]), Float(c.MeanUpper[last])}, c.Periods[last]
+	return c.final, c.Periods[last]
 }

@@ -3,19 +3,23 @@ package lab
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
 // Level, and NaN with a single pair. Runs that diverged count by [Row.Counted].
 type Difference struct {
-	Period             int   // the last one that all pairs have reached in both entries
-	Pairs              int   // of runs with the same seed
-	Diverged           int   // pairs of which either run diverged
-	Mean, Lower, Upper Float // of A minus B: Student's t
-	SE                 Float // of Mean
-	Ratio              Float // mean of A over mean of B
-	RatioLower         Float // bootstrap over pairs, percentiles
-	RatioUpper         Float
+	Period   int      // the last one that all pairs have reached in both entries
+	Pairs    int      // of runs with the same seed
+	Diverged int      // pairs of which either run diverged
+	Mean     Estimate // of A minus B
+	Ratio    Estimate // mean of A over mean of B
+	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the difference,
+	// and more where the others point the other way. NaN where a run diverged, or the sum is zero.
+	Share Float
+	SE    Float // of the mean of A minus B, over the pairs that did not diverge
 }
 
 // PairedDifference pairs the runs of two entries by seed. The error is ErrNoRows without a pair or a common period.
@@ -31,6 +35,21 @@ func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	return d, nil
 }
 
+// LateDifference is PairedDifference of late regret: of the regret after the last common period From that is not above
+// half of the last one.
+func LateDifference(rows []Row, entryA, entryB int) (d Difference, from int, err error) {
+	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
+	seeds, periods := common(a, b)
+	d.Pairs = len(seeds)
+	if err := enough(seeds, periods); err != nil {
+		return d, 0, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
+	}
+	d.Period = periods[len(periods)-1]
+	from = before(periods, d.Period/2)
+	d.compare(a.since(from, d.Period, seeds), b.since(from, d.Period, seeds))
+	return d, from, nil
+}
+
 // enough says what runs to compare lack.
 func enough(seeds []uint64, periods []int) error {
 	switch {
@@ -43,8 +62,8 @@ func enough(seeds []uint64, periods []int) error {
 	return nil
 }
 
-// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: Mean, Lower and Upper of a
-// Difference. Where a run of A or D diverged it is +Inf, and else where one of B or C did -Inf.
+// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: a Difference without a
+// Ratio. Where a run of A or D diverged it is +Inf, and else where one of B or C did -Inf.
 func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
 	seeds, periods := common(of...)
@@ -66,8 +85,7 @@ func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 
 func (d *Difference) compare(a, b []float64) {
 	d.subtract(a, b)
-	r := ratioOfMeans(a, b)
-	d.Ratio, d.RatioLower, d.RatioUpper = r.Value, r.Lower, r.Upper
+	d.Ratio = ratioOfMeans(a, b)
 }
 
 // subtract fills in the mean of a minus b. Where both are infinite a counts: it is then not below b.
@@ -79,8 +97,10 @@ func (d *Difference) subtract(a, b []float64) {
 			differences[i] = a[i]
 		}
 	}
-	e := meanDifference(differences)
-	d.Diverged, d.Mean, d.Lower, d.Upper = infinite(differences), e.Value, e.Lower, e.Upper
+	d.Diverged, d.Mean, d.Share = infinite(differences), meanDifference(differences), Float(math.NaN())
 	_, se := meanSE(finiteOnes(differences))
 	d.SE = Float(se)
+	if sum := stat.Mean(differences, nil) * float64(len(differences)); d.Diverged == 0 && sum != 0 {
+		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
+	}
 }

@@ -55,7 +55,7 @@ func TestPiecesOfDifferentLengths(t *testing.T) {
 	if err != nil || d.Period != 1778 || d.Pairs != 3 {
 		t.Fatalf("got %+v, %v, want 3 pairs at period 1778", d, err)
 	}
-	near(t, "difference", float64(d.Mean), 1778) // 3 less 2 arms a period
+	near(t, "difference", float64(d.Mean.Value), 1778) // 3 less 2 arms a period
 	l, err := LeastComputation(h, rows, []int{1, 0}, func(*Setting) float64 { return 4 })
 	if err != nil || l.Entry != 0 {
 		t.Fatalf("got %+v, %v", l, err)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -19,7 +20,37 @@ type Estimate struct {
 	Value Float `json:"value"`
 	Lower Float `json:"lower"`
 	Upper Float `json:"upper"`
+
+	student student // what the interval was made of, where it is Student's
 }
+
+// student is a Student's interval: of a statistic, or of its logarithm.
+type student struct {
+	centre      float64 // the statistic, of the runs that did not diverge
+	se, freedom float64 // of the statistic or its logarithm; freedom is 0 where there is no such interval
+	log         bool
+}
+
+// PValue is that of the hypothesis that the true number is x, against both sides: below 1 - Level where x is outside
+// the interval. It is of the runs that did not diverge, and NaN where the interval is none of Student's.
+func (e Estimate) PValue(x float64) float64 {
+	if e.student.freedom < 1 {
+		return math.NaN()
+	}
+	away := e.student.centre - x
+	if e.student.log {
+		away = math.Log(e.student.centre / x)
+	}
+	if away == 0 {
+		return 1
+	}
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/e.student.se)
+}
+
+// widening multiplies the half-width of intervals. Regrets have heavy right tails, so that Student's intervals of 24 to
+// 100 runs hold the true mean in 92 to 94 of 100 cases. With this constant, which was chosen by simulation from committed
+// studies, 95 or 96 do, see TestCoverage.
+const widening = 1.15
 
 // String is the estimate with its interval.
 func (e Estimate) String() string {
@@ -29,53 +60,65 @@ func (e Estimate) String() string {
 // Scaled is the estimate of a positive multiple of the statistic.
 func (e Estimate) Scaled(factor float64) Estimate {
 	f := Float(factor)
-	return Estimate{f * e.Value, f * e.Lower, f * e.Upper}
+	out := Estimate{f * e.Value, f * e.Lower, f * e.Upper, e.student}
+	out.student.centre *= factor
+	if !e.student.log {
+		out.student.se *= factor
+	}
+	return out
 }
 
 // MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of
-// the mean, whose standard error is that of the mean over the mean (the delta method). So the interval has no end below
-// zero. Its ends are the mean times and over exp(t s / mean), with Student's t and the standard error s; a mean of zero
-// has the interval [0, 0].
-//
-// Where regrets are heavy-tailed it covers the mean more often than Student's interval of the mean, and than
-// percentiles of a bootstrap, at about the same length; TestCoverageOfMeanRegret measures it. A bootstrap of the t
-// statistic covers more, but its intervals have no bound that is of use where few runs fail.
+// the mean, whose standard error is that of the mean over the mean (the delta method), widened. So the interval has no
+// end below zero. Its ends are the mean times and over exp(1.15 t s / mean), with Student's t and the standard error s;
+// a mean of zero has the interval [0, 0].
 //
 // With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is that of the
 // others.
 func MeanRegret(regrets []float64) Estimate {
 	sound := finiteOnes(regrets)
 	mean, se := meanSE(sound)
-	lower, upper := meanBounds(mean, se, len(sound))
+	e := meanOf(mean, se, len(sound))
 	switch {
 	case len(sound) == len(regrets):
 	case len(sound) == 0:
-		mean, lower, upper = math.Inf(1), math.Inf(1), math.Inf(1)
+		e = certain(math.Inf(1))
 	default:
-		mean, upper = math.Inf(1), math.Inf(1)
+		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
 	}
-	return Estimate{Float(mean), Float(lower), Float(upper)}
+	return e
 }
 
-// meanBounds are the ends of the interval of MeanRegret, of n regrets with a mean and its standard error.
-func meanBounds(mean, se float64, n int) (lower, upper float64) {
-	half := halfWidth(se, n)
+// meanOf is MeanRegret of n regrets with a mean and its standard error.
+func meanOf(mean, se float64, n int) Estimate {
 	if mean > 0 {
-		factor := math.Exp(half / mean)
-		return mean / factor, mean * factor
+		return logInterval(mean, se/mean, n)
 	}
-	return mean - half, mean + half // zero, unless the numbers are no regrets
+	return interval(mean, se, n) // zero, unless the numbers are no regrets
 }
 
-// meanDifference is the mean of differences of regrets with Student's interval, which is symmetric. With a difference
-// of +Inf, which is of a pair whose first run diverged, the mean and the upper end are infinite; with one of -Inf,
-// whose second run alone diverged, the lower end is, and the mean unless the first runs diverged too. The other end is
-// that of the pairs that did not diverge.
+// interval is Student's interval, widened, of a statistic of n numbers with a standard error.
+func interval(value, se float64, n int) Estimate {
+	half := halfWidth(se, n)
+	return Estimate{Float(value), Float(value - half), Float(value + half),
+		student{value, widening * se, float64(n - 1), false}}
+}
+
+// logInterval is that of a positive statistic whose logarithm has a standard error.
+func logInterval(value, se float64, n int) Estimate {
+	factor := math.Exp(halfWidth(se, n))
+	return Estimate{Float(value), Float(value / factor), Float(value * factor),
+		student{value, widening * se, float64(n - 1), true}}
+}
+
+// meanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric. With a
+// difference of +Inf, which is of a pair whose first run diverged, the mean and the upper end are infinite; with one of
+// -Inf, whose second run alone diverged, the lower end is, and the mean unless the first runs diverged too. The other
+// end is that of the pairs that did not diverge.
 func meanDifference(differences []float64) Estimate {
 	sound := finiteOnes(differences)
 	mean, se := meanSE(sound)
-	half := halfWidth(se, len(sound))
-	e := Estimate{Float(mean), Float(mean - half), Float(mean + half)}
+	e := interval(mean, se, len(sound))
 	up, down := slices.Contains(differences, math.Inf(1)), slices.Contains(differences, math.Inf(-1))
 	if down {
 		e.Value, e.Lower = Float(math.Inf(-1)), Float(math.Inf(-1))
@@ -84,10 +127,13 @@ func meanDifference(differences []float64) Estimate {
 		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
 	}
 	if len(sound) == 0 && up != down { // all pairs diverged in the same way
-		e.Lower, e.Upper = e.Value, e.Value
+		return certain(float64(e.Value))
 	}
 	return e
 }
+
+// certain is a statistic of which there is nothing more to know.
+func certain(x float64) Estimate { return Estimate{Value: Float(x), Lower: Float(x), Upper: Float(x)} }
 
 // finiteOnes leaves the finite numbers.
 func finiteOnes(x []float64) []float64 {
@@ -97,7 +143,7 @@ func finiteOnes(x []float64) []float64 {
 // bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed.
 func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 	if len(x) < 2 {
-		return Estimate{Float(statistic(x)), Float(math.NaN()), Float(math.NaN())}
+		return Estimate{Value: Float(statistic(x)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	draws, sample := make([]float64, 2000), make([]float64, len(x))
@@ -107,33 +153,53 @@ func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
 		}
 		draws[r] = statistic(sample)
 	}
-	return Estimate{Float(statistic(x)), Float(quantile(draws, (1-Level)/2)), Float(quantile(draws, (1+Level)/2))}
+	return Estimate{Value: Float(statistic(x)), Lower: Float(quantile(draws, (1-Level)/2)),
+		Upper: Float(quantile(draws, (1+Level)/2))}
 }
 
-// ratioOfMeans is the mean of a over that of b, with percentiles over 2000 resamples of the pairs. Its seed is fixed.
-// An infinite mean of a makes the ratio infinite, whatever that of b is.
+// ratioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose standard
+// error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened. A pair whose first regret is infinite
+// makes the ratio and its upper end infinite, one whose second alone is makes the ratio and its lower end zero. The
+// other end is that of the other pairs.
 func ratioOfMeans(a, b []float64) Estimate {
-	ratio := func(sumA, sumB float64) float64 {
-		if math.IsInf(sumA, 1) {
-			return sumA
+	var soundA, soundB []float64
+	var up, down bool
+	for i := range a {
+		switch {
+		case math.IsInf(a[i], 1):
+			up = true
+		case math.IsInf(b[i], 1):
+			down = true
+		default:
+			soundA, soundB = append(soundA, a[i]), append(soundB, b[i])
 		}
-		return sumA / sumB
 	}
-	value := ratio(stat.Mean(a, nil), stat.Mean(b, nil))
-	if len(a) < 2 {
-		return Estimate{Float(value), Float(math.NaN()), Float(math.NaN())}
+	e := soundRatio(soundA, soundB)
+	if down {
+		e.Value, e.Lower = 0, 0
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	ratios := make([]float64, 2000)
-	for r := range ratios {
-		var sumA, sumB float64
-		for range a {
-			i := random.IntN(len(a))
-			sumA, sumB = sumA+a[i], sumB+b[i]
-		}
-		ratios[r] = ratio(sumA, sumB)
+	if up {
+		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
 	}
-	return Estimate{Float(value), Float(quantile(ratios, (1-Level)/2)), Float(quantile(ratios, (1+Level)/2))}
+	if len(soundA) == 0 && up != down { // all pairs diverged in the same way
+		return certain(float64(e.Value))
+	}
+	return e
+}
+
+// soundRatio is ratioOfMeans of finite regrets.
+func soundRatio(a, b []float64) Estimate {
+	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
+	ratio := meanA / meanB
+	if !(ratio > 0) || math.IsInf(ratio, 1) { // a mean of zero: nothing to divide by
+		return certain(ratio)
+	}
+	misfit := make([]float64, len(a))
+	for i := range a {
+		misfit[i] = a[i]/meanA - b[i]/meanB
+	}
+	_, se := meanSE(misfit)
+	return logInterval(ratio, se, len(a))
 }
 
 func meanSE(x []float64) (mean, se float64) {
@@ -144,13 +210,26 @@ func meanSE(x []float64) (mean, se float64) {
 	return mean, stat.StdErr(sd, float64(len(x)))
 }
 
-// halfWidth is that of Student's interval for a mean of n numbers.
+// halfWidth is that of Student's interval, widened, for a mean of n numbers.
 func halfWidth(se float64, n int) float64 {
 	if n < 2 {
 		return math.NaN()
 	}
-	return se * distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1+Level)/2)
+	return widening * se * studentQuantile(n-1)
 }
+
+// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a bootstrap
+// asks for it often.
+func studentQuantile(freedom int) float64 {
+	if q, ok := quantiles.Load(freedom); ok {
+		return q.(float64)
+	}
+	q := distuv.StudentsT{Sigma: 1, Nu: float64(freedom)}.Quantile((1 + Level) / 2)
+	quantiles.Store(freedom, q)
+	return q
+}
+
+var quantiles sync.Map // of studentQuantile, by freedom
 
 // quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
 // gonum/stat lacks): the median of an even number is the mean of the middle two.

@@ -47,26 +47,35 @@ func LeastComputation(h Header, rows []Row, entries []int, target func(*Setting)
 	out.Entry, out.Average = entries[at], all[at].average(whole)
 	out.resampled = resampledLeast(all, out.Runs)
 	lower, upper := percentiles(out.resampled)
-	out.Computation = Estimate{Float(all[at].computation), Float(lower), Float(upper)}
+	out.Computation = Estimate{Value: Float(all[at].computation), Lower: Float(lower), Upper: Float(upper)}
 	return out, nil
 }
 
-// Over is the ratio of the least computation to that of other settings on the same seeds. The error is ErrNotInStudy
-// when they have others.
-func (l Least) Over(other Least) (Estimate, error) {
+// Over is the ratio of the least computation to that of other settings on the same seeds, and a p-value of the
+// hypothesis that this ratio is bound, against both sides, by the share of resamples on the other side. The error is
+// ErrNotInStudy when they have others.
+func (l Least) Over(other Least, bound float64) (ratio Estimate, p float64, err error) {
 	if !slices.Equal(l.seeds, other.seeds) {
-		return Estimate{}, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not "+
-			"the same", ErrNotInStudy, l.Runs, other.Runs)
+		return ratio, 0, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not the same",
+			ErrNotInStudy, l.Runs, other.Runs)
 	}
 	ratios := make([]float64, len(l.resampled))
+	above, below := 1, 1
 	for i, c := range l.resampled {
 		ratios[i] = c / other.resampled[i]
 		if math.IsInf(c, 1) { // also where neither performs well
 			ratios[i] = c
 		}
+		if ratios[i] >= bound {
+			above++
+		}
+		if ratios[i] <= bound {
+			below++
+		}
 	}
 	lower, upper := percentiles(ratios)
-	return Estimate{l.Computation.Value / other.Computation.Value, Float(lower), Float(upper)}, nil
+	ratio = Estimate{Value: l.Computation.Value / other.Computation.Value, Lower: Float(lower), Upper: Float(upper)}
+	return ratio, min(1, 2*float64(min(above, below))/float64(len(ratios)+1)), nil
 }
 
 // priced is a setting with its computation and the average regret of its runs.
@@ -128,11 +137,11 @@ func cheapest(all []priced, runs []int) int {
 	return best
 }
 
-// resampledLeast returns the least computation in each of 2000 resamples of the runs. Its seed is fixed: equal results
+// resampledLeast returns the least computation in each of 20,000 resamples of the runs. Its seed is fixed: equal results
 // have equal intervals, and settings with the same seeds the same resamples.
 func resampledLeast(all []priced, runs int) []float64 {
 	random := rand.New(rand.NewPCG(1, 2))
-	out := make([]float64, 2000)
+	out := make([]float64, 20_000)
 	some := make([]int, runs)
 	for r := range out {
 		for i := range some {

@@ -26,7 +26,7 @@ func TestLeastComputation(t *testing.T) {
 	}
 	// Regrets 38, 40, 42, 40: mean 40, standard error sqrt(8/3)/2 = 0.8165, t(3) = 3.1824; all over 100 periods.
 	near(t, "average", float64(l.Average.Value), 0.40)
-	near(t, "its upper end", float64(l.Average.Upper), 0.426854) // 0.40 exp(0.8165 x 3.1824 / 40)
+	near(t, "its upper end", float64(l.Average.Upper), 0.431035) // 0.40 exp(1.15 x 0.8165 x 3.1824 / 40)
 	// Resamples without the run of 120 leave entry 1, (3/4)^4 = 0.32 of them; entry 2 is below in all.
 	if l.Computation.Lower != 300 || l.Computation.Upper != 400 {
 		t.Errorf("interval %v, want from 300 to 400", l.Computation)
@@ -35,9 +35,12 @@ func TestLeastComputation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ratio, err := l.Over(dear)
+	ratio, p, err := l.Over(dear, 1)
 	if err != nil || ratio.Value != 0.8 || ratio.Lower != 0.6 || ratio.Upper != 0.8 {
 		t.Errorf("ratio %v (error %v), want 400/500, from 300/500", ratio, err)
+	}
+	if p > 0.001 { // no resample has a ratio of 1 or more
+		t.Errorf("p = %v of a ratio of 1", p)
 	}
 }
 
@@ -46,14 +49,14 @@ func TestLeastComputation(t *testing.T) {
 func TestLeastComputationIsCareful(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 10}, []float64{1, 10}, []float64{1, 10}, []float64{1, 10})
 	rows[3].Diverged = 2
-	rows = append(rows, rowsOf(1, []float64{1, 42}, []float64{1, 44}, []float64{1, 46}, []float64{1, 48.5})...)
+	rows = append(rows, rowsOf(1, []float64{1, 42}, []float64{1, 44}, []float64{1, 46}, []float64{1, 47.5})...)
 	h := toyHeader(2)
 	if _, err := LeastComputation(h, rows, []int{0}, toyTarget); !errors.Is(err, ErrNoneBelow) {
 		t.Errorf("of a diverged run: error %v, want ErrNoneBelow", err)
 	}
 	l, err := LeastComputation(h, rows, []int{0, 1}, toyTarget)
 	if err != nil || l.Entry != 1 || !math.IsInf(float64(l.Computation.Upper), 1) {
-		// mean 45.1, half width 4.4: just below
+		// mean 44.9, half width 4.4: just below
 		t.Errorf("got %+v (error %v), want entry 1 with an infinite upper bound", l, err)
 	}
 	if _, err := LeastComputation(h, rows[:2], []int{0}, toyTarget); !errors.Is(err, ErrNoRows) {
@@ -61,7 +64,7 @@ func TestLeastComputationIsCareful(t *testing.T) {
 	}
 	other, err := LeastComputation(h, rows[:14], []int{1}, toyTarget)
 	if err == nil {
-		_, err = l.Over(other)
+		_, _, err = l.Over(other, 1)
 	}
 	if err == nil {
 		t.Error("a ratio over different seeds is not refused")

@@ -167,16 +167,16 @@ func TestPairedContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, and 12.7062 is Student's 97.5% point with one degree of
+	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, widened to 1.15, and 12.7062 is Student's 97.5% point with one degree of
 	// freedom.
-	near(t, "mean", float64(d.Mean), -10)
-	near(t, "lower", float64(d.Lower), -10-12.7062)
+	near(t, "mean", float64(d.Mean.Value), -10)
+	near(t, "lower", float64(d.Mean.Lower), -10-1.15*12.7062)
 	if d.Pairs != 2 || d.Period != 100 {
 		t.Errorf("%d pairs at period %d", d.Pairs, d.Period)
 	}
 	rows[len(rows)-1].Regret = Float(math.NaN())
 	if d, err = PairedContrast(rows, 0, 1, 2, 3); err != nil || d.Pairs != 2 || d.Diverged != 1 ||
-		!math.IsInf(float64(d.Mean), 1) {
+		!math.IsInf(float64(d.Mean.Value), 1) {
 		t.Errorf("with a diverged run of the fourth: %d pairs, %d diverged, mean %v, %v", d.Pairs, d.Diverged, d.Mean,
 			err)
 	}
@@ -195,7 +195,7 @@ func TestCompareDivergedEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "mean", float64(all[0].Mean.Value), 11) // of 10 and 12
-	worst := Estimate{Float(math.Inf(1)), Float(math.Inf(1)), Float(math.Inf(1))}
+	worst := Estimate{Value: Float(math.Inf(1)), Lower: Float(math.Inf(1)), Upper: Float(math.Inf(1))}
 	if s := all[1]; s.Runs != 2 || s.Diverged != 2 || s.Mean != worst || s.Median != worst || s.Failed.Value != 1 ||
 		s.Difference != worst || s.Pairs != 2 {
 		t.Errorf("the diverged entry: %+v", s)

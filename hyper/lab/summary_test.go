@@ -163,8 +163,8 @@ func TestCurves(t *testing.T) {
 	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
 	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
 	// 5 exp(-1.791337): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5
-	near(t, "lower", c.MeanLower[1], 0.833644)
-	near(t, "upper", c.MeanUpper[1], 29.988835)            // 5 exp(1.791337)
+	near(t, "lower", c.MeanLower[1], 0.637246)
+	near(t, "upper", c.MeanUpper[1], 39.231330)            // 5 exp(1.791337)
 	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
 	near(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
 	near(t, "upper quartile", c.Upper[1], 6.5)             // halfway from 4 to 9
@@ -191,7 +191,7 @@ func TestCurvesOfRunsThatDiverged(t *testing.T) {
 	near(t, "mean at 10", c.Mean[0], 4) // (1+2+9+4)/4: no run had diverged
 	near(t, "mean at 100", c.Mean[1], math.Inf(1))
 	near(t, "upper", c.MeanUpper[1], math.Inf(1))
-	near(t, "lower", c.MeanLower[1], 0.833644) // of 2, 4 and 9, as in TestCurves
+	near(t, "lower", c.MeanLower[1], 0.637246) // of 2, 4 and 9, as in TestCurves
 	near(t, "median", c.Median[1], 6.5)        // of 2, 4, 9 and the worst
 	near(t, "upper quartile", c.Upper[1], math.Inf(1))
 }
@@ -206,13 +206,14 @@ func TestPairedDifference(t *testing.T) {
 	if d.Pairs != 3 || d.Diverged != 0 || d.Period != 100 {
 		t.Errorf("got %+v", d)
 	}
-	near(t, "mean", float64(d.Mean), 3)           // of 1, 3, 5
-	near(t, "lower", float64(d.Lower), -1.968275) // sd 2; 3 - 4.302653 x 2/sqrt(3)
-	near(t, "upper", float64(d.Upper), 7.968275)
-	near(t, "ratio", float64(d.Ratio), 2) // 18/9
-	// the least of the 27 resamples, all of pair 0: 3/2, of probability 1/27 > 2.5%
-	near(t, "ratio", float64(d.RatioLower), 1.5)
-	near(t, "ratio", float64(d.RatioUpper), 5.0/2.0) // the greatest, all of pair 1: 5/2, likewise
+	near(t, "mean", float64(d.Mean.Value), 3)          // of 1, 3, 5
+	near(t, "lower", float64(d.Mean.Lower), -2.713516) // sd 2; 3 - 1.15 x 4.302653 x 2/sqrt(3)
+	near(t, "upper", float64(d.Mean.Upper), 8.713516)
+	near(t, "share", float64(d.Share), 5.0/9)
+	near(t, "ratio", float64(d.Ratio.Value), 2) // 18/9
+	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; 2 exp(-+ 1.15 x 4.302653 / (6 sqrt(3)))
+	near(t, "ratio", float64(d.Ratio.Lower), 1.242302)
+	near(t, "ratio", float64(d.Ratio.Upper), 3.219829)
 	if again, _ := PairedDifference(append(a, b...), 0, 1); again != d {
 		t.Errorf("not reproducible: %+v and %+v", d, again)
 	}
@@ -229,32 +230,32 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d, Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period, d.Pairs).Verdict
+		return d, Below("ratio", d.Ratio, 1, d.Period, d.Pairs).Verdict
 	}
 	if d, v := judge(); v != Reproduced || d.Diverged != 0 {
 		t.Fatalf("%+v: %s", d, v)
 	}
 	rows[3].Diverged = 50 // run 1 of A
 	d, v := judge()
-	if v != NotReproduced || d.Pairs != 5 || d.Diverged != 1 {
+	if v != Refuted || d.Pairs != 5 || d.Diverged != 1 {
 		t.Errorf("with a diverged run of A: %+v: %s", d, v)
 	}
-	near(t, "ratio", float64(d.Ratio), math.Inf(1))
-	near(t, "upper", float64(d.Upper), math.Inf(1))
-	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less t(0.975; 3) = 3.182446 x sd/2 = 4.751510
-	near(t, "lower", float64(d.Lower), -20.001510)
+	near(t, "ratio", float64(d.Ratio.Value), math.Inf(1))
+	near(t, "upper", float64(d.Mean.Upper), math.Inf(1))
+	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less 1.15 t(0.975; 3) = 3.659813 x sd/2 = 5.464237
+	near(t, "lower", float64(d.Mean.Lower), -20.714237)
 	if _, err := json.Marshal(d); err != nil {
 		t.Error(err)
 	}
 	rows[3].Diverged, rows[13].Diverged = 0, 50 // run 1 of B
 	d, v = judge()
-	if v != Reproduced || d.Diverged != 1 || !(d.RatioUpper > 0.25) {
+	if v != Reproduced || d.Diverged != 1 || !(d.Ratio.Upper > 0.25) {
 		t.Errorf("with a diverged run of B: %+v: %s", d, v) // the other pairs hold the claim up
 	}
-	near(t, "ratio", float64(d.Ratio), 0)
-	near(t, "mean", float64(d.Mean), math.Inf(-1))
+	near(t, "ratio", float64(d.Ratio.Value), 0)
+	near(t, "mean", float64(d.Mean.Value), math.Inf(-1))
 	rows[3].Diverged = 50
-	if d, v = judge(); v != NotReproduced || d.Diverged != 1 {
+	if d, v = judge(); v != Refuted || d.Diverged != 1 {
 		t.Errorf("with diverged runs of both: %+v: %s", d, v)
 	}
 }
@@ -268,7 +269,7 @@ func TestOneLuckyDivergenceProvesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := Below("ratio", Estimate{d.Ratio, d.RatioLower, d.RatioUpper}, 1, d.Period,
+	if v := Below("ratio", d.Ratio, 1, d.Period,
 		d.Pairs).Verdict; v != Undecided {
 		t.Errorf("%+v: %s", d, v)
 	}

@@ -349,8 +349,8 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 		}
 		out[i].Computation = s.Computation
 		bound, mean := target(candidates[i].entry.Setting)*float64(s.Periods), float64(out[i].Mean)
-		switch _, upper := meanBounds(mean, float64(out[i].SE), s.Runs); {
-		case upper < bound:
+		switch upper := meanOf(mean, float64(out[i].SE), s.Runs).Upper; {
+		case float64(upper) < bound:
 			out[i].class, out[i].price = -2, s.Computation
 		case mean < bound:
 			out[i].class, out[i].price = -1, s.Computation
@@ -367,7 +367,7 @@ func behind(rows []Row, out []ranked) error {
 		if err != nil {
 			return err
 		}
-		out[i+1].Behind, out[i+1].BehindSE = d.Mean, d.SE
+		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, d.SE
 	}
 	return nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier is figure 3: the least computation with which an agent performs well, which is an average regret below 0.01
+// Frontier is figure 2: the least computation with which an agent performs well, which is an average regret below 0.01
 // sqrt(K) over 10,000 periods, for ensembles and for diagonal linear hypermodels. Its agents are those of Gaussian,
 // trained by the paper's algorithm unless told otherwise; exact Thompson sampling shows what both approximate.
 var Frontier = lab.Experiment{
 	Name:    "frontier",
 	Title:   "Least computation for good performance",
-	Section: "4.1, figure 3",
+	Section: "4.1, figure 2",
 	World:   Gaussian.World,
 	Agents: map[string]func() lab.Learner{
 		"linear": func() lab.Learner {

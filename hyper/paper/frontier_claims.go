@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// frontierSetting is a setting near the frontier of figure 3.
+// frontierSetting is a setting near the frontier of figure 2.
 type frontierSetting struct {
 	agent, integrate string
 	arms             int
@@ -45,7 +45,7 @@ var frontierTable = slices.Concat([]frontierSetting{
 	{"ensemble", "analytic", 300, 100, 0, 1.31, 1}, {"ensemble", "analytic", 300, 300, 0, 0.842, 1},
 	{"linear", "full-data", 10, 1, 0, 0.843, 1}, {"linear", "full-data", 10, 2, 0, 0.946, 1}, {"linear", "full-data", 10, 3, 0, 0.552, 1}, {"linear", "full-data", 10, 5, 0, 0.5, 1},
 	{"ensemble", "full-data", 10, 10, 0, 1.64, 1}, {"ensemble", "full-data", 10, 30, 0, 1.64, 1}, {"ensemble", "full-data", 10, 100, 0, 0.574, 1}, {"ensemble", "full-data", 10, 300, 0, 0.574, 1},
-}, sizesAtTheMinimiser(30, fine), sizesAtTheMinimiser(100, fine), sizesAtTheMinimiser(300, coarse))
+}, sizesOnAllData(30, fine), sizesOnAllData(100, fine), sizesOnAllData(300, coarse))
 
 // sizes are index dimensions and numbers of particles.
 type sizes struct{ dims, particles []int }
@@ -55,9 +55,8 @@ var (
 	fine   = sizes{[]int{1, 2, 3, 4, 5, 10}, []int{10, 30, 50, 100, 150, 200, 300}}
 )
 
-// sizesAtTheMinimiser are both agents with several sizes, trained on all data with steps that go to the minimiser at
-// once.
-func sizesAtTheMinimiser(arms int, of sizes) (out []frontierSetting) {
+// sizesOnAllData are both agents with several sizes, trained on all data with a step size of 1.
+func sizesOnAllData(arms int, of sizes) (out []frontierSetting) {
 	for _, m := range of.dims {
 		out = append(out, frontierSetting{"linear", "full-data", arms, m, 0, 1, 1})
 	}
@@ -67,7 +66,7 @@ func sizesAtTheMinimiser(arms int, of sizes) (out []frontierSetting) {
 	return out
 }
 
-// frontierArms are those of figure 3.
+// frontierArms are those of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
 // FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
@@ -80,7 +79,7 @@ func FrontierArms(agent, integrate string) (arms []int) {
 	return arms
 }
 
-// FrontierSettings are settings of an agent near the frontier of figure 3, as "key=value" texts, from less to more
+// FrontierSettings are settings of an agent near the frontier of figure 2, as "key=value" texts, from less to more
 // computation, for a number of arms and a way to train (the key integrate): what searches of equal budget found
 // (notebooks/results/tuning/frontier-*.json), and some between those. Two are no searches: full-data with 30 arms and
 // more is a grid of sizes, and analytic with 300 takes the settings of 100, and of a search of the linear agent alone.
@@ -136,7 +135,7 @@ func frontierClaims() []lab.Claim {
 				if arms >= 100 && bar.Bar == PerformsWell && way.integrate == "sampled" {
 					bound, less = 1./50, "at most a fiftieth of the computation of an ensemble"
 				}
-				text := fmt.Sprintf("a diagonal linear hypermodel %s with %s%s, K = %d arms (section 4.1, figure 3)", bar.text, less, way.text, arms)
+				text := fmt.Sprintf("a diagonal linear hypermodel %s with %s%s, K = %d arms (section 4.1, figure 2)", bar.text, less, way.text, arms)
 				out = append(out, leastComputation(fmt.Sprintf("%s%s-%d", bar.prefix, way.name, arms), text, bound, bar.Bar,
 					family{"linear", way.integrate, arms}, family{"ensemble", way.integrate, arms}))
 			}
@@ -173,11 +172,11 @@ func leastComputation(name, text string, bound float64, bar Bar, a, b family) la
 			if err != nil {
 				return lab.Finding{}, err
 			}
-			ratio, err := least.Over(other)
+			ratio, p, err := least.Over(other, bound)
 			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
 				float64(least.Computation.Value), b, float64(other.Computation.Value))
 			f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
-			f.Discrete = true
+			f.Discrete, f.P = true, lab.Float(p)
 			return f, err
 		}}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// FrontierPoint is a point of figure 3: the least computation with which an agent, trained in some way, is below a bar
+// FrontierPoint is a point of figure 2: the least computation with which an agent, trained in some way, is below a bar
 // with a number of arms. Estimates are NaN where there is nothing to estimate.
 type FrontierPoint struct {
 	Agent       string       `json:"agent"`
@@ -38,7 +38,7 @@ type FrontierTime struct {
 	CPU         string    `json:"cpu"`
 }
 
-// FrontierOf returns the points of figure 3 that a study holds, bar by bar, from fewer to more arms: those of which it
+// FrontierOf returns the points of figure 2 that a study holds, bar by bar, from fewer to more arms: those of which it
 // has all FrontierSettings, and exact Thompson sampling for the bar that needs it. They are judged as claims judge
 // them, see LeastOf.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
@@ -74,7 +74,7 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 		p.Setting, p.Computation, p.Average = FrontierSettings(f.agent, f.integrate,
 			f.arms)[least.Entry], least.Computation, least.Average
 		if linear, ok := found[family{"linear", f.integrate, f.arms}]; ok {
-			if p.Ratio, err = least.Over(linear); err != nil {
+			if p.Ratio, _, err = least.Over(linear, 1); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +84,7 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 	return points, nil
 }
 
-// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 3.
+// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 2.
 // (Ours.)
 type FrontierLimit struct {
 	Arms   int

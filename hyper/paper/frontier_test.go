@@ -40,7 +40,7 @@ func performing(from map[string]int) lab.Simulator {
 func TestFrontierClaims(t *testing.T) {
 	for _, c := range paper.Frontier.Claims {
 		if strings.HasPrefix(c.Name, "exact") {
-			for from, want := range []lab.Verdict{lab.Reproduced, lab.NotReproduced} {
+			for from, want := range []lab.Verdict{lab.Reproduced, lab.Refuted} {
 				if f, err := c.Test(performing(map[string]int{"exact": from}), c.Quick); err != nil ||
 					f.Verdict != want {
 					t.Errorf("%s: %v (error %v), want %s", c.Name, f, err, want)

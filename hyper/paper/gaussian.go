@@ -15,7 +15,7 @@ import (
 var Gaussian = lab.Experiment{
 	Name:    "gaussian",
 	Title:   "Gaussian bandit with independent arms",
-	Section: "4.1, figure 3",
+	Section: "4.1",
 	World:   func() bandit.World { return bandit.NewGaussian() },
 	Agents: map[string]func() lab.Learner{
 		"linear":       func() lab.Learner { return gaussianLinear() },

@@ -68,6 +68,13 @@ type arm struct {
 	sets  []string
 }
 
+func (a arm) String() string {
+	if len(a.sets) == 0 {
+		return a.agent
+	}
+	return fmt.Sprintf("%s %v", a.agent, a.sets)
+}
+
 // together simulates sides one after the other, and joins them as entries of one result, in their order.
 func together(simulate lab.Simulator, size lab.Size, sides ...arm) (h lab.Header, rows []lab.Row, err error) {
 	var entries []lab.Entry
@@ -88,21 +95,38 @@ func together(simulate lab.Simulator, size lab.Size, sides ...arm) (h lab.Header
 
 // compareRegret judges the ratio of mean cumulative regrets of a to b, paired by seed.
 func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b arm) (lab.Finding, error) {
-	_, rows, err := together(simulate, size, a, b)
+	return comparison{a: a, b: b, bound: bound}.judge(simulate, size)
+}
+
+// comparison is of two agents, by the ratio of their mean regrets over the same seeds.
+type comparison struct {
+	a, b         arm
+	above, bound float64 // what the ratio is to lie between; without above it is to be below the bound
+	late         bool    // of the regret in the second half of the periods
+}
+
+func (c comparison) judge(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+	_, rows, err := together(simulate, size, c.a, c.b)
 	if err != nil {
 		return lab.Finding{}, err
 	}
 	d, err := lab.PairedDifference(rows, 0, 1)
+	what := fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.a, c.b, d.Period)
+	if c.late {
+		var from int
+		d, from, err = lab.LateDifference(rows, 0, 1)
+		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.a, c.b, from, d.Period)
+	}
 	if err != nil {
 		return lab.Finding{}, err
 	}
-	statistic := fmt.Sprintf("cumulative regret of %s %v over that of %s %v at period %d", a.agent, a.sets, b.agent,
-		b.sets, d.Period)
 	if len(size.Sets) > 0 {
-		statistic += " with " + strings.Join(size.Sets, " ")
+		what += " with " + strings.Join(size.Sets, " ")
 	}
-	f := lab.Below(statistic, lab.Estimate{Value: d.Ratio, Lower: d.RatioLower, Upper: d.RatioUpper}, bound, d.Period,
-		d.Pairs)
-	f.Diverged = d.Diverged
+	f := lab.Below(what, d.Ratio, c.bound, d.Period, d.Pairs)
+	if c.above > 0 {
+		f = lab.Within(what, d.Ratio, c.above, c.bound, d.Period, d.Pairs)
+	}
+	f.Diverged, f.Share = d.Diverged, &d.Share
 	return f, size.Enough(f.Runs)
 }

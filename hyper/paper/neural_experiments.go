@@ -16,7 +16,7 @@ const neuralFailure = 0.25
 var Neural = lab.Experiment{
 	Name:    "neural",
 	Title:   "Neural network bandit",
-	Section: "4.2, figure 4",
+	Section: "4.2, figure 3",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents: map[string]func() lab.Learner{
@@ -39,7 +39,7 @@ var Neural = lab.Experiment{
 var AdditivePrior = lab.Experiment{
 	Name:    "additive-prior",
 	Title:   "Ensembles with and without additive priors",
-	Section: "appendix B",
+	Section: "appendix B, figure 5",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents:  map[string]func() lab.Learner{"ensemble": neuralEnsemble},
@@ -58,7 +58,7 @@ var linearAlone = map[string]func() lab.Learner{"linear": neuralLinear}
 var NoiseSensitivity = lab.Experiment{
 	Name:    "noise-sensitivity",
 	Title:   "Scale of the perturbations against the noise",
-	Section: "appendix C",
+	Section: "appendix C, figure 6",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents:  linearAlone,
@@ -74,7 +74,7 @@ var NoiseSensitivity = lab.Experiment{
 var PriorSensitivity = lab.Experiment{
 	Name:    "prior-sensitivity",
 	Title:   "Misspecified priors",
-	Section: "appendix C",
+	Section: "appendix C, figure 7",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents:  linearAlone,
@@ -90,7 +90,7 @@ var PriorSensitivity = lab.Experiment{
 var IndexDimension = lab.Experiment{
 	Name:    "index-dimension",
 	Title:   "Index dimension of each layer",
-	Section: "appendix C",
+	Section: "appendix C, figure 8",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents:  linearAlone,
@@ -106,7 +106,7 @@ var IndexDimension = lab.Experiment{
 var PosteriorApproximations = lab.Experiment{
 	Name:    "posterior-approximations",
 	Title:   "Bayes by Backprop and dropout",
-	Section: "appendices D and E",
+	Section: "appendices D and E, figure 9",
 	World:   neuralBandit,
 	Others:  learners.Known,
 	Agents: map[string]func() lab.Learner{

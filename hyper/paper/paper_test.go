@@ -166,7 +166,7 @@ func TestClaimsJudge(t *testing.T) {
 				switch f.Verdict {
 				case lab.Reproduced:
 					good = factor
-				case lab.NotReproduced:
+				case lab.Refuted:
 					bad = factor
 				}
 			}

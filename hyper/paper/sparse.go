@@ -21,7 +21,7 @@ import (
 var IDS = lab.Experiment{
 	Name:    "ids",
 	Title:   "Information-directed sampling on a one-sparse linear bandit",
-	Section: "5, figure 5",
+	Section: "5, figure 4",
 	World:   func() bandit.World { return bandit.NewOneSparse() },
 	Agents: map[string]func() lab.Learner{
 		"ids":            func() lab.Learner { return sparse(explore.IDS{N: 500}) },

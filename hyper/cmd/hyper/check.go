@@ -26,14 +26,16 @@ the number is below a bound. check simulates the agents, with seeds that were no
 any setting. It prints the number with a 95% interval: of 100 such intervals about 95 hold the
 true number. Then it prints a verdict:
 
-  reproduced              The whole interval is below the bound. The claim holds here.
-  not reproduced          The whole interval is above the bound, or a run diverged on the side
-                          that should have less regret. The claim does not hold here.
-  undecided at this size  The bound is inside the interval. More runs may decide. Where check can
-                          tell, it says about how many.
-  cannot be judged        There is nothing to compare. The study lacks runs, periods or settings
-                          that the claim needs, or no setting of an agent is good enough for the
-                          comparison. check says which.
+  reproduced  The whole interval is below the bound. The claim holds here.
+  refuted     The whole interval is above the bound, or a run diverged on the side that should
+              have less regret. The claim does not hold here.
+  undecided   The bound is inside the interval. More runs may decide. Where check can tell, it
+              says about how many.
+  not tested  There is nothing to compare. The study lacks runs, periods or settings that the
+              claim needs, or no setting of an agent is good enough for the comparison. check
+              says which.
+
+A claim that two agents are alike has two bounds, and holds where the interval lies between them.
 
 A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
 every other run, so the mean regret of its agent is infinite.
@@ -42,16 +44,22 @@ Each claim has its own number of runs and of periods: hyper list EXPERIMENT show
 the study must have that many runs or more, with results at exactly that period. --periods and
 --runs judge all claims at another size; check then says so.
 
+With --all and --study DIR check prints the table of all claims of the paper, as Markdown, from the
+results that lie in the folders DIR/EXPERIMENT. As many claims are read together there, verdicts are
+corrected by Holm's method: some that are decided one by one are undecided in the table.
+
 The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
 
 const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
   hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
-  hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study`
+  hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
+  hyper check --all --study notebooks/results                    # the table of all claims`
 
 // checkFlags are those of hyper check.
 type checkFlags struct {
 	quick, json   bool
+	all           bool
 	periods, runs int
 	seed          uint64
 	only, study   []string
@@ -61,14 +69,25 @@ type checkFlags struct {
 func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
-		Use:     "check EXPERIMENT",
+		Use:     "check EXPERIMENT | --all --study DIR",
 		Short:   "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
 		Long:    checkHelp,
 		Example: checkExample,
-		Args:    argument("EXPERIMENT"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+		Args: func(c *cobra.Command, args []string) error {
+			if f.all {
+				return cobra.NoArgs(c, args)
+			}
+			return argument("EXPERIMENT")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.all {
+				return f.table(c)
+			}
+			return f.run(c, args[0])
+		},
 	}
 	flags := c.Flags()
+	flags.BoolVar(&f.all, "all", false, "the table of all claims of the paper, by the results in --study DIR")
 	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
 	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+
 		"hyper list)")
@@ -107,42 +126,31 @@ func (f *checkFlags) run(c *cobra.Command, name string) error {
 		}
 		simulate = lab.FromStudy(x, h, rows)
 	}
-	return f.judge(claims, simulate)
+	return f.judge(x.Name, claims, simulate)
 }
 
 // judge prints the finding of each claim.
-func (f *checkFlags) judge(claims []lab.Claim, simulate lab.Simulator) error {
+func (f *checkFlags) judge(experiment string, claims []lab.Claim, simulate lab.Simulator) error {
 	count := map[lab.Verdict]int{}
 	for _, claim := range claims {
-		size := f.size(claim)
-		found, err := claim.Test(simulate, size)
-		if unjudged(err) {
-			nan := lab.Float(math.NaN())
-			found = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, Bound: found.Bound, Periods: size.Periods,
-				Verdict: lab.Unjudged, Reason: err.Error()}
-		} else if err != nil {
+		j, err := paper.Judge(experiment, claim, f.size(claim), simulate)
+		if err != nil {
 			return err
 		}
-		found.Claim = claim.Name
-		count[found.Verdict]++
-		f.print(claim, found)
+		count[j.Finding.Verdict]++
+		f.print(claim, j.Finding)
 	}
-	if bad := len(claims) - count[lab.Reproduced]; bad > 0 {
-		return failure{fmt.Errorf("of %d claims %d reproduced, %d not reproduced, %d undecided, %d cannot be judged",
-			len(claims), count[lab.Reproduced],
-			count[lab.NotReproduced], count[lab.Undecided], count[lab.Unjudged])}
-	}
-	return nil
+	return verdicts(count)
 }
 
-// unjudged tells whether an error says that there was nothing to judge by.
-func unjudged(err error) bool {
-	for _, cause := range []error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, paper.ErrNotSearched} {
-		if errors.Is(err, cause) {
-			return true
-		}
+// verdicts is an error where not all claims are reproduced.
+func verdicts(count map[lab.Verdict]int) error {
+	all := count[lab.Reproduced] + count[lab.Refuted] + count[lab.Undecided] + count[lab.NotTested]
+	if all == count[lab.Reproduced] {
+		return nil
 	}
-	return false
+	return failure{fmt.Errorf("of %d claims %d reproduced, %d refuted, %d undecided, %d not tested", all,
+		count[lab.Reproduced], count[lab.Refuted], count[lab.Undecided], count[lab.NotTested])}
 }
 
 // size is that at which a claim is judged.
@@ -163,6 +171,10 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 		return
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
+	if found.Share != nil && !math.IsNaN(float64(*found.Share)) {
+		fmt.Printf("  p = %.2g; the largest share of one seed in the difference is %.0f%%\n", float64(found.P),
+			100*float64(*found.Share))
+	}
 	if found.Diverged > 0 {
 		fmt.Printf("  %d of %d runs diverged, and count as worse than all others\n", found.Diverged, found.Runs)
 	}
@@ -238,6 +250,11 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 		}
 		paths = append(paths, found...)
 	}
+	return readPieces(x, paths, mix)
+}
+
+// readPieces reads results of an experiment from files or folders.
+func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	h, rows, err = lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
 		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)

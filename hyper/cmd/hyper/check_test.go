@@ -89,7 +89,7 @@ func TestCheckOfAHeaderAlone(t *testing.T) {
 // Every verdict that check can print is explained in its help, and what a claim needs is in the list.
 func TestCheckHelp(t *testing.T) {
 	_, help, _ := call(t, "check", "--help")
-	for _, v := range []lab.Verdict{lab.Reproduced, lab.NotReproduced, lab.Undecided, lab.Unjudged} {
+	for _, v := range []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested} {
 		if !strings.Contains(help, "\n  "+string(v)+"  ") {
 			t.Errorf("the help does not explain %q", v)
 		}

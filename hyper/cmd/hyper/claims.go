@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// table prints all claims of the paper by the results of a folder.
+func (f *checkFlags) table(c *cobra.Command) error {
+	for _, flag := range []string{"claim", "periods", "runs", "quick", "seed"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("--%s is for one experiment: --all judges every claim at its own size", flag)
+		}
+	}
+	if len(f.study) != 1 {
+		return errors.New("--all needs one --study DIR, with a folder of results for each experiment")
+	}
+	all, err := judgeFolder(f.study[0], f.engine.mix)
+	if err != nil {
+		return err
+	}
+	count := map[lab.Verdict]int{}
+	for _, j := range all {
+		count[j.Finding.Verdict]++
+	}
+	if f.json {
+		for _, j := range all {
+			if err := printLines(j.Finding); err != nil {
+				return err
+			}
+		}
+		return verdicts(count)
+	}
+	writeClaims(os.Stdout, all)
+	return verdicts(count)
+}
+
+// judgeFolder judges all claims by the results in the folders of dir that have the names of experiments.
+func judgeFolder(dir string, mix mixFlag) ([]paper.Judged, error) {
+	studies := map[string]lab.Simulator{}
+	for _, name := range paper.Order {
+		pieces, err := filepath.Glob(filepath.Join(dir, name, "*.gz"))
+		if err != nil {
+			return nil, err
+		}
+		if len(pieces) == 0 {
+			continue
+		}
+		x := paper.Known[name]
+		h, rows, err := readPieces(x, pieces, mix)
+		if err != nil {
+			return nil, err
+		}
+		studies[name] = lab.FromStudy(x, h, rows)
+	}
+	if len(studies) == 0 {
+		return nil, fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
+			filepath.Join(dir, paper.Order[0], "*.gz"))
+	}
+	return paper.JudgeAll(studies)
+}
+
+// writeClaims writes the table as Markdown, a part for each experiment.
+func writeClaims(w io.Writer, all []paper.Judged) {
+	last := ""
+	for _, j := range all {
+		if j.Experiment != last {
+			x := paper.Known[j.Experiment]
+			fmt.Fprintf(w, "\n### %s: %s\n\n`hyper check %s --study 'notebooks/results/%s/*.gz' --claim NAME`\n\n",
+				sectionTitle(x.Section), x.Title, x.Name, x.Name)
+			fmt.Fprintln(w, "| Name: claim | Statistic, and what the claim says of it | Estimate, 95% interval | Runs × periods "+
+				"| Run-periods | One seed | Verdict |")
+			fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
+			last = j.Experiment
+		}
+		fmt.Fprintln(w, claimLine(j))
+	}
+}
+
+func sectionTitle(section string) string {
+	if strings.HasPrefix(section, "appendi") {
+		return strings.ToUpper(section[:1]) + section[1:]
+	}
+	return "Section " + section
+}
+
+// claimLine is a line of the table: of what a smaller size has, where there is no more.
+func claimLine(j paper.Judged) string {
+	shown := j
+	if j.Smaller != nil {
+		shown = *j.Smaller
+	}
+	f := shown.Finding
+	name := fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text)
+	if f.Verdict == lab.NotTested {
+		return fmt.Sprintf("| %s | | | %s | | | %s |", name, sizeText(j.Size), judgement(j))
+	}
+	bound := "below " + number(f.Bound)
+	if f.Above != nil {
+		bound = fmt.Sprintf("between %s and %s", number(float64(*f.Above)), number(f.Bound))
+	}
+	share := ""
+	if f.Share != nil && !math.IsNaN(float64(*f.Share)) {
+		share = fmt.Sprintf("%.0f%%", 100*float64(*f.Share))
+	}
+	size := lab.Size{Periods: f.Periods, Runs: f.Runs, Sets: shown.Size.Sets}
+	return fmt.Sprintf("| %s | %s, %s | %s [%s, %s] | %s | %s | %s | %s |", name, kind(f), bound,
+		number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper)), sizeText(size),
+		thousands(shown.RunPeriods), share, judgement(j))
+}
+
+// kind is the statistic of a finding in a word or two.
+func kind(f lab.Finding) string {
+	switch {
+	case f.Discrete:
+		return "ratio of computation"
+	case strings.HasPrefix(f.Statistic, "average regret"):
+		return "regret a period"
+	case strings.HasPrefix(f.Statistic, "("):
+		return "difference of gaps"
+	case strings.HasPrefix(f.Statistic, "regret of"):
+		return "ratio of late regret"
+	}
+	return "ratio of regret"
+}
+
+// judgement is the verdict of the table, with what it needs to change.
+func judgement(j paper.Judged) string {
+	f := j.Finding
+	switch {
+	case j.Smaller != nil:
+		return fmt.Sprintf("%s at %s", f.Verdict, sizeText(j.Size))
+	case strings.Contains(f.Reason, lab.ErrNoneBelow.Error()):
+		return string(f.Verdict) + ": of one agent no setting performs well with confidence"
+	case f.Verdict != lab.Undecided:
+		return string(f.Verdict)
+	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above) || float64(f.Lower) > f.Bound:
+		return string(f.Verdict) + ": decided alone, not among all claims of the table"
+	}
+	if runs, ok := f.RunsToDecide(); ok {
+		return fmt.Sprintf("%s: alone it needs some %s runs", f.Verdict, thousands(int(runs)))
+	}
+	return string(f.Verdict)
+}
+
+// sizeText is a size as runs × periods.
+func sizeText(s lab.Size) string {
+	text := fmt.Sprintf("%d × %s", s.Runs, thousands(s.Periods))
+	if len(s.Sets) > 0 {
+		text += " (" + strings.Join(s.Sets, ", ") + ")"
+	}
+	return text
+}
+
+// number has three digits, and no exponent.
+func number(x float64) string {
+	if math.Abs(x) >= 1000 && !math.IsInf(x, 0) {
+		return thousands(int(math.Round(x)))
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// thousands is a number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

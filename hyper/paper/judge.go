@@ -1,0 +1,126 @@
+package paper
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Judged is a claim with what results say of it.
+type Judged struct {
+	Experiment string
+	Claim      lab.Claim
+	Size       lab.Size // at which it was judged
+	Finding    lab.Finding
+	// RunPeriods is the number of periods of all runs that the finding is from: what it costs to make it again.
+	RunPeriods int
+	// Smaller is what results of a smaller size say, where they are not enough for the claim's own. It decides nothing.
+	Smaller *Judged
+}
+
+// Judge judges a claim at a size. A claim that results cannot say anything of is not tested: its Finding has the reason.
+func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simulator) (Judged, error) {
+	cost := costs{}
+	f, err := claim.Test(cost.of(simulate), size)
+	if untested(err) {
+		nan := lab.Float(math.NaN())
+		f = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, P: nan, Bound: f.Bound, Periods: size.Periods,
+			Verdict: lab.NotTested, Reason: err.Error()}
+	} else if err != nil {
+		return Judged{}, err
+	}
+	f.Claim = claim.Name
+	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, RunPeriods: cost.sum()}, nil
+}
+
+// JudgeAll judges all claims of the paper's experiments by studies, by the name of the experiment, with Holm's
+// correction over all of them. An experiment without a study has claims that are not tested.
+func JudgeAll(studies map[string]lab.Simulator) ([]Judged, error) {
+	var all []Judged
+	for _, name := range Order {
+		simulate := studies[name]
+		if simulate == nil {
+			simulate = nothing
+		}
+		for _, claim := range Known[name].Claims {
+			j, err := Judge(name, claim, claim.Full, simulate)
+			if err != nil {
+				return nil, err
+			}
+			for _, size := range claim.Smaller {
+				if j.Finding.Verdict != lab.NotTested || j.Smaller != nil {
+					break
+				}
+				smaller, err := Judge(name, claim, size, simulate)
+				if err != nil {
+					return nil, err
+				}
+				if smaller.Finding.Verdict != lab.NotTested {
+					j.Smaller = &smaller
+				}
+			}
+			all = append(all, j)
+		}
+	}
+	findings := make([]lab.Finding, len(all))
+	for i, j := range all {
+		findings[i] = j.Finding
+	}
+	for i, f := range lab.Holm(findings) {
+		all[i].Finding = f
+	}
+	return all, nil
+}
+
+// nothing is a study without results.
+func nothing([]string, []string, lab.Size) (lab.Header, []lab.Row, error) {
+	return lab.Header{}, nil, lab.ErrNotInStudy
+}
+
+// untested tells whether an error says that there was nothing to judge by.
+func untested(err error) bool {
+	return slices.ContainsFunc([]error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, ErrNotSearched},
+		func(cause error) bool { return errors.Is(err, cause) })
+}
+
+// costs are the run-periods of results, by entry and size.
+type costs map[string]int
+
+// of returns the simulator, and notes what its results cost.
+func (c costs) of(simulate lab.Simulator) lab.Simulator {
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		h, rows, err := simulate(agents, sets, size)
+		if err != nil {
+			return h, rows, err
+		}
+		periods := map[[2]int]int{} // of each run of each entry
+		for _, r := range rows {
+			at := [2]int{r.Entry, int(r.Seed)}
+			periods[at] = max(periods[at], r.Period)
+		}
+		for i, e := range h.Spec.Entries {
+			text, err := json.Marshal(e)
+			if err != nil {
+				return h, rows, err
+			}
+			cost := 0
+			for at, n := range periods {
+				if at[0] == i {
+					cost += n
+				}
+			}
+			c[string(text)] = max(c[string(text)], cost)
+		}
+		return h, rows, nil
+	}
+}
+
+func (c costs) sum() (sum int) {
+	for _, cost := range c {
+		sum += cost
+	}
+	return sum
+}
