@@ -25,14 +25,14 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	if status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	for _, want := range []string{"runs: reproduced", "undecided at this size", "runs would decide", "not reproduced",
+	for _, want := range []string{"runs: reproduced", "undecided", "runs would decide", "refuted",
 		"least-10: a diagonal",
-		"cannot be judged: not in the study: agent linear with"} {
+		"not tested: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 	}
-	want := "of 4 claims 1 reproduced, 1 not reproduced, 1 undecided, 1 cannot be judged"
+	want := "of 4 claims 1 reproduced, 1 refuted, 1 undecided, 1 not tested"
 	if !strings.Contains(stderr, want) {
 		t.Errorf("%q is not in %s", want, stderr)
 	}
@@ -47,22 +47,22 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	}
 	args := []string{"check", "prior-sensitivity", "--claim", "small-prior-costs", "--study", study}
 	status, stdout, stderr := call(t, args...)
-	if want := "cannot be judged: not in the study: agent linear with prior-multiplier=1, its other settings at " +
-		"their defaults, needs 60 runs with results at " +
-		"period 5000; the study has 24 runs of 1000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
+	if want := "not tested: not in the study: agent linear with prior-multiplier=1, its other settings at " +
+		"their defaults, needs 24 runs with results at " +
+		"period 100000; the study has 24 runs of 1000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
 		t.Errorf("exit status %d, want 1 and %q\n%s%s", status, want, stdout, stderr)
 	}
 	status, stdout, stderr = call(t, append(args, "--periods", "1000", "--runs", "24")...)
 	for _, want := range []string{"24 runs: reproduced\n", "judged at 24 runs of 1000 periods, as --periods and " +
-		"--runs ask; the claim's own size is 60 runs of 5000 periods\n"} {
+		"--runs ask; the claim's own size is 24 runs of 100000 periods\n"} {
 		if status != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit status %d, want 0 and %q\n%s%s", status, want, stdout, stderr)
 		}
 	}
 	_, stdout, _ = call(t, append(args, "--json")...)
 	var f map[string]any
-	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "cannot be judged" ||
-		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 5000.0 {
+	if err := json.Unmarshal([]byte(stdout), &f); err != nil || f["verdict"] != "not tested" ||
+		f["estimate"] != "NaN" || f["reason"] == nil || f["periods"] != 100000.0 {
 		t.Errorf("%v: %s", err, stdout)
 	}
 }

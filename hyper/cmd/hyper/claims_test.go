@@ -1,0 +1,102 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+var update = flag.Bool("update", false, "write the table of claims into notebooks/results/README.md")
+
+const (
+	resultsPage = "../../../notebooks/results/README.md"
+	tableBegins = "go test ./hyper/cmd/hyper -run TestClaimsTable -update -->\n"
+	tableEnds   = "\n<!-- end of claims -->"
+)
+
+// The table of claims in notebooks/results is what the committed results say, and the README's lines are lines of it.
+func TestClaimsTable(t *testing.T) {
+	all, err := judgeFolder("../../../notebooks/results", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	writeClaims(&table, all)
+	page := string(must.M1(os.ReadFile(resultsPage)))
+	before, rest, ok := strings.Cut(page, tableBegins)
+	_, after, ok2 := strings.Cut(rest, tableEnds)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table", resultsPage)
+	}
+	want := before + tableBegins + table.String() + tableEnds + after
+	if *update {
+		must.M(os.WriteFile(resultsPage, []byte(want), 0o644))
+	} else if page != want {
+		t.Errorf("%s is not what the results say; the test writes it with -update", resultsPage)
+	}
+
+	lines := map[string]paper.Judged{}
+	for _, j := range all {
+		lines[j.Claim.Name] = j
+	}
+	const readmePage = "../../../README.md"
+	readme := string(must.M1(os.ReadFile(readmePage)))
+	headlines := regexp.MustCompile("(?m)^\\|.*\\| ([^|]*) \\| ([^|]*) \\| `([a-z0-9-]+)` \\|$").FindAllStringSubmatch(readme, -1)
+	if len(headlines) < 5 || len(headlines) > 10 {
+		t.Errorf("the README has %d headline results, want 5 to 10", len(headlines))
+	}
+	for _, h := range headlines {
+		j, ok := lines[h[3]]
+		if !ok {
+			t.Errorf("the README has claim %s, which the table does not have", h[3])
+			continue
+		}
+		estimate, verdict := headline(j)
+		if *update {
+			line := strings.TrimSuffix(h[0], fmt.Sprintf("| %s | %s | `%s` |", h[1], h[2], h[3]))
+			readme = strings.Replace(readme, h[0], fmt.Sprintf("%s| %s | %s | `%s` |", line, estimate, verdict, h[3]), 1)
+		} else if h[1] != estimate || h[2] != verdict {
+			t.Errorf("the README has %s, %s of claim %s, and the results say %s, %s", h[1], h[2], h[3], estimate, verdict)
+		}
+	}
+	if *update {
+		must.M(os.WriteFile(readmePage, []byte(readme), 0o644))
+	}
+}
+
+// headline is what the README says of a claim.
+func headline(j paper.Judged) (estimate, verdict string) {
+	shown := j
+	verdict = string(j.Finding.Verdict)
+	if j.Smaller != nil {
+		shown, verdict = *j.Smaller, "smaller study"
+	}
+	f := shown.Finding
+	if f.Verdict == lab.NotTested {
+		return "", verdict
+	}
+	return fmt.Sprintf("%s [%s, %s]", number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper))),
+		verdict
+}
+
+// What cannot be printed is refused, with what to do.
+func TestCheckAllRefuses(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--all needs one --study DIR":     {"check", "--all"},
+		"unknown command":                 {"check", "--all", "ids", "--study", "x"},
+		"no results in folders":           {"check", "--all", "--study", t.TempDir()},
+		"--periods is for one experiment": {"check", "--all", "--study", "x", "--periods", "10"},
+	} {
+		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
+		}
+	}
+}
