@@ -174,10 +174,7 @@ func (m parts) Marginal(p Params) (mu, sd *Node) {
 // PredictAt returns the predictions with parameters theta of the whole function.
 func (m parts) PredictAt(theta, x *Node) *Node { return m.Base.Apply(theta, x) }
 
-func (m Model) gaussian() bool {
-	_, ok := m.Index().(index.Normal)
-	return ok
-}
+func (m Model) gaussian() bool { return m.Index().Moments().Normal }
 
 // priorAt returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
 func (m Model) priorAt(p Params, z index.Set) *Node {

@@ -68,7 +68,7 @@ func (h Network) startIn(m Model, scale *Node) Hypermodel {
 	h.start = func(s rng.Stream) []*Node {
 		layers := h.mlp().Layers
 		last := len(layers) - 2
-		_, square := h.P.Moments()
+		square := h.P.Moments().Second
 		var nu []*Node
 		for i := range last {
 			in, out := layers[i], layers[i+1]

@@ -84,10 +84,9 @@ func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 
 // normalise makes up for laws of rows and index that together give the parameters of D B z another variance than D's.
 func (p *Prior) normalise(d index.Distribution) {
-	_, second := d.Moments()
-	variance := second * float64(p.Layout.Width)
-	if p.Rows == RowsSphere {
-		variance = second
+	variance := d.Moments().Second
+	if p.Rows != RowsSphere {
+		variance *= float64(p.Layout.Width)
 	}
 	if math.Abs(variance-1) < 1e-12 {
 		return

@@ -42,10 +42,10 @@ func (m Model) validateFit() error {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d",
 			h.Structure().IndexDim(), m.Index().Dim()))
 	}
-	if d, ok := m.Index().(index.Blocked); ok {
-		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != d.Blocks() {
+	if arms := m.Index().Moments().Blocks; arms > 0 {
+		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != arms {
 			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v",
-				d.Blocks(), m.Base))
+				arms, m.Base))
 		}
 	}
 	if h, ok := m.Hyper.(interface{ FitsBase(BaseModel) error }); ok {

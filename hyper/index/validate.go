@@ -16,17 +16,8 @@ func Validate(d Distribution) error {
 	if err := faults.Of(d); err != nil {
 		return err
 	}
-	return faults.AtLeast(fmt.Sprintf("%T: the length of an index", d), d.Dim(), 1)
+	return dimension(fmt.Sprintf("%T: the length of an index", d), d.Dim())
 }
-
-// Validate reports what is wrong.
-func (d Gaussian) Validate() error { return dimension("index.Gaussian: N", d.N) }
-
-// Validate reports what is wrong.
-func (d Sphere) Validate() error { return dimension("index.Sphere: N", d.N) }
-
-// Validate reports what is wrong.
-func (d OneHot) Validate() error { return dimension("index.OneHot: N", d.N) }
 
 // Validate reports what is wrong.
 func (d PerArm) Validate() error {

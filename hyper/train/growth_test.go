@@ -124,7 +124,7 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 		t.Fatal(err)
 	}
 	c.Add(c, db)
-	_, second := p.Moments()
+	second := p.Moments().Second
 	out.SymOuterK(second, c)
 	return out
 }

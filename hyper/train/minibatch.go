@@ -57,13 +57,13 @@ func (m minibatches) drawData(state State, s rng.Stream, size, actions *Node) (d
 // indexSets draws the indices of all steps.
 func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	if m.Integrate == Analytic {
-		all := m.z.(index.Enumerable).All(s.Graph(), s.Runs())
+		all := m.every(s.Graph(), s.Runs())
 		return all, all.Len()
 	}
 	n := m.Indices
 	switch m.IndexSet {
 	case Frame:
-		return m.z.(index.Framed).Frame(s, m.Steps, n), n
+		return index.Frame(m.z, s, m.Steps, n), n
 	case Antithetic:
 		half := Reshape(m.z.Sample(s, m.Steps*n/2).Dense(), s.Runs(), m.Steps, n/2, m.z.Dim())
 		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), m.Steps*n, m.z.Dim())), n

@@ -55,7 +55,7 @@ const (
 	// Antithetic draws half of them independently and adds their opposites: the sample mean is exactly 0. For laws
 	// symmetric about 0.
 	Antithetic IndexSet = "antithetic"
-	// Frame draws opposite orthogonal vectors of one length: see [index.Framed].
+	// Frame draws opposite orthogonal vectors of one length: see [index.Frame].
 	Frame IndexSet = "frame"
 )
 
@@ -126,20 +126,20 @@ func (c Config) counts() error {
 
 // indexSet reports why the indices cannot be drawn as asked for.
 func (p problem) indexSet() error {
-	framed, ok := p.z.(index.Framed)
+	m := p.z.Moments()
 	switch p.IndexSet {
 	case "", IID:
 		return nil
 	case Frame:
-		if !ok {
+		if m.Pairs == 0 {
 			return fmt.Errorf("IndexSet frame needs Gaussian indices or indices on a sphere, not %T; use iid", p.z)
 		}
-		if framed.FrameSize() > 1024 {
+		if dim := index.FrameSize(p.z) / 2; dim > 512 {
 			return fmt.Errorf("IndexSet frame is for indices (of an arm) of at most 512 dimensions, got %d; "+
-				"use antithetic", framed.FrameSize()/2)
+				"use antithetic", dim)
 		}
 	case Antithetic:
-		if mean, _ := p.z.Moments(); mean != 0 {
+		if m.Mean != 0 {
 			return fmt.Errorf("IndexSet antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
 		}
 	default:

@@ -120,7 +120,7 @@ func TestWaysRefuse(t *testing.T) {
 // sigma_p^2 and E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
 func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	loss := q.objective(at, data, z, size, r)
-	mean, second := q.z.Moments()
+	mean, second := q.z.Moments().Mean, q.z.Moments().Second
 	if w.Name != "own gradient" || q.Affine == nil || mean != 0 || q.Regularize == KL {
 		return loss
 	}
