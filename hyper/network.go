@@ -20,7 +20,7 @@ type Network struct {
 	P          index.Distribution
 	Hidden     []int
 	Params     int             // N_theta
-	Activation base.Activation // "" is ReLU
+	Activation base.Activation // 0 is ReLU
 	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by
 	// fan-in; with an additive prior the output layer's weights are 0, and its biases draw the base model that all
 	// indices start as; without one the weights give theta the width of a prior, and biases are 0.
@@ -103,7 +103,7 @@ func (h Network) shared(gaussian bool) int {
 	if gaussian {
 		variance = 2 / float64(h.P.Dim())
 	}
-	if h.Activation == "" || h.Activation == base.ActivationReLU {
+	if h.Activation <= base.ActivationReLU {
 		unit = 5
 	}
 	for _, n := range h.Hidden {

@@ -55,7 +55,7 @@ func (m Model) prior() Prior {
 	if b == nil {
 		b = m.Base
 	}
-	if p.Rows == "" {
+	if p.Rows == 0 {
 		p.Rows = RowsSphere
 		if !m.gaussian() {
 			p.Rows = RowsGaussian

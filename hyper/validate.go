@@ -7,7 +7,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part
@@ -78,16 +77,7 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but the hypermodel's has %d",
 			p.Layout.IndexDim(), p_z.Dim()))
 	}
-	return faults.Prefix("prior: ", errors.Join(append(errs, p.validateRows(), p.validateStdDev(n))...))
-}
-
-func (p Prior) validateRows() error {
-	switch p.Rows {
-	case "", RowsSphere, RowsGaussian:
-		return nil
-	}
-	hint := nearest.Hint(string(p.Rows), []string{string(RowsGaussian), string(RowsSphere)})
-	return fmt.Errorf("unknown law of Rows %q%s; choose gaussian or sphere", p.Rows, hint)
+	return faults.Prefix("prior: ", errors.Join(append(errs, faults.Known("Rows", p.Rows), p.validateStdDev(n))...))
 }
 
 func (p Prior) validateStdDev(n int) error {

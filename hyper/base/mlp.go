@@ -8,42 +8,32 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Activation is the nonlinearity between the layers of an MLP.
-type Activation string
+// Activation is the nonlinearity between the layers of an MLP; 0 is ActivationReLU.
+type Activation int
 
 // The activations.
 const (
-	ActivationReLU     Activation = "relu"
-	ActivationTanh     Activation = "tanh"
-	ActivationIdentity Activation = "identity"
+	ActivationReLU Activation = iota + 1
+	ActivationTanh
+	ActivationIdentity
 )
+
+func (a Activation) String() string { return enum.Word(a, "relu", "tanh", "identity") }
 
 // MLP is a multi-layer perceptron with a linear output. Layers are the widths from input to output, for example
 // 20, 10, 10, 1; at least two. The parameters are, layer by layer, the weights (output-major) and then the biases:
 // the paper's "edge weights and node biases".
 type MLP struct {
 	Layers     []int
-	Activation Activation // "" is ActivationReLU
+	Activation Activation // 0 is ActivationReLU
 }
 
-// Activations lists the known ones.
-var Activations = []Activation{ActivationReLU, ActivationTanh, ActivationIdentity}
-
-// Validate reports an unknown activation; "" is ReLU.
-func (a Activation) Validate() error {
-	var names []string
-	for _, known := range Activations {
-		if a == "" || a == known {
-			return nil
-		}
-		names = append(names, string(known))
-	}
-	return fmt.Errorf("unknown Activation %q%s; choose relu, tanh or identity", a, nearest.Hint(string(a), names))
-}
+// Validate reports an unknown activation.
+func (a Activation) Validate() error { return faults.Known("Activation", a) }
 
 // Validate reports what is wrong with the widths or the activation.
 func (b MLP) Validate() error {

@@ -48,7 +48,7 @@ func (l Learner) WithDefaults() Learner {
 	count(&l.Train.Steps, 4)
 	count(&l.Train.Batch, 64)
 	count(&l.Train.Indices, 16)
-	if l.Train.Integrate == "" {
+	if l.Train.Integrate == 0 {
 		l.Train.Integrate = train.Sampled
 		if valid && l.exactly() {
 			l.Train.Integrate = train.Exact

@@ -17,7 +17,7 @@ import (
 // the runs of a batch may differ in them, see [Learner.Numbers].
 type Learner struct {
 	Belief hyper.Belief
-	// Train is how the belief is trained after each datum. Integrate "" is train.Exact where the belief has an exact
+	// Train is how the belief is trained after each datum. Integrate 0 is train.Exact where the belief has an exact
 	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then
 	// decide what is believed: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is
 	// train.Sampled, and zero numbers are 4 steps, a batch of 64 and 16 indices.

@@ -58,7 +58,7 @@ func (l Learner) visited() float64 {
 	if !finite || !train.IsLinear(l.optimizer()) {
 		return 1
 	}
-	if l.Train.Integrate == train.Sampled || l.Train.Integrate == "" {
+	if l.Train.Integrate == train.Sampled || l.Train.Integrate == 0 {
 		return float64(l.Train.Indices)
 	}
 	return float64(particles.Dim())

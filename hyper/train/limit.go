@@ -76,4 +76,4 @@ func framed(n, dim, w float64) float64 {
 }
 
 // sampled tells whether a step draws indices.
-func (c Config) sampled() bool { return c.Integrate == "" || c.Integrate == Sampled }
+func (c Config) sampled() bool { return c.Integrate == 0 || c.Integrate == Sampled }

@@ -107,7 +107,7 @@ func TestWaysRefuse(t *testing.T) {
 		"Integrate analytic has no Weights":      {with(func(c *Config) { c.Integrate, c.Weights = Analytic, Exponential }), linearInArms()},
 		"Integrate analytic needs":               {with(func(c *Config) { c.Integrate = Analytic }), outsider{}},
 		"Regularize kl needs a mean-field":       {with(func(c *Config) { c.Regularize = KL }), outsider{}},
-		`Weights: unknown "expo"`:                {with(func(c *Config) { c.Weights = "expo" }), outsider{}},
+		"Weights: unknown -1":                    {with(func(c *Config) { c.Weights = -1 }), outsider{}},
 	} {
 		if err := x.config.Validate(x.belief); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", x.config, err, want)
@@ -257,7 +257,7 @@ func TestOutsider(t *testing.T) {
 			d := draws{data: Batch{X: in[0], Y: in[1], A: in[2]}, sets: index.Vectors(in[3]), count: len(z)}
 			return newAutodiff(q).gradient(state, &d, loop.At(0), Const(in[0].Graph(), float32(size)), r)
 		}, column(x, 1, n, 1), column(y, 1, n), column(a, 1, n, 1), column(z, 1, len(z), 1))
-		near(t, "gradient with weights "+string(weights), append(out[0].v, out[1].v...), want, 2e-5)
+		near(t, "gradient with weights "+weights.String(), append(out[0].v, out[1].v...), want, 2e-5)
 	}
 }
 
