@@ -5,10 +5,9 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -79,8 +78,5 @@ func takeRows(m *Node, z index.Set) *Node {
 	if z.Every {
 		return m
 	}
-	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
-	offset := MulScalar(Iota(m.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(rows))
-	flat := Reshape(Add(z.ID, offset), runs*z.Len(), 1)
-	return Reshape(Gather(Reshape(m, runs*rows, columns), flat), runs, z.Len(), columns)
+	return row.Take(m, z.ID)
 }

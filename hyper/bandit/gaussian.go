@@ -45,8 +45,12 @@ func (b *Gaussian) Problem() Problem {
 
 // Init draws theta*, [runs, K].
 func (b *Gaussian) Init(s rng.Stream, n hyper.Numbers) State {
-	sd := Sqrt(n.Of(s, "PriorVariance", b.PriorVariance))
-	return State{"theta": Mul(s.Named("theta").Normal(b.Arms), InsertAxes(sd, -1))}
+	return State{"theta": b.truth(s.Named("theta"), n)}
+}
+
+// truth draws from N(0, sigma_p^2 I), [runs, K].
+func (b *Gaussian) truth(s rng.Stream, n hyper.Numbers) *Node {
+	return Mul(s.Normal(b.Arms), InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
 }
 
 // Offer offers all arms.

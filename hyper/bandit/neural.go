@@ -46,11 +46,12 @@ func (b *Neural) network() base.MLP {
 	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{1})}
 }
 
-// Problem knows the distribution of the generator, and nothing of the loss.
+// Problem knows the distribution of the generator, and no sigma_p^2 of the loss.
 func (b *Neural) Problem() Problem {
 	net := b.network()
 	return Problem{
-		Actions: b.Actions, Features: b.Features, TrueNoise: float64(float32(b.Noise) * float32(b.Noise)), RewardVariance: b.RewardVariance(),
+		Actions: b.Actions, Features: b.Features,
+		NoiseVariance: float64(float32(b.Noise) * float32(b.Noise)), RewardVariance: b.RewardVariance(),
 		Truth: &Truth{Base: net, StdDev: deviations(net.Layers), Variance: 1, Wider: deviations},
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -41,7 +42,7 @@ func (d *draws) nodes() []**Node {
 func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := m.drawData(state, s, size, actions)
 	d.sets, d.count = m.indexSets(s.Named("z"))
-	d.data.A = gatherRows(state["replay.a"], d.at)
+	d.data.A = row.Take(state["replay.a"], d.at)
 	return d
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -148,7 +149,7 @@ func bothWays(w Way, q problem, g inGraph) []*Node {
 		z = exactIndices(q.z, s.Graph())
 	case "closed form":
 		d := m.drawData(state, s, count, actions)
-		d.data.A = gatherRows(state["replay.a"], d.at)
+		d.data.A = row.Take(state["replay.a"], d.at)
 		data, z = d.data.step(second, q.Batch), exactIndices(q.z, s.Graph())
 	default:
 		d := m.draw(state, s, count, actions, g.Rates)
@@ -283,7 +284,7 @@ func TestKeptInputs(t *testing.T) {
 				for i, arm := range []int32{1, 0, 1} {
 					x, actions := Const(g, []int32{arm}), menu
 					if inputs > 0 {
-						x, actions = Squeeze(gatherRows(menu, InsertAxes(x, -1)), 1), nil
+						x, actions = Squeeze(row.Take(menu, InsertAxes(x, -1)), 1), nil
 					}
 					state = tr.Observe(state, s.Named("observe").Step(i), Const(g, int32(i)), x, number(0.8), actions, r)
 				}
