@@ -47,7 +47,6 @@ func (h Dropout) FitsBase(b BaseModel) error {
 	return fmt.Errorf("hyper.Dropout: Net %v must be the base model, got %T %v", h.Net, b, b)
 }
 
-// Index is the distribution of the masks.
 func (h Dropout) Index() index.Distribution {
 	units := 0
 	for _, width := range h.Net.Layers[1:max(len(h.Net.Layers)-1, 1)] {
@@ -56,10 +55,7 @@ func (h Dropout) Index() index.Distribution {
 	return index.Bernoulli{N: units, Keep: h.Keep}
 }
 
-// NumTheta is the number of parameters of the network.
-func (h Dropout) NumTheta() int { return NumTheta(h.Net) }
-
-// NumInvolved counts the parameters of the network.
+func (h Dropout) NumTheta() int    { return NumTheta(h.Net) }
 func (h Dropout) NumInvolved() int { return h.NumTheta() }
 
 // Init draws the network.

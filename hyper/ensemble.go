@@ -31,17 +31,10 @@ func (h Ensemble) Validate() error {
 	return faults.Prefix("hyper.Ensemble: ", faults.Size("Particles x Params", h.Particles, h.Params))
 }
 
-// Index is the uniform distribution over one-hot vectors.
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }
-
-// NumParticles is the number of particles.
-func (h Ensemble) NumParticles() int { return h.Particles }
-
-// NumTheta is N_theta.
-func (h Ensemble) NumTheta() int { return h.Params }
-
-// NumInvolved counts the parameters of one particle.
-func (h Ensemble) NumInvolved() int { return h.Params }
+func (h Ensemble) NumParticles() int         { return h.Particles }
+func (h Ensemble) NumTheta() int             { return h.Params }
+func (h Ensemble) NumInvolved() int          { return h.Params }
 
 // startIn makes particles with nothing beside them draws of a prior.
 func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {

@@ -18,7 +18,6 @@ type Model struct {
 	Prior *Prior // nil: none
 }
 
-// Index is the reference distribution p_z.
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
 // Inputs is the number of features of an input, 0 for arms; -1 where the base model does not know.
@@ -111,7 +110,6 @@ func (m affine) PriorMatrix(p Params) (*Node, Layout) {
 	return p.Fixed[priorMatrix], m.Prior.Layout
 }
 
-// NumTheta is N_theta.
 func (m parts) NumTheta() int { return m.Hyper.NumTheta() }
 
 // NumInvolved is the number of trained parameters involved in each index sample (section 4.1).

@@ -51,14 +51,9 @@ func (h Network) Validate() error {
 	return faults.Prefix("hyper.Network: ", h.mlp().Validate())
 }
 
-// Index is the reference distribution p_z.
 func (h Network) Index() index.Distribution { return h.P }
-
-// NumTheta is N_theta.
-func (h Network) NumTheta() int { return h.Params }
-
-// NumInvolved counts all weights and biases.
-func (h Network) NumInvolved() int { return NumTheta(h.mlp()) }
+func (h Network) NumTheta() int             { return h.Params }
+func (h Network) NumInvolved() int          { return NumTheta(h.mlp()) }
 
 // startIn makes theta with nothing beside it as wide as a prior. A hidden unit is of variance 1 before its activation.
 func (h Network) startIn(m Model, scale *Node) Hypermodel {

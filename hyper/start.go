@@ -92,7 +92,7 @@ func (p *Prior) normalise(d index.Distribution) {
 		return
 	}
 	if p.StdDev == nil {
-		p.StdDev = ones(p.Layout.Rows())
+		p.StdDev = slices.Repeat([]float64{1}, p.Layout.Rows())
 	}
 	for i := range p.StdDev {
 		p.StdDev[i] /= math.Sqrt(variance)
@@ -140,14 +140,6 @@ func widened(v *Node, d []float64, output int, scale *Node, axis int) *Node {
 		factor = Concatenate([]*Node{BroadcastToDims(OnesLike(InsertAxes(scale, -1)), runs, output), factor}, 1)
 	}
 	return Mul(v, along(factor))
-}
-
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
 }
 
 func float32s(x []float64) []float32 {

@@ -73,7 +73,6 @@ func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 	return state
 }
 
-// Offer is the world's.
 func (b *Delayed) Offer(state State, n hyper.Numbers, s rng.Stream, period *Node) (Offer, State) {
 	offer, own := b.World.Offer(state, n, s, period)
 	next := withLate(own, state)

@@ -26,7 +26,6 @@ func NewDrifting() *Drifting {
 	return &Drifting{Gaussian: *NewGaussian(), Drift: 0.01}
 }
 
-// Validate reports what is wrong.
 func (b *Drifting) Validate() error {
 	var drift error
 	if !(b.Drift >= 0 && b.Drift <= 1) {

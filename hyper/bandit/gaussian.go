@@ -29,7 +29,6 @@ var _ World = &Gaussian{}
 // NewGaussian returns the bandit of section 4.1 with 10 arms.
 func NewGaussian() *Gaussian { return &Gaussian{Arms: 10, PriorVariance: 2.25, NoiseVariance: 1} }
 
-// Validate reports what is wrong.
 func (b *Gaussian) Validate() error {
 	return errors.Join(faults.AtLeast("arms", b.Arms, 1), faults.Positive("prior-variance", b.PriorVariance),
 		faults.Positive("noise-variance", b.NoiseVariance))
@@ -53,7 +52,6 @@ func (b *Gaussian) truth(s rng.Stream, n hyper.Numbers) *Node {
 	return Mul(s.Normal(b.Arms), InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
 }
 
-// Offer offers all arms.
 func (b *Gaussian) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{}, state
 }

@@ -29,7 +29,6 @@ func NewNeural() *Neural {
 	return &Neural{Actions: 200, Features: 20, Generator: []int{3, 3}, Noise: 1}
 }
 
-// Validate reports what is wrong.
 func (b *Neural) Validate() error {
 	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1),
 		faults.NotNegative("noise", b.Noise)}
@@ -93,7 +92,6 @@ func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
 }
 
-// Offer offers all actions.
 func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }

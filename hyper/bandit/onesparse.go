@@ -29,7 +29,6 @@ var _ World = &OneSparse{}
 // NewOneSparse returns the bandit of section 5 with N = 50.
 func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }
 
-// Validate reports what is wrong.
 func (b *OneSparse) Validate() error {
 	return errors.Join(faults.AtLeast("size", b.Size, 2), faults.Positive("noise-variance", b.NoiseVariance),
 		faults.NotNegative("noise-factor", b.NoiseFactor))
@@ -93,7 +92,6 @@ func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
 }
 
-// Offer offers all actions.
 func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }

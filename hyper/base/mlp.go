@@ -57,10 +57,7 @@ func (b MLP) validateLayers() error {
 	return faults.Size("all parameters", total)
 }
 
-// Inputs is the number of features of an input.
-func (b MLP) Inputs() int { return b.Layers[0] }
-
-// NumOutputs is the last width: 1 for a network that is a base model.
+func (b MLP) Inputs() int     { return b.Layers[0] }
 func (b MLP) NumOutputs() int { return b.Layers[len(b.Layers)-1] }
 
 // Groups returns the number of parameters, weights and biases, of each layer.

@@ -17,18 +17,14 @@ func Validate(p Policy) error {
 	return errors.Join(count, faults.Of(p))
 }
 
-// Validate reports what is wrong.
 func (p EpsilonGreedy) Validate() error {
 	return faults.NotNegative("explore.EpsilonGreedy: Anneal", p.Anneal)
 }
 
-// Validate reports what is wrong.
 func (p SquareCB) Validate() error { return faults.NotNegative("explore.SquareCB: Gamma", p.Gamma) }
 
-// Validate reports what is wrong.
 func (p UCB) Validate() error { return share("explore.UCB: Quantile", p.Quantile) }
 
-// Validate reports what is wrong.
 func (p TopTwo) Validate() error {
 	var count error
 	if p.N == 1 {

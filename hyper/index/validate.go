@@ -19,7 +19,6 @@ func Validate(d Distribution) error {
 	return dimension(fmt.Sprintf("%T: the length of an index", d), d.Dim())
 }
 
-// Validate reports what is wrong.
 func (d PerArm) Validate() error {
 	if err := errors.Join(dimension("index.PerArm: Arms", d.Arms), dimension("index.PerArm: M", d.M)); err != nil {
 		return err
@@ -27,7 +26,6 @@ func (d PerArm) Validate() error {
 	return faults.Size("index.PerArm: an index of Arms x M", d.Arms, d.M)
 }
 
-// Validate reports what is wrong.
 func (d Bernoulli) Validate() error {
 	var keep error
 	if !(d.Keep > 0 && d.Keep <= 1) {
