@@ -13,8 +13,8 @@ import (
 // RowLaw is the distribution of the rows of the prior's matrix B.
 type RowLaw int
 
-// The distributions of the paper: N(0, I), for one-hot indices, and uniform on the unit sphere, for Gaussian ones. Either way a
-// parameter of the prior has variance 1, before D scales it.
+// The distributions of the paper: N(0, I), for one-hot indices, and uniform on the unit sphere, for Gaussian ones.
+// Either way a parameter of the prior has variance 1, before D scales it.
 const (
 	RowsGaussian RowLaw = iota + 1
 	RowsSphere
@@ -23,8 +23,8 @@ const (
 func (r RowLaw) String() string { return enum.Word(r, "gaussian", "sphere") }
 
 // Prior is the additive prior f~_{DBz} of section 2.5: a base model whose parameters D B z are fixed at initialisation
-// and never trained. The rows of B have the given distribution within the layout; D is diagonal. Without a Base the prior adds
-// to the parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
+// and never trained. The rows of B have the given distribution within the layout; D is diagonal. Without a Base the
+// prior adds to the parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
 type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout

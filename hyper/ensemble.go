@@ -25,10 +25,11 @@ var _ Hypermodel = Ensemble{}
 
 // Validate reports sizes that are not positive, or too large.
 func (h Ensemble) Validate() error {
-	if err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1)); err != nil {
-		return faults.Prefix("hyper.Ensemble: ", err)
+	err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1))
+	if err == nil {
+		err = faults.Size("Particles x Params", h.Particles, h.Params)
 	}
-	return faults.Prefix("hyper.Ensemble: ", faults.Size("Particles x Params", h.Particles, h.Params))
+	return faults.Prefix("hyper.Ensemble: ", err)
 }
 
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }

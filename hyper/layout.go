@@ -117,7 +117,8 @@ func (l Layout) Outer(e, z *Node) *Node {
 		sum = Reshape(sum, runs, blocks*size, l.Width)
 	default:
 		sum = l.join(1, func(_ int, rows, index SliceAxisSpec) *Node {
-			return Einsum("rnp,rnz->rpz", Slice(e, AxisRange(), AxisRange(), rows), Slice(z, AxisRange(), AxisRange(), index))
+			part := func(x *Node, of SliceAxisSpec) *Node { return Slice(x, AxisRange(), AxisRange(), of) }
+			return Einsum("rnp,rnz->rpz", part(e, rows), part(z, index))
 		})
 	}
 	return MulScalar(sum, 1/float64(n))

@@ -17,7 +17,7 @@ import (
 type MeanField struct {
 	Params    int         // N_theta
 	InitM     Initializer // of mu; nil is InitNormal(0.05), and fan-in scaling with an output layer of 0 for a network
-	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior of this hypermodel is in train.KL
+	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior is in train.KL
 }
 
 var _ Hypermodel = MeanField{}

@@ -34,8 +34,8 @@ func (m Model) Validate() error {
 func (m Model) validateFit() error {
 	var errs []error
 	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
-		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(),
-			n))
+		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d",
+			m.Hyper.NumTheta(), n))
 	}
 	if h, ok := m.Hyper.(structured); ok && h.Structure().IndexDim() != m.Index().Dim() {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d",
@@ -43,7 +43,8 @@ func (m Model) validateFit() error {
 	}
 	if arms := m.Index().Moments().Blocks; arms > 0 {
 		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != arms {
-			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v",
+			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, "+
+				"got %v",
 				arms, m.Base))
 		}
 	}
@@ -71,7 +72,8 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	}
 	n := NumTheta(b)
 	if p.Layout.Rows() != n {
-		errs = append(errs, fmt.Errorf("the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n))
+		errs = append(errs, fmt.Errorf("the layout has %d rows, but the base model has %d parameters",
+			p.Layout.Rows(), n))
 	}
 	if p.Layout.IndexDim() != p_z.Dim() {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but the hypermodel's has %d",

@@ -40,7 +40,8 @@ const (
 )
 
 // ErrNoData says that an agent keeps sums of its data, and not the data.
-var ErrNoData = errors.New("the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
+var ErrNoData = errors.New(
+	"the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
 
 // contents says what a state knows of data.
 type contents struct {

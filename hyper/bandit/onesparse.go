@@ -39,9 +39,11 @@ func (b *OneSparse) Validate() error {
 func (b *OneSparse) Problem() Problem {
 	mean := 1 / float64(b.Size)
 	return Problem{
-		Actions: 2*b.Size - 2, Features: b.Size, NoiseVariance: b.NoiseVariance, PriorVariance: 1 / math.Log(float64(b.Size)),
+		Actions: 2*b.Size - 2, Features: b.Size,
+		NoiseVariance: b.NoiseVariance, PriorVariance: 1 / math.Log(float64(b.Size)),
 		Truth: &Truth{
-			Base: base.Linear{Features: b.Size}, StdDev: slices.Repeat([]float64{math.Sqrt(mean * (1 - mean))}, b.Size), Mean: mean, Variance: 1,
+			Base:   base.Linear{Features: b.Size},
+			StdDev: slices.Repeat([]float64{math.Sqrt(mean * (1 - mean))}, b.Size), Mean: mean, Variance: 1,
 		},
 	}
 }

@@ -49,7 +49,8 @@ func (b MLP) validateLayers() error {
 	}
 	total := 0
 	for i := range len(b.Layers) - 1 {
-		if err := faults.Size(fmt.Sprintf("the weights of layer %d of %v", i+1, b.Layers), b.Layers[i], b.Layers[i+1]); err != nil {
+		what := fmt.Sprintf("the weights of layer %d of %v", i+1, b.Layers)
+		if err := faults.Size(what, b.Layers[i], b.Layers[i+1]); err != nil {
 			return err
 		}
 		total += (b.Layers[i] + 1) * b.Layers[i+1]
@@ -88,8 +89,10 @@ func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 
 // layer is an affine map and what it was applied to.
 type layer struct {
-	w  *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
-	in *Node // inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs, inputs, in + 1]
+	w *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
+	// in is the inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs,
+	// inputs, in + 1].
+	in *Node
 }
 
 // forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each

@@ -53,7 +53,8 @@ func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
 	absent := ReduceAndKeep(Mul(probabilities, OneMinus(there)), ReduceSum, 1)
 	probabilities = Add(Mul(probabilities, there), Mul(is, absent))
 	taken := Mul(OneHot(action, there.Shape().Dim(1), there.DType()), there)
-	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), ScalarZero(there.Graph(), there.DType())), action, first)
+	zero := ScalarZero(there.Graph(), there.DType())
+	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), zero), action, first)
 }
 
 // pick returns the values [runs, functions] of an action of each run, int32 [runs].

@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Bernoulli is the distribution of dropout's masks: N independent entries, 1/Keep with probability Keep and else 0, so that each
-// has mean 1 (appendix E). It has no A_t for which a^T z would be Gaussian: train without perturbations.
+// Bernoulli is the distribution of dropout's masks: N independent entries, 1/Keep with probability Keep and else 0, so
+// that each has mean 1 (appendix E). It has no A_t for which a^T z would be Gaussian: train without perturbations.
 type Bernoulli struct {
 	N    int
 	Keep float64

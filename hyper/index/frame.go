@@ -10,9 +10,9 @@ import (
 )
 
 // Frame draws so many sets of n indices, n even, for each run, one after the other, of a distribution that has
-// [Moments].Pairs. In a set are z and -z for n/2 vectors, which are orthogonal in groups of [FrameSize]/2 and as long as
-// the root mean square of the distribution; each block has a frame of its own. The mean is exactly 0 for all n, and for
-// a multiple of FrameSize the second moments within a block are exactly the distribution's too.
+// [Moments].Pairs. In a set are z and -z for n/2 vectors, which are orthogonal in groups of [FrameSize]/2 and as long
+// as the root mean square of the distribution; each block has a frame of its own. The mean is exactly 0 for all n, and
+// for a multiple of FrameSize the second moments within a block are exactly the distribution's too.
 //
 // That takes the noise of a few indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T
 // right to see the base model's own curvature in every direction of (mu, C), where n i.i.d. indices see some directions

@@ -11,7 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Distribution is a reference distribution p_z, with its own distribution of A_t. Implementations are small comparable values.
+// Distribution is a reference distribution p_z, with its own distribution of A_t. Implementations are small comparable
+// values.
 type Distribution interface {
 	// Dim is N_z, the length of an index.
 	Dim() int

@@ -14,9 +14,10 @@ type PerArm struct{ Arms, M int }
 
 var _ Distribution = PerArm{}
 
-func (d PerArm) Dim() int                                     { return d.Arms * d.M }
-func (d PerArm) Width() int                                   { return d.M }
-func (d PerArm) Moments() Moments                             { return Moments{Second: 1, Pairs: 1, Normal: true, Blocks: d.Arms} }
+func (d PerArm) Dim() int         { return d.Arms * d.M }
+func (d PerArm) Width() int       { return d.M }
+func (d PerArm) Moments() Moments { return Moments{Second: 1, Pairs: 1, Normal: true, Blocks: d.Arms} }
+
 func (d PerArm) Sample(s rng.Stream, n int) Set               { return Vectors(s.Normal(n, d.Dim())) }
 func (d PerArm) Perturbation(s rng.Stream, n int) *graph.Node { return s.Sphere(n, d.M) }
 

@@ -106,8 +106,9 @@ func (l Learner) validateBelief() error {
 // checkStep reports a StepSize beyond armsLimit.
 func (l Learner) checkStep() error {
 	if limit := l.armsLimit(); limit > 0 && l.StepSize > limit {
-		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are stable up to "+
-			"%.4g, and best at half of it; or leave Train.Integrate empty, for train.Exact, which needs no step size",
+		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are "+
+			"stable up to %.4g, and best at half of it; or leave Train.Integrate 0, for train.Exact, which needs "+
+			"no step size",
 			l.StepSize, limit)
 	}
 	return nil

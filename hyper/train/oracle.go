@@ -19,7 +19,7 @@ import (
 type Oracle struct {
 	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; for a tabular base model one-hot
 	Y            mat.Vector // the responses y_t, T
-	A            mat.Matrix // the rows A_t^T, T x N_z; for index.PerArm A_t in the arm's block. Posterior does not need it
+	A            mat.Matrix // the rows A_t^T, T x N_z; for index.PerArm A_t in the arm's block. Not for Posterior
 	NoiseVar     float64    // sigma_w^2
 	PriorVar     float64    // sigma_p^2, of the regulariser. Posterior does not need it
 	Perturbation float64    // standard deviation of a^T z: sigma_w in the paper
@@ -191,7 +191,8 @@ func (o Oracle) checkLayout(l hyper.Layout) error {
 		return faults.Prefix("oracle: ", err)
 	}
 	if l.Rows() != n || l.IndexDim() != nz {
-		return fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d", l.Rows(), l.IndexDim(), n, nz)
+		return fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d",
+			l.Rows(), l.IndexDim(), n, nz)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 //	a     Phi^T A   [runs, N_theta, width], or nil where at is
 //	at    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
 //
-// Where an index has a block for each arm and A_t lives in that of the arm played, the row of a of an arm is that block: the full
-// matrix would be block diagonal.
+// Where an index has a block for each arm and A_t lives in that of the arm played, the row of a of an arm is that
+// block: the full matrix would be block diagonal.
 type statistics struct {
 	gram, y, a, at *Node
 	// picked says that a is Phi^T A z for the indices at hand, [runs, N_theta, n].

@@ -1,4 +1,5 @@
-// Package enum has what enumerations share: types of small integers whose values have words. 0 is a default, without one.
+// Package enum has what enumerations share: types of small integers whose values have words. 0 is a default, without
+// one.
 package enum
 
 import "fmt"
