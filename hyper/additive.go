@@ -6,26 +6,29 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// RowLaw is the law of the rows of the prior's matrix B.
-type RowLaw string
+// RowLaw is the distribution of the rows of the prior's matrix B.
+type RowLaw int
 
-// The laws of the paper: N(0, I), for one-hot indices, and uniform on the unit sphere, for Gaussian ones. Either way a
-// parameter of the prior has variance 1, before D scales it.
+// The distributions of the paper: N(0, I), for one-hot indices, and uniform on the unit sphere, for Gaussian ones.
+// Either way a parameter of the prior has variance 1, before D scales it.
 const (
-	RowsGaussian RowLaw = "gaussian"
-	RowsSphere   RowLaw = "sphere"
+	RowsGaussian RowLaw = iota + 1
+	RowsSphere
 )
 
+func (r RowLaw) String() string { return enum.Word(r, "gaussian", "sphere") }
+
 // Prior is the additive prior f~_{DBz} of section 2.5: a base model whose parameters D B z are fixed at initialisation
-// and never trained. The rows of B have the given law within the layout; D is diagonal. Without a Base the prior adds
-// to the parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
+// and never trained. The rows of B have the given distribution within the layout; D is diagonal. Without a Base the
+// prior adds to the parameters instead of the predictions, f_{DBz + g_nu(z)}, the single network of appendix D.
 type Prior struct {
 	Base   BaseModel // nil: the prior is in the parameters of the Model's Base
 	Layout Layout
-	Rows   RowLaw // "" is the law that gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
+	Rows   RowLaw // 0 gives each parameter variance 1: RowsSphere for Gaussian indices, else RowsGaussian
 	// StdDev is the diagonal of D, one for each parameter; Model.Init multiplies it by sigma_p. nil makes D B z as wide
 	// as sigma_p: each parameter of a base model that is linear in theta has standard deviation sigma_p, which is the
 	// prior of the loss, so that predictions have sigma_p |phi(x)|; predictions of a network have standard deviation

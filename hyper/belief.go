@@ -18,7 +18,8 @@ type Belief interface {
 	// Init draws the parameters before any data. scale is sigma_p of each run, [runs], by which a belief multiplies the
 	// functions that are its prior; nil is 1.
 	Init(s rng.Stream, scale *Node) Params
-	// Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices, inputs].
+	// Predict returns the predictions at inputs x by the functions that the indices z identify: [runs, indices,
+	// inputs].
 	Predict(p Params, z index.Set, x *Node) *Node
 }
 

@@ -3,7 +3,7 @@ package hyper
 import (
 	"errors"
 	"fmt"
-	"reflect"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -39,21 +39,14 @@ func (h Dropout) Validate() error {
 
 // FitsBase reports a base model other than Net.
 func (h Dropout) FitsBase(b BaseModel) error {
-	net, other := h.Net, b
-	if net.Activation == "" {
-		net.Activation = base.ActivationReLU
-	}
-	if o, ok := b.(base.MLP); ok && o.Activation == "" {
-		o.Activation = base.ActivationReLU
-		other = o
-	}
-	if reflect.DeepEqual(BaseModel(net), other) {
+	net, ok := b.(base.MLP)
+	relu := base.ActivationReLU // which 0 is, too
+	if ok && slices.Equal(net.Layers, h.Net.Layers) && max(net.Activation, relu) == max(h.Net.Activation, relu) {
 		return nil
 	}
 	return fmt.Errorf("hyper.Dropout: Net %v must be the base model, got %T %v", h.Net, b, b)
 }
 
-// Index is the distribution of the masks.
 func (h Dropout) Index() index.Distribution {
 	units := 0
 	for _, width := range h.Net.Layers[1:max(len(h.Net.Layers)-1, 1)] {
@@ -62,10 +55,7 @@ func (h Dropout) Index() index.Distribution {
 	return index.Bernoulli{N: units, Keep: h.Keep}
 }
 
-// NumTheta is the number of parameters of the network.
-func (h Dropout) NumTheta() int { return NumTheta(h.Net) }
-
-// NumInvolved counts the parameters of the network.
+func (h Dropout) NumTheta() int    { return NumTheta(h.Net) }
 func (h Dropout) NumInvolved() int { return h.NumTheta() }
 
 // Init draws the network.

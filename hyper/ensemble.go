@@ -5,10 +5,9 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -26,23 +25,17 @@ var _ Hypermodel = Ensemble{}
 
 // Validate reports sizes that are not positive, or too large.
 func (h Ensemble) Validate() error {
-	if err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1)); err != nil {
-		return faults.Prefix("hyper.Ensemble: ", err)
+	err := errors.Join(faults.AtLeast("Particles", h.Particles, 1), faults.AtLeast("Params", h.Params, 1))
+	if err == nil {
+		err = faults.Size("Particles x Params", h.Particles, h.Params)
 	}
-	return faults.Prefix("hyper.Ensemble: ", faults.Size("Particles x Params", h.Particles, h.Params))
+	return faults.Prefix("hyper.Ensemble: ", err)
 }
 
-// Index is the uniform distribution over one-hot vectors.
 func (h Ensemble) Index() index.Distribution { return index.OneHot{N: h.Particles} }
-
-// NumParticles is the number of particles.
-func (h Ensemble) NumParticles() int { return h.Particles }
-
-// NumTheta is N_theta.
-func (h Ensemble) NumTheta() int { return h.Params }
-
-// NumInvolved counts the parameters of one particle.
-func (h Ensemble) NumInvolved() int { return h.Params }
+func (h Ensemble) NumParticles() int         { return h.Particles }
+func (h Ensemble) NumTheta() int             { return h.Params }
+func (h Ensemble) NumInvolved() int          { return h.Params }
 
 // startIn makes particles with nothing beside them draws of a prior.
 func (h Ensemble) startIn(m Model, scale *Node) Hypermodel {
@@ -79,8 +72,5 @@ func takeRows(m *Node, z index.Set) *Node {
 	if z.Every {
 		return m
 	}
-	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
-	offset := MulScalar(Iota(m.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(rows))
-	flat := Reshape(Add(z.ID, offset), runs*z.Len(), 1)
-	return Reshape(Gather(Reshape(m, runs*rows, columns), flat), runs, z.Len(), columns)
+	return row.Take(m, z.ID)
 }

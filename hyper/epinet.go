@@ -72,14 +72,9 @@ func (b Epinet) epinet() base.MLP {
 	return layers(b.Dim+b.Features+last, b.Epi, b.Dim)
 }
 
-// Index is N(0, I).
 func (b Epinet) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
-
-// Inputs is the number of features of an input.
-func (b Epinet) Inputs() int { return b.Features }
-
-// NumInvolved counts the parameters that are trained.
-func (b Epinet) NumInvolved() int { return NumTheta(b.mean()) + NumTheta(b.epinet()) }
+func (b Epinet) Inputs() int               { return b.Features }
+func (b Epinet) NumInvolved() int          { return NumTheta(b.mean()) + NumTheta(b.epinet()) }
 
 // Init draws the networks, Glorot uniform; scale multiplies the prior's.
 func (b Epinet) Init(s rng.Stream, scale *Node) Params {

@@ -88,8 +88,11 @@ type Hypermodel interface {
 
 // NumTheta is N_theta, the number of parameters of a base model.
 func NumTheta(b BaseModel) int {
-	n := 0
-	for _, size := range b.Groups() {
+	return sum(b.Groups())
+}
+
+func sum(sizes []int) (n int) {
+	for _, size := range sizes {
 		n += size
 	}
 	return n

@@ -123,7 +123,7 @@ func TestPriorRows(t *testing.T) {
 	const rows, width = 3, 2000
 	sd := []float64{1, 2, 0.5}
 	out := eval(t, backend.Go, func(in []*Node) (out []*Node) {
-		for _, law := range []RowLaw{RowsSphere, RowsGaussian, ""} {
+		for _, law := range []RowLaw{RowsSphere, RowsGaussian, 0} {
 			p := Prior{Layout: Dense(rows, width), Rows: law, StdDev: sd}
 			out = append(out, p.Init(rng.New(in[0]), in[1]))
 		}

@@ -3,6 +3,7 @@ package hyper
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -28,11 +29,7 @@ func PerParameter(numTheta, width int) Layout {
 	if numTheta < 1 {
 		return Layout{nil, width} // which Validate reports
 	}
-	sizes := make([]int, numTheta)
-	for i := range sizes {
-		sizes[i] = 1
-	}
-	return Layout{sizes, width}
+	return Layout{slices.Repeat([]int{1}, numTheta), width}
 }
 
 // PerGroup gives each group of a base model's parameters (the layers of a network) a part of the index of its own.
@@ -40,11 +37,7 @@ func PerGroup(b BaseModel, width int) Layout { return Layout{b.Groups(), width} 
 
 // Rows is the number of parameters.
 func (l Layout) Rows() int {
-	n := 0
-	for _, s := range l.Sizes {
-		n += s
-	}
-	return n
+	return sum(l.Sizes)
 }
 
 // IndexDim is N_z, the length of the whole index.
@@ -70,17 +63,7 @@ func (l Layout) Validate() error {
 }
 
 // Equal reports whether two layouts have the same blocks.
-func (l Layout) Equal(o Layout) bool {
-	if len(l.Sizes) != len(o.Sizes) || l.Width != o.Width {
-		return false
-	}
-	for i, s := range l.Sizes {
-		if s != o.Sizes[i] {
-			return false
-		}
-	}
-	return true
-}
+func (l Layout) Equal(o Layout) bool { return l.Width == o.Width && slices.Equal(l.Sizes, o.Sizes) }
 
 // uniform returns the common size of the blocks, or 0 when they differ.
 func (l Layout) uniform() int {
@@ -90,6 +73,16 @@ func (l Layout) uniform() int {
 		}
 	}
 	return l.Sizes[0]
+}
+
+// join makes a node of each block, by its rows and its part of the index, and joins them along an axis.
+func (l Layout) join(axis int, part func(size int, rows, index SliceAxisSpec) *Node) *Node {
+	parts, row := make([]*Node, len(l.Sizes)), 0
+	for b, size := range l.Sizes {
+		parts[b] = part(size, AxisRange(row, row+size), AxisRange(b*l.Width, (b+1)*l.Width))
+		row += size
+	}
+	return Concatenate(parts, axis)
 }
 
 // Mul returns B z for c, the entries of B [runs, rows, Width], and indices z [runs, n, IndexDim]: [runs, n, rows].
@@ -104,55 +97,40 @@ func (l Layout) Mul(c, z *Node) *Node {
 		out := Einsum("rnbz,rbpz->rnbp", Reshape(z, runs, n, blocks, l.Width), Reshape(c, runs, blocks, size, l.Width))
 		return Reshape(out, runs, n, blocks*size)
 	}
-	parts := make([]*Node, blocks)
-	row := 0
-	for b, size := range l.Sizes {
-		zb := Slice(z, AxisRange(), AxisRange(), AxisRange(b*l.Width, (b+1)*l.Width))
-		cb := Slice(c, AxisRange(), AxisRange(row, row+size), AxisRange())
-		parts[b] = Einsum("rnz,rpz->rnp", zb, cb)
-		row += size
-	}
-	return Concatenate(parts, 2)
+	return l.join(2, func(_ int, rows, index SliceAxisSpec) *Node {
+		return Einsum("rnz,rpz->rnp", Slice(z, AxisRange(), AxisRange(), index), Slice(c, AxisRange(), rows))
+	})
 }
 
 // Outer returns the mean over the indices of e z^T within the layout, [runs, rows, Width], for e [runs, n, rows] and
 // indices z [runs, n, IndexDim]: the gradient of mean_z <e(z), B z> with respect to the entries of B.
 func (l Layout) Outer(e, z *Node) *Node {
 	runs, n, blocks := z.Shape().Dim(0), z.Shape().Dim(1), len(l.Sizes)
-	scale := 1 / float64(n)
-	if blocks == 1 {
-		return MulScalar(Einsum("rnp,rnz->rpz", e, z), scale)
+	var sum *Node
+	switch size := l.uniform(); {
+	case blocks == 1:
+		sum = Einsum("rnp,rnz->rpz", e, z)
+	case size == 1:
+		sum = ReduceSum(Mul(InsertAxes(e, -1), Reshape(z, runs, n, blocks, l.Width)), 1)
+	case size > 0:
+		sum = Einsum("rnbp,rnbz->rbpz", Reshape(e, runs, n, blocks, size), Reshape(z, runs, n, blocks, l.Width))
+		sum = Reshape(sum, runs, blocks*size, l.Width)
+	default:
+		sum = l.join(1, func(_ int, rows, index SliceAxisSpec) *Node {
+			part := func(x *Node, of SliceAxisSpec) *Node { return Slice(x, AxisRange(), AxisRange(), of) }
+			return Einsum("rnp,rnz->rpz", part(e, rows), part(z, index))
+		})
 	}
-	if size := l.uniform(); size == 1 {
-		return MulScalar(ReduceSum(Mul(InsertAxes(e, -1), Reshape(z, runs, n, blocks, l.Width)), 1), scale)
-	} else if size > 0 {
-		out := Einsum("rnbp,rnbz->rbpz", Reshape(e, runs, n, blocks, size), Reshape(z, runs, n, blocks, l.Width))
-		return MulScalar(Reshape(out, runs, blocks*size, l.Width), scale)
-	}
-	parts := make([]*Node, blocks)
-	row := 0
-	for b, size := range l.Sizes {
-		zb := Slice(z, AxisRange(), AxisRange(), AxisRange(b*l.Width, (b+1)*l.Width))
-		eb := Slice(e, AxisRange(), AxisRange(), AxisRange(row, row+size))
-		parts[b] = Einsum("rnp,rnz->rpz", eb, zb)
-		row += size
-	}
-	return MulScalar(Concatenate(parts, 1), scale)
+	return MulScalar(sum, 1/float64(n))
 }
 
 // MulT returns B^T v for c, the entries of B [runs, rows, Width], and v [runs, rows]: [runs, IndexDim].
 func (l Layout) MulT(c, v *Node) *Node {
-	runs, blocks := c.Shape().Dim(0), len(l.Sizes)
-	rows := Mul(c, InsertAxes(v, -1))
+	runs, all := c.Shape().Dim(0), Mul(c, InsertAxes(v, -1))
 	if size := l.uniform(); size > 0 {
-		return Reshape(ReduceSum(Reshape(rows, runs, blocks, size, l.Width), 2), runs, l.IndexDim())
+		return Reshape(ReduceSum(Reshape(all, runs, len(l.Sizes), size, l.Width), 2), runs, l.IndexDim())
 	}
-	parts, row := make([]*Node, blocks), 0
-	for b, size := range l.Sizes {
-		parts[b] = ReduceSum(Slice(rows, AxisRange(), AxisRange(row, row+size), AxisRange()), 1)
-		row += size
-	}
-	return Concatenate(parts, 1)
+	return l.join(1, func(_ int, rows, _ SliceAxisSpec) *Node { return ReduceSum(Slice(all, AxisRange(), rows), 1) })
 }
 
 // Spread returns the part of z [runs, IndexDim] that each row sees: [runs, rows, Width].
@@ -162,34 +140,22 @@ func (l Layout) Spread(z *Node) *Node {
 		parts := BroadcastToDims(Reshape(z, runs, blocks, 1, l.Width), runs, blocks, size, l.Width)
 		return Reshape(parts, runs, blocks*size, l.Width)
 	}
-	parts := make([]*Node, blocks)
-	for b, size := range l.Sizes {
-		part := Slice(z, AxisRange(), AxisRange(b*l.Width, (b+1)*l.Width))
-		parts[b] = BroadcastToDims(InsertAxes(part, 1), runs, size, l.Width)
-	}
-	return Concatenate(parts, 1)
+	return l.join(1, func(size int, _, index SliceAxisSpec) *Node {
+		return BroadcastToDims(InsertAxes(Slice(z, AxisRange(), index), 1), runs, size, l.Width)
+	})
 }
 
 // Expand returns the full matrix [runs, rows, IndexDim] with the given entries and zeros outside the layout.
 func (l Layout) Expand(c *Node) *Node {
-	runs, row := c.Shape().Dim(0), 0
-	parts := make([]*Node, len(l.Sizes))
-	for b, size := range l.Sizes {
-		cb := Slice(c, AxisRange(), AxisRange(row, row+size), AxisRange())
-		parts[b] = Pad(cb, ScalarZero(c.Graph(), c.DType()), compute.PadAxis{}, compute.PadAxis{},
-			compute.PadAxis{Start: b * l.Width, End: (len(l.Sizes) - 1 - b) * l.Width})
-		row += size
-	}
-	return Reshape(Concatenate(parts, 1), runs, row, l.IndexDim())
+	at := 0
+	return l.join(1, func(_ int, rows, _ SliceAxisSpec) *Node {
+		at += l.Width
+		return Pad(Slice(c, AxisRange(), rows), ScalarZero(c.Graph(), c.DType()), compute.PadAxis{}, compute.PadAxis{},
+			compute.PadAxis{Start: at - l.Width, End: l.IndexDim() - at})
+	})
 }
 
 // Restrict returns the entries within the layout, [runs, rows, Width], of a full matrix [runs, rows, IndexDim].
 func (l Layout) Restrict(full *Node) *Node {
-	row := 0
-	parts := make([]*Node, len(l.Sizes))
-	for b, size := range l.Sizes {
-		parts[b] = Slice(full, AxisRange(), AxisRange(row, row+size), AxisRange(b*l.Width, (b+1)*l.Width))
-		row += size
-	}
-	return Concatenate(parts, 1)
+	return l.join(1, func(_ int, rows, index SliceAxisSpec) *Node { return Slice(full, AxisRange(), rows, index) })
 }

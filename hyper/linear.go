@@ -30,17 +30,10 @@ func (h Linear) Validate() error {
 	return faults.Prefix("hyper.Linear: ", errors.Join(h.Layout.Validate(), validateIndex(h.P)))
 }
 
-// Index is the reference distribution p_z.
 func (h Linear) Index() index.Distribution { return h.P }
-
-// Structure is the layout of C.
-func (h Linear) Structure() Layout { return h.Layout }
-
-// NumTheta is the number of rows of C.
-func (h Linear) NumTheta() int { return h.Rows() }
-
-// NumInvolved counts mu and the entries of C.
-func (h Linear) NumInvolved() int { return h.Rows() * (h.Width + 1) }
+func (h Linear) Structure() Layout         { return h.Layout }
+func (h Linear) NumTheta() int             { return h.Rows() }
+func (h Linear) NumInvolved() int          { return h.Rows() * (h.Width + 1) }
 
 // startIn makes C z with nothing beside it a prior D B z.
 func (h Linear) startIn(m Model, scale *Node) Hypermodel {

@@ -17,7 +17,7 @@ import (
 type MeanField struct {
 	Params    int         // N_theta
 	InitM     Initializer // of mu; nil is InitNormal(0.05), and fan-in scaling with an output layer of 0 for a network
-	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior of this hypermodel is in train.KL
+	Deviation float64     // initial standard deviation of each parameter; 0 is 0.05. The prior is in train.KL
 }
 
 var _ Hypermodel = MeanField{}
@@ -31,14 +31,9 @@ func (h MeanField) Validate() error {
 	return faults.Prefix("hyper.MeanField: ", errors.Join(err, faults.NotNegative("Deviation", h.Deviation)))
 }
 
-// Index is N(0, I), a number for each parameter.
 func (h MeanField) Index() index.Distribution { return index.Gaussian{N: h.Params} }
-
-// NumTheta is N_theta.
-func (h MeanField) NumTheta() int { return h.Params }
-
-// NumInvolved counts mu and rho.
-func (h MeanField) NumInvolved() int { return 2 * h.Params }
+func (h MeanField) NumTheta() int             { return h.Params }
+func (h MeanField) NumInvolved() int          { return 2 * h.Params }
 
 // startIn draws a network's hidden layers by fan-in.
 func (h MeanField) startIn(m Model, _ *Node) Hypermodel {

@@ -18,7 +18,6 @@ type Model struct {
 	Prior *Prior // nil: none
 }
 
-// Index is the reference distribution p_z.
 func (m Model) Index() index.Distribution { return m.Hyper.Index() }
 
 // Inputs is the number of features of an input, 0 for arms; -1 where the base model does not know.
@@ -111,7 +110,6 @@ func (m affine) PriorMatrix(p Params) (*Node, Layout) {
 	return p.Fixed[priorMatrix], m.Prior.Layout
 }
 
-// NumTheta is N_theta.
 func (m parts) NumTheta() int { return m.Hyper.NumTheta() }
 
 // NumInvolved is the number of trained parameters involved in each index sample (section 4.1).
@@ -174,10 +172,7 @@ func (m parts) Marginal(p Params) (mu, sd *Node) {
 // PredictAt returns the predictions with parameters theta of the whole function.
 func (m parts) PredictAt(theta, x *Node) *Node { return m.Base.Apply(theta, x) }
 
-func (m Model) gaussian() bool {
-	_, ok := m.Index().(index.Normal)
-	return ok
-}
+func (m Model) gaussian() bool { return m.Index().Moments().Normal }
 
 // priorAt returns the prior's parameters D B z, [runs, indices, N_theta]. No gradient flows into them.
 func (m Model) priorAt(p Params, z index.Set) *Node {

@@ -246,7 +246,7 @@ func TestValidateReportsAll(t *testing.T) {
 	for what, m := range map[string]Model{
 		"Base is missing\nHyper is missing":        {},
 		"for 2 parameters":                         {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), StdDev: []float64{1}}},
-		"choose gaussian":                          {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), Rows: "x"}},
+		"choose gaussian":                          {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), Rows: 3}},
 		"sizes must be positive":                   {line, Linear{Layout: Layout{[]int{2, 0}, 2}, P: index.Gaussian{N: 4}}, nil},
 		"the distribution of the index is missing": {line, Linear{Layout: Dense(2, 3)}, nil},
 		"needs a tabular base model":               {line, Linear{Layout: PerParameter(2, 3), P: index.PerArm{Arms: 2, M: 3}}, nil},

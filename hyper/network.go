@@ -20,7 +20,7 @@ type Network struct {
 	P          index.Distribution
 	Hidden     []int
 	Params     int             // N_theta
-	Activation base.Activation // "" is ReLU
+	Activation base.Activation // 0 is ReLU
 	// InitW draws the weights; biases are then 0. nil is as [Model.Init] says: hidden layers have weights scaled by
 	// fan-in; with an additive prior the output layer's weights are 0, and its biases draw the base model that all
 	// indices start as; without one the weights give theta the width of a prior, and biases are 0.
@@ -51,14 +51,9 @@ func (h Network) Validate() error {
 	return faults.Prefix("hyper.Network: ", h.mlp().Validate())
 }
 
-// Index is the reference distribution p_z.
 func (h Network) Index() index.Distribution { return h.P }
-
-// NumTheta is N_theta.
-func (h Network) NumTheta() int { return h.Params }
-
-// NumInvolved counts all weights and biases.
-func (h Network) NumInvolved() int { return NumTheta(h.mlp()) }
+func (h Network) NumTheta() int             { return h.Params }
+func (h Network) NumInvolved() int          { return NumTheta(h.mlp()) }
 
 // startIn makes theta with nothing beside it as wide as a prior. A hidden unit is of variance 1 before its activation.
 func (h Network) startIn(m Model, scale *Node) Hypermodel {
@@ -68,7 +63,7 @@ func (h Network) startIn(m Model, scale *Node) Hypermodel {
 	h.start = func(s rng.Stream) []*Node {
 		layers := h.mlp().Layers
 		last := len(layers) - 2
-		_, square := h.P.Moments()
+		square := h.P.Moments().Second
 		var nu []*Node
 		for i := range last {
 			in, out := layers[i], layers[i+1]
@@ -103,7 +98,7 @@ func (h Network) shared(gaussian bool) int {
 	if gaussian {
 		variance = 2 / float64(h.P.Dim())
 	}
-	if h.Activation == "" || h.Activation == base.ActivationReLU {
+	if h.Activation <= base.ActivationReLU {
 		unit = 5
 	}
 	for _, n := range h.Hidden {

@@ -21,20 +21,14 @@ type OneSparse struct {
 
 var _ Hypermodel = OneSparse{}
 
-// Validate reports what is wrong.
 func (h OneSparse) Validate() error {
 	return faults.Prefix("hyper.OneSparse: ", errors.Join(faults.AtLeast("N", h.N, 1),
 		faults.NotNegative("Alpha", h.Alpha), faults.Positive("Beta", h.Beta)))
 }
 
-// Index is the unit Gaussian.
 func (h OneSparse) Index() index.Distribution { return index.Gaussian{N: h.N} }
-
-// NumTheta is N.
-func (h OneSparse) NumTheta() int { return h.N }
-
-// NumInvolved counts nu.
-func (h OneSparse) NumInvolved() int { return h.N }
+func (h OneSparse) NumTheta() int             { return h.N }
+func (h OneSparse) NumInvolved() int          { return h.N }
 
 // Init starts at ones.
 func (h OneSparse) Init(s rng.Stream) []*Node { return []*Node{AddScalar(zeros(s, []int{h.N}), 1)} }

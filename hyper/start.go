@@ -55,7 +55,7 @@ func (m Model) prior() Prior {
 	if b == nil {
 		b = m.Base
 	}
-	if p.Rows == "" {
+	if p.Rows == 0 {
 		p.Rows = RowsSphere
 		if !m.gaussian() {
 			p.Rows = RowsGaussian
@@ -84,16 +84,15 @@ func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 
 // normalise makes up for laws of rows and index that together give the parameters of D B z another variance than D's.
 func (p *Prior) normalise(d index.Distribution) {
-	_, second := d.Moments()
-	variance := second * float64(p.Layout.Width)
-	if p.Rows == RowsSphere {
-		variance = second
+	variance := d.Moments().Second
+	if p.Rows != RowsSphere {
+		variance *= float64(p.Layout.Width)
 	}
 	if math.Abs(variance-1) < 1e-12 {
 		return
 	}
 	if p.StdDev == nil {
-		p.StdDev = ones(p.Layout.Rows())
+		p.StdDev = slices.Repeat([]float64{1}, p.Layout.Rows())
 	}
 	for i := range p.StdDev {
 		p.StdDev[i] /= math.Sqrt(variance)
@@ -141,14 +140,6 @@ func widened(v *Node, d []float64, output int, scale *Node, axis int) *Node {
 		factor = Concatenate([]*Node{BroadcastToDims(OnesLike(InsertAxes(scale, -1)), runs, output), factor}, 1)
 	}
 	return Mul(v, along(factor))
-}
-
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
 }
 
 func float32s(x []float64) []float32 {

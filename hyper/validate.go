@@ -7,7 +7,6 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Validate reports every fault of the parts, and every way in which they do not fit together, in a fixed order. A part
@@ -35,17 +34,18 @@ func (m Model) Validate() error {
 func (m Model) validateFit() error {
 	var errs []error
 	if n := NumTheta(m.Base); n != m.Hyper.NumTheta() {
-		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d", m.Hyper.NumTheta(),
-			n))
+		errs = append(errs, fmt.Errorf("the hypermodel makes %d parameters, but the base model has %d",
+			m.Hyper.NumTheta(), n))
 	}
 	if h, ok := m.Hyper.(structured); ok && h.Structure().IndexDim() != m.Index().Dim() {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but p_z has %d",
 			h.Structure().IndexDim(), m.Index().Dim()))
 	}
-	if d, ok := m.Index().(index.Blocked); ok {
-		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != d.Blocks() {
-			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, got %v",
-				d.Blocks(), m.Base))
+	if arms := m.Index().Moments().Blocks; arms > 0 {
+		if b, ok := m.Base.(FixedInputs); !ok || b.Inputs() != 0 || NumTheta(m.Base) != arms {
+			errs = append(errs, fmt.Errorf("an index per arm, here of %d arms, needs a tabular base model of as many, "+
+				"got %v",
+				arms, m.Base))
 		}
 	}
 	if h, ok := m.Hyper.(interface{ FitsBase(BaseModel) error }); ok {
@@ -72,22 +72,14 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 	}
 	n := NumTheta(b)
 	if p.Layout.Rows() != n {
-		errs = append(errs, fmt.Errorf("the layout has %d rows, but the base model has %d parameters", p.Layout.Rows(), n))
+		errs = append(errs, fmt.Errorf("the layout has %d rows, but the base model has %d parameters",
+			p.Layout.Rows(), n))
 	}
 	if p.Layout.IndexDim() != p_z.Dim() {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but the hypermodel's has %d",
 			p.Layout.IndexDim(), p_z.Dim()))
 	}
-	return faults.Prefix("prior: ", errors.Join(append(errs, p.validateRows(), p.validateStdDev(n))...))
-}
-
-func (p Prior) validateRows() error {
-	switch p.Rows {
-	case "", RowsSphere, RowsGaussian:
-		return nil
-	}
-	hint := nearest.Hint(string(p.Rows), []string{string(RowsGaussian), string(RowsSphere)})
-	return fmt.Errorf("unknown law of Rows %q%s; choose gaussian or sphere", p.Rows, hint)
+	return faults.Prefix("prior: ", errors.Join(append(errs, faults.Known("Rows", p.Rows), p.validateStdDev(n))...))
 }
 
 func (p Prior) validateStdDev(n int) error {

@@ -54,7 +54,6 @@ func (w WithPrior) Validate() error {
 	return nil
 }
 
-// Inputs is the number of features of an input, 0 for arms; -1 where neither part knows.
 func (w WithPrior) Inputs() int { return max(inputsOf(w.Belief), inputsOf(w.Prior)) }
 
 func inputsOf(b Belief) int {
@@ -64,7 +63,6 @@ func inputsOf(b Belief) int {
 	return -1
 }
 
-// Index is the reference distribution p_z of both.
 func (w WithPrior) Index() index.Distribution { return w.Belief.Index() }
 
 // prefix begins the names of the prior's parameters in Params.Fixed, and is its stream: one that no belief inside has.

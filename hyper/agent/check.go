@@ -27,8 +27,8 @@ func (a *Agent) checkBelief() error {
 	})
 	if err != nil {
 		c := a.config
-		return fmt.Errorf("Learner.Belief: %T cannot be applied to inputs of %d features: %w", c.Learner.Belief, c.Features,
-			err)
+		return fmt.Errorf("Learner.Belief: %T cannot be applied to inputs of %d features: %w",
+			c.Learner.Belief, c.Features, err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Learner learner.Learner
 	// Features is the length of an input x. 0 is for arms: an input is then one number, the arm.
 	Features int
-	// Replay says what is kept of many data, where Train keeps the data; "" is Growth, the others need a
+	// Replay says what is kept of many data, where Train keeps the data; 0 is Growth, the others need a
 	// Train.Capacity.
 	Replay Replay
 	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action
@@ -53,7 +53,7 @@ func (c Config) validate() error {
 	return errors.Join(
 		faults.Prefix("Learner.", c.Learner.Validate()),
 		c.checkFeatures(),
-		c.Replay.check(),
+		faults.Known("Replay", c.Replay),
 		checkFloor(c.Floor),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 }

@@ -134,7 +134,7 @@ func TestGrowth(t *testing.T) {
 	}
 	if _, err := agent.New(agent.Config{Learner: learner.Learner{
 		Belief: c.Learner.Belief,
-	}, Replay: "ring"}); err == nil || !strings.Contains(err.Error(), `Replay: unknown "ring"; choose growth, reservoir or window`) {
+	}, Replay: 4}); err == nil || !strings.Contains(err.Error(), "Replay: unknown 4; choose growth, reservoir or window") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -68,6 +68,8 @@ func valueOf(v reflect.Value, depth int) any {
 // scalarOf is a number, a string, or what prints it.
 func scalarOf(v reflect.Value) any {
 	switch {
+	case v.CanInt() && v.CanInterface() && v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // an enumeration
+		return fmt.Sprint(v)
 	case v.CanInt():
 		return v.Int()
 	case v.CanUint():

@@ -3,41 +3,35 @@ package agent
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
 // Replay says which data an agent keeps for its SGD steps when they become many. An agent whose Train.Integrate keeps
 // sums of the data (see [train.Config.Replays]) has no bound and needs no Replay.
-type Replay string
+type Replay int
 
 const (
 	// Growth begins with room for 1,024 data and doubles it as data come, up to Train.Capacity (0 is 1,048,576). Each
 	// doubling changes the shape of the programs that learn, which are compiled anew: on XLA the Observe or Add that
 	// doubles takes a second or so longer. At Train.Capacity data it goes on as Reservoir does.
-	Growth Replay = "growth"
+	Growth Replay = iota + 1
 	// Reservoir has room for Train.Capacity data from the start. When it is full it is a uniform sample, without
 	// replacement, of all data so far: the n-th datum takes the place of a random one with probability Capacity/n. |D|
 	// of the loss is n, the number of all data, for which the sample stands: the prior weighs as it does against n
 	// data, while the perturbations, which go with the data kept, leave functions the spread that Capacity data leave.
-	Reservoir Replay = "reservoir"
+	Reservoir
 	// Window has room for Train.Capacity data from the start. When it is full the oldest datum goes, and |D| of the
 	// loss is Capacity: the agent forgets, which suits a world that changes.
-	Window Replay = "window"
+	Window
 )
 
-// check reports an unknown Replay.
-func (r Replay) check() error {
-	if r != Growth && r != Reservoir && r != Window {
-		return fmt.Errorf("Replay: unknown %q; choose %s, %s or %s", r, Growth, Reservoir, Window)
-	}
-	return nil
-}
+func (r Replay) String() string { return enum.Word(r, "growth", "reservoir", "window") }
 
 // firstRows is how many data Growth begins with, and mostRows its Capacity when none is given.
 const (
@@ -46,7 +40,8 @@ const (
 )
 
 // ErrNoData says that an agent keeps sums of its data, and not the data.
-var ErrNoData = errors.New("the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
+var ErrNoData = errors.New(
+	"the agent keeps sums over its data, not the data; train.Sampled and train.Analytic keep them")
 
 // contents says what a state knows of data.
 type contents struct {

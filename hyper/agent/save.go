@@ -122,7 +122,8 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
-		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d", d.Rows, c.Learner.Train.Capacity)
+		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",
+			d.Rows, c.Learner.Train.Capacity)
 	}
 	return nil
 }
@@ -130,8 +131,8 @@ func (f file) check(c Config) error {
 // accepts compares a state that was read with the agent's own, of no data.
 func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
 	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
-		return fmt.Errorf("it was saved by an agent of another configuration, or another version: its state is %v, not %v",
-			f.Names, a.names)
+		return fmt.Errorf("it was saved by an agent of another configuration, or another version: "+
+			"its state is %v, not %v", f.Names, a.names)
 	}
 	own := a.current()
 	defer own.drop()

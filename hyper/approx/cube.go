@@ -19,8 +19,8 @@ func (d cube) Dim() int { return d.N }
 // Width is N.
 func (d cube) Width() int { return d.N }
 
-// Moments returns 1/2 and 1/3.
-func (d cube) Moments() (mean, second float64) { return 0.5, 1.0 / 3 }
+// Moments have mean 1/2 and mean square 1/3.
+func (d cube) Moments() index.Moments { return index.Moments{Mean: 0.5, Second: 1.0 / 3} }
 
 // Sample draws n indices for each run.
 func (d cube) Sample(s rng.Stream, n int) index.Set { return index.Vectors(s.Uniform(n, d.N)) }

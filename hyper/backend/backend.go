@@ -132,10 +132,12 @@ func Check(name string) error {
 		return nil
 	}
 	if !HasXLA {
-		return fmt.Errorf("backend %q needs a binary built with cgo: install a C compiler and build with CGO_ENABLED=1, or use --backend go", name)
+		return fmt.Errorf("backend %q needs a binary built with cgo: install a C compiler and build with "+
+			"CGO_ENABLED=1, or use --backend go", name)
 	}
 	if device := device(name); PluginPath(device) == "" {
-		return fmt.Errorf("backend %q: no %s in %s; `go run ./kernels setup` installs the CPU plugin (with --cuda also the CUDA one), or use --backend go",
+		return fmt.Errorf("backend %q: no %s in %s; `go run ./kernels setup` installs the CPU plugin "+
+			"(with --cuda also the CUDA one), or use --backend go",
 			name, PluginFile(device), strings.Join(PluginDirs(), ", "))
 	}
 	return nil

@@ -80,7 +80,8 @@ func see(path string) (seenFile, error) {
 		return seenFile{}, err
 	}
 	seen := seenFile{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano()}
-	if system := reflect.Indirect(reflect.ValueOf(info.Sys())); system.Kind() == reflect.Struct { // *syscall.Stat_t, but not on Windows
+	// *syscall.Stat_t, but not on Windows
+	if system := reflect.Indirect(reflect.ValueOf(info.Sys())); system.Kind() == reflect.Struct {
 		if inode := system.FieldByName("Ino"); inode.CanUint() {
 			seen.Inode = inode.Uint()
 		}

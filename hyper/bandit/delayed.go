@@ -6,11 +6,11 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -73,7 +73,6 @@ func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 	return state
 }
 
-// Offer is the world's.
 func (b *Delayed) Offer(state State, n hyper.Numbers, s rng.Stream, period *Node) (Offer, State) {
 	offer, own := b.World.Offer(state, n, s, period)
 	next := withLate(own, state)
@@ -104,7 +103,7 @@ func (b *Delayed) Step(state State, n hyper.Numbers, s rng.Stream, period, actio
 	delete(next, offered)
 	at := ModScalar(period, int32(b.Periods))
 	exchange := func(name string, now *Node) (was *Node) {
-		was, next[name] = slot(state[name], at), put(state[name], now, at)
+		was, next[name] = row.At(state[name], at), row.Put(state[name], now, at)
 		return was
 	}
 	delay := Scalar(period.Graph(), period.DType(), b.Periods)
@@ -113,50 +112,4 @@ func (b *Delayed) Step(state State, n hyper.Numbers, s rng.Stream, period, actio
 		late.Input = exchange(lateInput, pickRow(state[offered], action))
 	}
 	return Outcome{Reward: exchange(lateReward, out.Reward), Regret: out.Regret, Late: late}, next
-}
-
-// pickRow returns x[run, action[run]] for x [runs, actions, features] and action int32 [runs].
-func pickRow(x, action *Node) *Node {
-	at := Equal(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dimensions...), 1), InsertAxes(action, -1, -1))
-	return ReduceSum(Where(at, x, ZerosLike(x)), 1)
-}
-
-// canSlice tells whether a backend reads and writes parts of arrays at places that it computes.
-func canSlice(g *Graph) bool {
-	can := g.Backend().Capabilities().Operations
-	return can[compute.OpTypeDynamicUpdateSlice] && can[compute.OpTypeDynamicSlice]
-}
-
-// start is where a row of a buffer of a rank begins.
-func start(at *Node, rank int) []*Node {
-	from := make([]*Node, rank)
-	for i := range from {
-		from[i] = ScalarZero(at.Graph(), dtypes.Int32)
-	}
-	from[1] = at
-	return from
-}
-
-// row tells which numbers of a buffer [runs, Periods, ...] are at a place, an int32 scalar.
-func row(buffer, at *Node) *Node {
-	return Equal(Iota(at.Graph(), shapes.Make(dtypes.Int32, buffer.Shape().Dimensions...), 1), at)
-}
-
-// slot returns what is at a place, an int32 scalar, of a buffer [runs, Periods, ...]: [runs, ...].
-func slot(buffer, at *Node) *Node {
-	if !canSlice(buffer.Graph()) {
-		return ReduceSum(Where(row(buffer, at), buffer, ZerosLike(buffer)), 1)
-	}
-	sizes := append([]int{}, buffer.Shape().Dimensions...)
-	sizes[1] = 1
-	return Squeeze(DynamicSlice(buffer, start(at, len(sizes)), sizes), 1)
-}
-
-// put returns the buffer with x, [runs, ...], at a place.
-func put(buffer, x, at *Node) *Node {
-	x = InsertAxes(x, 1)
-	if !canSlice(buffer.Graph()) {
-		return Where(row(buffer, at), BroadcastToShape(x, buffer.Shape()), buffer)
-	}
-	return DynamicUpdateSlice(buffer, x, start(at, buffer.Rank()))
 }

@@ -11,13 +11,15 @@ import (
 
 // A drifting bandit is a world.
 func TestDriftingConforms(t *testing.T) {
-	conforms(t, func() World { return &Drifting{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5, Drift: 0.1} })
+	conforms(t, func() World {
+		return &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, Drift: 0.1}
+	})
 }
 
 // Without drift it is the Gaussian bandit, to the bit.
 func TestDriftingWithoutDrift(t *testing.T) {
 	seeds := []uint64{1, 2, 3}
-	still := watch(t, backend.Go, &Drifting{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
+	still := watch(t, backend.Go, &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}}, seeds, nil, 8)
 	want := watch(t, backend.Go, &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
 	if !reflect.DeepEqual(still, want) {
 		t.Error("it is another world")
@@ -32,7 +34,7 @@ func TestDriftingMoments(t *testing.T) {
 	for i := range seeds {
 		seeds[i] = uint64(i)
 	}
-	w := &Drifting{Arms: 2, PriorVariance: variance, NoiseVariance: 1e-12, Drift: drift}
+	w := &Drifting{Gaussian: Gaussian{Arms: 2, PriorVariance: variance, NoiseVariance: 1e-12}, Drift: drift}
 	histories := watch(t, backend.Go, w, seeds, nil, periods)
 	mean := func(h history, period int) float64 { return float64(h.all[period][0]) } // of arm 0, by its reward
 	for period := range periods {
@@ -62,7 +64,7 @@ func TestDriftingValidate(t *testing.T) {
 			t.Errorf("%v, want also %q", err, want)
 		}
 	}
-	if err := (&Drifting{Arms: 1, PriorVariance: 1, NoiseVariance: 1, Drift: math.NaN()}).Validate(); err == nil {
+	if err := (&Drifting{Gaussian: Gaussian{Arms: 1, PriorVariance: 1, NoiseVariance: 1}, Drift: math.NaN()}).Validate(); err == nil {
 		t.Error("a drift that is no number passes")
 	}
 }

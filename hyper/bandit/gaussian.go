@@ -29,7 +29,6 @@ var _ World = &Gaussian{}
 // NewGaussian returns the bandit of section 4.1 with 10 arms.
 func NewGaussian() *Gaussian { return &Gaussian{Arms: 10, PriorVariance: 2.25, NoiseVariance: 1} }
 
-// Validate reports what is wrong.
 func (b *Gaussian) Validate() error {
 	return errors.Join(faults.AtLeast("arms", b.Arms, 1), faults.Positive("prior-variance", b.PriorVariance),
 		faults.Positive("noise-variance", b.NoiseVariance))
@@ -45,11 +44,14 @@ func (b *Gaussian) Problem() Problem {
 
 // Init draws theta*, [runs, K].
 func (b *Gaussian) Init(s rng.Stream, n hyper.Numbers) State {
-	sd := Sqrt(n.Of(s, "PriorVariance", b.PriorVariance))
-	return State{"theta": Mul(s.Named("theta").Normal(b.Arms), InsertAxes(sd, -1))}
+	return State{"theta": b.truth(s.Named("theta"), n)}
 }
 
-// Offer offers all arms.
+// truth draws from N(0, sigma_p^2 I), [runs, K].
+func (b *Gaussian) truth(s rng.Stream, n hyper.Numbers) *Node {
+	return Mul(s.Normal(b.Arms), InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
+}
+
 func (b *Gaussian) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{}, state
 }

@@ -29,7 +29,6 @@ func NewNeural() *Neural {
 	return &Neural{Actions: 200, Features: 20, Generator: []int{3, 3}, Noise: 1}
 }
 
-// Validate reports what is wrong.
 func (b *Neural) Validate() error {
 	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1),
 		faults.NotNegative("noise", b.Noise)}
@@ -46,11 +45,12 @@ func (b *Neural) network() base.MLP {
 	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{1})}
 }
 
-// Problem knows the distribution of the generator, and nothing of the loss.
+// Problem knows the distribution of the generator, and no sigma_p^2 of the loss.
 func (b *Neural) Problem() Problem {
 	net := b.network()
 	return Problem{
-		Actions: b.Actions, Features: b.Features, TrueNoise: float64(float32(b.Noise) * float32(b.Noise)), RewardVariance: b.RewardVariance(),
+		Actions: b.Actions, Features: b.Features,
+		NoiseVariance: float64(float32(b.Noise) * float32(b.Noise)), RewardVariance: b.RewardVariance(),
 		Truth: &Truth{Base: net, StdDev: deviations(net.Layers), Variance: 1, Wider: deviations},
 	}
 }
@@ -92,7 +92,6 @@ func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
 }
 
-// Offer offers all actions.
 func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }

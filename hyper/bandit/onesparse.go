@@ -29,7 +29,6 @@ var _ World = &OneSparse{}
 // NewOneSparse returns the bandit of section 5 with N = 50.
 func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }
 
-// Validate reports what is wrong.
 func (b *OneSparse) Validate() error {
 	return errors.Join(faults.AtLeast("size", b.Size, 2), faults.Positive("noise-variance", b.NoiseVariance),
 		faults.NotNegative("noise-factor", b.NoiseFactor))
@@ -40,9 +39,11 @@ func (b *OneSparse) Validate() error {
 func (b *OneSparse) Problem() Problem {
 	mean := 1 / float64(b.Size)
 	return Problem{
-		Actions: 2*b.Size - 2, Features: b.Size, NoiseVariance: b.NoiseVariance, PriorVariance: 1 / math.Log(float64(b.Size)),
+		Actions: 2*b.Size - 2, Features: b.Size,
+		NoiseVariance: b.NoiseVariance, PriorVariance: 1 / math.Log(float64(b.Size)),
 		Truth: &Truth{
-			Base: base.Linear{Features: b.Size}, StdDev: slices.Repeat([]float64{math.Sqrt(mean * (1 - mean))}, b.Size), Mean: mean, Variance: 1,
+			Base:   base.Linear{Features: b.Size},
+			StdDev: slices.Repeat([]float64{math.Sqrt(mean * (1 - mean))}, b.Size), Mean: mean, Variance: 1,
 		},
 	}
 }
@@ -93,7 +94,6 @@ func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
 }
 
-// Offer offers all actions.
 func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }

@@ -21,8 +21,8 @@ type World interface {
 	Problem() Problem
 	// Init draws the truth of each run.
 	Init(s rng.Stream, n hyper.Numbers) State
-	// Offer returns what there is to choose from in a period (counted from 0, an int32 scalar), and the state with which
-	// Step goes on. The stream is that of the period.
+	// Offer returns what there is to choose from in a period (counted from 0, an int32 scalar), and the state with
+	// which Step goes on. The stream is that of the period.
 	Offer(state State, n hyper.Numbers, s rng.Stream, period *Node) (Offer, State)
 	// Step answers each run's action (int32 [runs]), and returns the state of the next period.
 	Step(state State, n hyper.Numbers, s rng.Stream, period, action *Node) (Outcome, State)
@@ -51,7 +51,8 @@ func (o Offer) Inputs(actions int) *Node {
 	}
 	g := o.Context.Graph()
 	eye := OneHot(Iota(g, shapes.Make(dtypes.Int32, actions), 0), actions, dtypes.Float32) // [actions, blocks]
-	blocks := Mul(InsertAxes(eye, 0, -1), InsertAxes(o.Context, 1, 1))                     // [runs, actions, blocks, width]
+	// [runs, actions, blocks, width]
+	blocks := Mul(InsertAxes(eye, 0, -1), InsertAxes(o.Context, 1, 1))
 	return Reshape(blocks, runs, actions, actions*width)
 }
 
@@ -75,11 +76,10 @@ type Problem struct {
 	Features int  // of an input; 0 for arms
 	Moves    bool // inputs change from period to period: a learner keeps them with the data
 	Delays   bool // rewards may come late: outcomes have Late
-	// NoiseVariance and PriorVariance are sigma_w^2 and sigma_p^2 as the loss has them; 0 is unknown.
-	NoiseVariance, PriorVariance float64
-	// TrueNoise is the variance of the rewards' noise, and RewardVariance that of the mean rewards of an action over
-	// worlds, where they are known and the loss has none: 0 elsewhere.
-	TrueNoise, RewardVariance float64
+	// NoiseVariance is that of the rewards' noise, as a learner may know it, PriorVariance is sigma_p^2 as the loss has
+	// it, and RewardVariance is that of an action's mean reward over worlds where the loss has no sigma_p^2; 0 is
+	// unknown.
+	NoiseVariance, PriorVariance, RewardVariance float64
 	// Truth is the distribution of the mean rewards as a function of an input; nil is unknown.
 	Truth *Truth
 }
@@ -90,22 +90,22 @@ type Truth struct {
 	StdDev   []float64 // of each parameter; nil is 1
 	Mean     float64   // of each parameter
 	Variance float64   // multiplies the square of StdDev
-	// Wider returns the StdDev of such a distribution for another network, whose predictions have the same variance; nil
-	// where there is none.
+	// Wider returns the StdDev of such a distribution for another network, whose predictions have the same variance;
+	// nil where there is none.
 	Wider func(layers []int) []float64
+}
+
+// pickRow returns x[run, action[run]] for x [runs, actions, features] and action int32 [runs].
+func pickRow(x, action *Node) *Node {
+	at := Equal(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dimensions...), 1), InsertAxes(action, -1, -1))
+	return ReduceSum(Where(at, x, ZerosLike(x)), 1)
 }
 
 // reply is the answer to an action x (int32 [runs]) in a world with the given mean rewards [runs, actions] and standard
 // deviation of the noise [runs]. The noise of a period does not depend on the action, so that two agents on one seed
 // meet the same world.
 func reply(s rng.Stream, means, x, noise *Node) Outcome {
-	mean := pick(means, x)
+	mean := Squeeze(pickRow(InsertAxes(means, -1), x), -1)
 	w := Mul(Squeeze(s.Named("noise").Normal(1), 1), noise)
 	return Outcome{Reward: Add(mean, w), Regret: Sub(ReduceMax(means, 1), mean)}
-}
-
-// pick returns values[run, x[run]] for values [runs, actions] and x int32 [runs].
-func pick(values, x *Node) *Node {
-	at := Equal(Iota(x.Graph(), shapes.Make(dtypes.Int32, values.Shape().Dimensions...), 1), InsertAxes(x, -1))
-	return ReduceSum(Where(at, values, ZerosLike(values)), 1)
 }

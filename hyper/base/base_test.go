@@ -76,7 +76,7 @@ func forward(b MLP, theta, x []float64) []float64 {
 			switch b.Activation {
 			case ActivationTanh:
 				next[o] = math.Tanh(next[o])
-			case "", ActivationReLU:
+			case 0, ActivationReLU:
 				next[o] = max(next[o], 0)
 			}
 		}
@@ -137,7 +137,7 @@ func TestMLP(t *testing.T) {
 }
 
 func TestMLPValidate(t *testing.T) {
-	for _, b := range []MLP{{}, {Layers: []int{3}}, {Layers: []int{3, 0, 1}}, {Layers: []int{3, 1}, Activation: "sine"}} {
+	for _, b := range []MLP{{}, {Layers: []int{3}}, {Layers: []int{3, 0, 1}}, {Layers: []int{3, 1}, Activation: -1}} {
 		if b.Validate() == nil {
 			t.Errorf("%v passes", b)
 		}

@@ -14,7 +14,6 @@ type Linear struct {
 	Intercept bool
 }
 
-// Validate reports what is wrong.
 func (b Linear) Validate() error {
 	if err := faults.AtLeast("base.Linear: Features", b.Features, 1); err != nil {
 		return err
@@ -22,7 +21,6 @@ func (b Linear) Validate() error {
 	return faults.Size("base.Linear: Features", b.Features)
 }
 
-// Inputs is the number of features of an input.
 func (b Linear) Inputs() int { return b.Features }
 
 // UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over
@@ -50,9 +48,7 @@ func (b Linear) phi(x *Node) *Node {
 
 // Apply returns theta^T phi(x): [runs, indices, inputs].
 func (b Linear) Apply(theta, x *Node) *Node { return Einsum("rnf,rbf->rnb", theta, b.phi(x)) }
-
-// Diagonal is false.
-func (b Linear) Diagonal() bool { return false }
+func (b Linear) Diagonal() bool             { return false }
 
 // NoData returns the Gram matrix of no data.
 func (b Linear) NoData(g *Graph, runs int) *Node {

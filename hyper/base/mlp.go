@@ -8,42 +8,32 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Activation is the nonlinearity between the layers of an MLP.
-type Activation string
+// Activation is the nonlinearity between the layers of an MLP; 0 is ActivationReLU.
+type Activation int
 
 // The activations.
 const (
-	ActivationReLU     Activation = "relu"
-	ActivationTanh     Activation = "tanh"
-	ActivationIdentity Activation = "identity"
+	ActivationReLU Activation = iota + 1
+	ActivationTanh
+	ActivationIdentity
 )
+
+func (a Activation) String() string { return enum.Word(a, "relu", "tanh", "identity") }
 
 // MLP is a multi-layer perceptron with a linear output. Layers are the widths from input to output, for example
 // 20, 10, 10, 1; at least two. The parameters are, layer by layer, the weights (output-major) and then the biases:
 // the paper's "edge weights and node biases".
 type MLP struct {
 	Layers     []int
-	Activation Activation // "" is ActivationReLU
+	Activation Activation // 0 is ActivationReLU
 }
 
-// Activations lists the known ones.
-var Activations = []Activation{ActivationReLU, ActivationTanh, ActivationIdentity}
-
-// Validate reports an unknown activation; "" is ReLU.
-func (a Activation) Validate() error {
-	var names []string
-	for _, known := range Activations {
-		if a == "" || a == known {
-			return nil
-		}
-		names = append(names, string(known))
-	}
-	return fmt.Errorf("unknown Activation %q%s; choose relu, tanh or identity", a, nearest.Hint(string(a), names))
-}
+// Validate reports an unknown activation.
+func (a Activation) Validate() error { return faults.Known("Activation", a) }
 
 // Validate reports what is wrong with the widths or the activation.
 func (b MLP) Validate() error {
@@ -59,7 +49,8 @@ func (b MLP) validateLayers() error {
 	}
 	total := 0
 	for i := range len(b.Layers) - 1 {
-		if err := faults.Size(fmt.Sprintf("the weights of layer %d of %v", i+1, b.Layers), b.Layers[i], b.Layers[i+1]); err != nil {
+		what := fmt.Sprintf("the weights of layer %d of %v", i+1, b.Layers)
+		if err := faults.Size(what, b.Layers[i], b.Layers[i+1]); err != nil {
 			return err
 		}
 		total += (b.Layers[i] + 1) * b.Layers[i+1]
@@ -67,10 +58,7 @@ func (b MLP) validateLayers() error {
 	return faults.Size("all parameters", total)
 }
 
-// Inputs is the number of features of an input.
-func (b MLP) Inputs() int { return b.Layers[0] }
-
-// NumOutputs is the last width: 1 for a network that is a base model.
+func (b MLP) Inputs() int     { return b.Layers[0] }
 func (b MLP) NumOutputs() int { return b.Layers[len(b.Layers)-1] }
 
 // Groups returns the number of parameters, weights and biases, of each layer.
@@ -101,8 +89,10 @@ func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 
 // layer is an affine map and what it was applied to.
 type layer struct {
-	w  *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
-	in *Node // inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs, inputs, in + 1]
+	w *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
+	// in is the inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs,
+	// inputs, in + 1].
+	in *Node
 }
 
 // forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each

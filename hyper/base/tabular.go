@@ -13,7 +13,6 @@ import (
 // [runs, inputs, 1] with values 0..K-1, or nil, which stands for all K arms in order.
 type Tabular struct{ Arms int }
 
-// Validate reports what is wrong.
 func (b Tabular) Validate() error {
 	if err := faults.AtLeast("base.Tabular: Arms", b.Arms, 1); err != nil {
 		return err
@@ -21,7 +20,6 @@ func (b Tabular) Validate() error {
 	return faults.Size("base.Tabular: Arms", b.Arms)
 }
 
-// Inputs is 0: an input is an arm, and has no features.
 func (b Tabular) Inputs() int { return 0 }
 
 // Groups returns one group of K parameters.
@@ -35,7 +33,6 @@ func (b Tabular) Apply(theta, x *Node) *Node {
 	return Einsum("rnk,rbk->rnb", theta, b.oneHot(x))
 }
 
-// Diagonal is true.
 func (b Tabular) Diagonal() bool { return true }
 
 // NoData returns the Gram matrix of no data.
@@ -63,5 +60,4 @@ func (b Tabular) Project(x, v *Node) *Node {
 
 // GramMul returns (Phi^T Phi) v for v [runs, K, columns].
 func (b Tabular) GramMul(gram, v *Node) *Node { return Mul(InsertAxes(gram, -1), v) }
-
-func (b Tabular) oneHot(x *Node) *Node { return OneHot(Squeeze(x, 2), b.Arms, dtypes.Float32) }
+func (b Tabular) oneHot(x *Node) *Node        { return OneHot(Squeeze(x, 2), b.Arms, dtypes.Float32) }

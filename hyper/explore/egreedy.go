@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -17,16 +19,14 @@ type EpsilonGreedy struct {
 
 var _ Policy = EpsilonGreedy{}
 
-// Samples is the number of functions drawn for each decision.
-func (p EpsilonGreedy) Samples() int { return max(p.N, 1) }
+func (p EpsilonGreedy) Samples() int { return cmp.Or(p.N, 1) }
 
 // Decide explores uniformly, or takes the best action of the mean.
 func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	runs, actions := values.Shape().Dim(0), values.Shape().Dim(2)
 	g := values.Graph()
 	best := ArgMax(ReduceMean(values, 1), 1, dtypes.Int32) // [runs]
-	c := now.Numbers.Of(now.Stream, "Anneal", p.Anneal)
-	c = Where(Equal(c, ZerosLike(c)), MulScalar(OnesLike(c), 30), c)
+	c := now.number("Anneal", p.Anneal, 30)
 	epsilon := Div(c, Add(c, ConvertDType(now.Period, dtypes.Float32)))
 	greedy := Equal(Iota(g, shapes.Make(dtypes.Int32, runs, actions), 1), InsertAxes(best, -1))
 	uniform, other := p.uniform(epsilon, runs, actions, now)

@@ -32,6 +32,12 @@ type Moment struct {
 	There *Node
 }
 
+// number is one of the policy's, [runs], with a default in the place of 0.
+func (m Moment) number(name string, own, otherwise float64) *Node {
+	x := m.Numbers.Of(m.Stream, name, own)
+	return Where(Equal(x, ZerosLike(x)), MulScalar(OnesLike(x), otherwise), x)
+}
+
 // Decide lets a policy decide among the actions that are there: what it returns is as [Policy] says, with probability
 // 0 for the others. One action at least must be there.
 func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
@@ -47,7 +53,8 @@ func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
 	absent := ReduceAndKeep(Mul(probabilities, OneMinus(there)), ReduceSum, 1)
 	probabilities = Add(Mul(probabilities, there), Mul(is, absent))
 	taken := Mul(OneHot(action, there.Shape().Dim(1), there.DType()), there)
-	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), ScalarZero(there.Graph(), there.DType())), action, first)
+	zero := ScalarZero(there.Graph(), there.DType())
+	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), zero), action, first)
 }
 
 // pick returns the values [runs, functions] of an action of each run, int32 [runs].

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -19,13 +21,7 @@ type IDS struct {
 
 var _ Policy = IDS{}
 
-// Samples is the number of functions drawn for each decision.
-func (p IDS) Samples() int {
-	if p.N == 0 {
-		return 100
-	}
-	return p.N
-}
+func (p IDS) Samples() int { return cmp.Or(p.N, 100) }
 
 // Decide draws an action from the minimiser of the information ratio.
 func (p IDS) Decide(values *Node, now Moment) (probabilities, action *Node) {

@@ -124,7 +124,8 @@ func (s *search) round(i loop.Index, state []*Node) []*Node {
 // next is the t to look at: that of the least ratio of mixtures of x and y, or the middle of the interval.
 func (s *search) next(i loop.Index, x, y point, low, high *Node) *Node {
 	dr, dv := Sub(y.r, x.r), Sub(y.v, x.v)
-	cross := Where(GreaterThan(dv, ZerosLike(dv)), Div(MulScalar(dr, 2), safe(dv)), BroadcastToShape(s.huge, dv.Shape()))
+	never := BroadcastToShape(s.huge, dv.Shape())
+	cross := Where(GreaterThan(dv, ZerosLike(dv)), Div(MulScalar(dr, 2), safe(dv)), never)
 	return i.Nth(3, func() *Node { return Mul(Sqrt(low), Sqrt(high)) },
 		func() *Node { return Max(Min(cross, Div(x.r, safe(x.v))), Div(y.r, safe(y.v))) })
 }

@@ -1,13 +1,12 @@
 package explore
 
 import (
-	"errors"
+	"cmp"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // SquareCB is inverse gap weighting (Foster and Rakhlin, "Beyond UCB", ICML 2020): with f the mean of the sampled
@@ -20,24 +19,11 @@ type SquareCB struct {
 
 var _ Policy = SquareCB{}
 
-// Samples is the number of functions drawn for each decision.
-func (p SquareCB) Samples() int {
-	if p.N == 0 {
-		return 30
-	}
-	return p.N
-}
-
-// Validate reports what is wrong.
-func (p SquareCB) Validate() error {
-	return errors.Join(faults.AtLeast("explore.SquareCB: N", p.N, 0),
-		faults.NotNegative("explore.SquareCB: Gamma", p.Gamma))
-}
+func (p SquareCB) Samples() int { return cmp.Or(p.N, 30) }
 
 // Decide draws an action by the gaps of the mean.
 func (p SquareCB) Decide(values *Node, now Moment) (probabilities, action *Node) {
-	gamma := now.Numbers.Of(now.Stream, "Gamma", p.Gamma)
-	gamma = InsertAxes(Where(Equal(gamma, ZerosLike(gamma)), MulScalar(OnesLike(gamma), 100), gamma), -1)
+	gamma := InsertAxes(now.number("Gamma", p.Gamma, 100), -1)
 	f := ReduceMean(values, 1) // [runs, actions]
 	is := OnesLike(f)
 	if now.There != nil {

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -16,8 +18,7 @@ type Thompson struct {
 
 var _ Policy = Thompson{}
 
-// Samples is the number of functions drawn for each decision.
-func (p Thompson) Samples() int { return max(p.N, 1) }
+func (p Thompson) Samples() int { return cmp.Or(p.N, 1) }
 
 // Decide takes the best action of the first function.
 func (p Thompson) Decide(values *Node, _ Moment) (probabilities, action *Node) {

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
@@ -17,20 +19,11 @@ type TopTwo struct {
 
 var _ Policy = TopTwo{}
 
-// Samples is the number of functions drawn for each decision.
-func (p TopTwo) Samples() int {
-	if p.N == 0 {
-		return 30
-	}
-	return p.N
-}
+func (p TopTwo) Samples() int { return cmp.Or(p.N, 30) }
 
 // Decide takes the first function's action or a challenger.
 func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
-	beta := p.Beta
-	if beta == 0 {
-		beta = 0.5
-	}
+	beta := cmp.Or(p.Beta, 0.5)
 	best := ArgMax(values, 2, dtypes.Int32)        // [runs, functions]
 	first := Slice(best, AxisRange(), AxisElem(0)) // [runs, 1]
 	other := ConvertDType(NotEqual(best, first), dtypes.Float32)

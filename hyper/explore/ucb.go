@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -17,21 +18,12 @@ type UCB struct {
 
 var _ Policy = UCB{}
 
-// Samples is the number of functions drawn for each decision.
-func (p UCB) Samples() int {
-	if p.N == 0 {
-		return 100
-	}
-	return p.N
-}
+func (p UCB) Samples() int { return cmp.Or(p.N, 100) }
 
 // Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least
 // n times Quantile.
 func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
-	n, q := values.Shape().Dim(1), p.Quantile
-	if q == 0 {
-		q = 0.95
-	}
+	n, q := values.Shape().Dim(1), cmp.Or(p.Quantile, 0.95)
 	k := min(max(int(math.Ceil(q*float64(n)-1e-9)), 1), n)
 	return certain(smallest(values, k))
 }
@@ -61,8 +53,7 @@ type Greedy struct {
 
 var _ Policy = Greedy{}
 
-// Samples is the number of functions drawn for each decision.
-func (p Greedy) Samples() int { return max(p.N, 1) }
+func (p Greedy) Samples() int { return cmp.Or(p.N, 1) }
 
 // Decide takes the best action of the mean.
 func (p Greedy) Decide(values *Node, _ Moment) (probabilities, action *Node) {

@@ -13,35 +13,20 @@ func Validate(p Policy) error {
 	if err := faults.Value("the policy", p); err != nil {
 		return err
 	}
-	if err := faults.Of(p); err != nil {
-		return err
-	}
-	return faults.AtLeast(fmt.Sprintf("%T: the number of functions for a decision", p), p.Samples(), 1)
+	count := faults.AtLeast(fmt.Sprintf("%T: N, the functions for a decision,", p), p.Samples(), 1)
+	return errors.Join(count, faults.Of(p))
 }
 
-// Validate reports what is wrong.
-func (p Thompson) Validate() error { return faults.AtLeast("explore.Thompson: N", p.N, 0) }
-
-// Validate reports what is wrong.
-func (p Greedy) Validate() error { return faults.AtLeast("explore.Greedy: N", p.N, 0) }
-
-// Validate reports what is wrong.
 func (p EpsilonGreedy) Validate() error {
-	return errors.Join(faults.AtLeast("explore.EpsilonGreedy: N", p.N, 0),
-		faults.NotNegative("explore.EpsilonGreedy: Anneal", p.Anneal))
+	return faults.NotNegative("explore.EpsilonGreedy: Anneal", p.Anneal)
 }
 
-// Validate reports what is wrong.
-func (p IDS) Validate() error { return faults.AtLeast("explore.IDS: N", p.N, 0) }
+func (p SquareCB) Validate() error { return faults.NotNegative("explore.SquareCB: Gamma", p.Gamma) }
 
-// Validate reports what is wrong.
-func (p UCB) Validate() error {
-	return errors.Join(faults.AtLeast("explore.UCB: N", p.N, 0), share("explore.UCB: Quantile", p.Quantile))
-}
+func (p UCB) Validate() error { return share("explore.UCB: Quantile", p.Quantile) }
 
-// Validate reports what is wrong.
 func (p TopTwo) Validate() error {
-	count := faults.AtLeast("explore.TopTwo: N", p.N, 0)
+	var count error
 	if p.N == 1 {
 		count = errors.New("explore.TopTwo: N must be at least 2, or 0 for 30, got 1")
 	}

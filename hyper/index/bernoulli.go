@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Bernoulli is the law of dropout's masks: N independent entries, 1/Keep with probability Keep and else 0, so that each
-// has mean 1 (appendix E). It has no law of A_t for which a^T z would be Gaussian: train without perturbations.
+// Bernoulli is the distribution of dropout's masks: N independent entries, 1/Keep with probability Keep and else 0, so
+// that each has mean 1 (appendix E). It has no A_t for which a^T z would be Gaussian: train without perturbations.
 type Bernoulli struct {
 	N    int
 	Keep float64
@@ -16,9 +16,10 @@ type Bernoulli struct {
 
 var _ Distribution = Bernoulli{}
 
-func (d Bernoulli) Dim() int                        { return d.N }
-func (d Bernoulli) Width() int                      { return 1 }
-func (d Bernoulli) Moments() (mean, second float64) { return 1, 1 / d.Keep }
+func (d Bernoulli) Dim() int         { return d.N }
+func (d Bernoulli) Width() int       { return 1 }
+func (d Bernoulli) Moments() Moments { return Moments{Mean: 1, Second: 1 / d.Keep} }
+
 func (d Bernoulli) Sample(s rng.Stream, n int) Set {
 	kept := graph.LessThan(s.Uniform(n, d.N), graph.Const(s.Graph(), float32(d.Keep)))
 	return Vectors(graph.MulScalar(graph.ConvertDType(kept, dtypes.Float32), 1/d.Keep))

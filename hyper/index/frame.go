@@ -9,50 +9,25 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Framed is a distribution that also draws sets whose sample moments are those of the law, which takes the noise of a
-// few indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T right to see the base
-// model's own curvature in every direction of (mu, C), where n i.i.d. indices see some directions many times too steep.
-type Framed interface {
-	Distribution
-	// Frame draws so many sets of n indices, n even, for each run, one after the other. In a set are z and -z for n/2
-	// vectors, which are orthogonal in groups of [Framed.FrameSize]/2 and as long as the root mean square of the law. The
-	// mean is exactly 0 for all n, and for a multiple of FrameSize the second moments are exactly those of the law too.
-	Frame(s rng.Stream, sets, n int) Set
-	// FrameSize is the least n with exact second moments.
-	FrameSize() int
+// Frame draws so many sets of n indices, n even, for each run, one after the other, of a distribution that has
+// [Moments].Pairs. In a set are z and -z for n/2 vectors, which are orthogonal in groups of [FrameSize]/2 and as long
+// as the root mean square of the distribution; each block has a frame of its own. The mean is exactly 0 for all n, and
+// for a multiple of FrameSize the second moments within a block are exactly the distribution's too.
+//
+// That takes the noise of a few indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T
+// right to see the base model's own curvature in every direction of (mu, C), where n i.i.d. indices see some directions
+// many times too steep.
+func Frame(d Distribution, s rng.Stream, sets, n int) Set {
+	m, dim := d.Moments(), FrameSize(d)/2
+	return Vectors(graph.MulScalar(frame(s, sets, n, max(m.Blocks, 1), dim), math.Sqrt(float64(dim)*m.Second)))
 }
 
-var (
-	_ Framed = Gaussian{}
-	_ Framed = Sphere{}
-	_ Framed = PerArm{}
-)
-
-// Frame draws frames of length sqrt(N).
-func (d Gaussian) Frame(s rng.Stream, sets, n int) Set {
-	return Vectors(graph.MulScalar(frame(s, sets, n, 1, d.N), math.Sqrt(float64(d.N))))
-}
-
-// FrameSize is 2 N.
-func (d Gaussian) FrameSize() int { return 2 * d.N }
-
-// Frame draws frames of length 1.
-func (d Sphere) Frame(s rng.Stream, sets, n int) Set { return Vectors(frame(s, sets, n, 1, d.N)) }
-
-// FrameSize is 2 N.
-func (d Sphere) FrameSize() int { return 2 * d.N }
-
-// Frame draws a frame for each arm's block: moments are exact within a block, and across blocks in expectation.
-func (d PerArm) Frame(s rng.Stream, sets, n int) Set {
-	return Vectors(graph.MulScalar(frame(s, sets, n, d.Arms, d.M), math.Sqrt(float64(d.M))))
-}
-
-// FrameSize is 2 M.
-func (d PerArm) FrameSize() int { return 2 * d.M }
+// FrameSize is the least number of indices of a [Frame] with exact second moments.
+func FrameSize(d Distribution) int { return 2 * d.Dim() / max(d.Moments().Blocks, 1) }
 
 // frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a frame for each
-// part. An orthogonal matrix is (H S)^3, with H the orthonormal cosine transform and S random signs: close to the
-// uniform law over rotations and far cheaper to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use
+// part. An orthogonal matrix is (H S)^3, with H the orthonormal cosine transform and S random signs: close to uniform
+// over rotations and far cheaper to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use
 // the Hadamard transform, which not every dimension has). In two dimensions only the four directions (+-1, +-1) occur.
 func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	g, runs := s.Graph(), s.Runs()

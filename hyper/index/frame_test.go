@@ -15,14 +15,14 @@ import (
 )
 
 // frames draws sets of n for runs with seeds 1, 2, ...: the vectors one after the other.
-func frames(t *testing.T, name string, law Framed, runs, sets, n int) [][]float64 {
+func frames(t *testing.T, name string, law Distribution, runs, sets, n int) [][]float64 {
 	t.Helper()
 	seeds := make([]uint64, runs)
 	for i := range seeds {
 		seeds[i] = uint64(i + 1)
 	}
 	flat := eval(t, name, func(in []*graph.Node) []*graph.Node {
-		z := law.Frame(rng.New(in[0]), sets, n)
+		z := Frame(law, rng.New(in[0]), sets, n)
 		if z.Len() != sets*n {
 			t.Errorf("%+v: %d indices, want %d sets of %d", law, z.Len(), sets, n)
 		}
@@ -50,9 +50,8 @@ func dotted(a, b []float64) (sum float64) {
 }
 
 // part is a law's length of a block and the mean square of an entry.
-func part(law Framed) (dim int, second float64) {
-	_, second = law.Moments()
-	return law.FrameSize() / 2, second
+func part(law Distribution) (dim int, second float64) {
+	return FrameSize(law) / 2, law.Moments().Second
 }
 
 // In each set the mean is 0, z comes with -z, all have the law's root mean square length, and n/2 vectors are orthogonal in groups of a
@@ -60,7 +59,7 @@ func part(law Framed) (dim int, second float64) {
 // of single precision for numbers of about 5.
 func TestFrameMoments(t *testing.T) {
 	const runs, sets = 2, 3
-	check := func(t *testing.T, name string, law Framed, n int) {
+	check := func(t *testing.T, name string, law Distribution, n int) {
 		dim, second := part(law)
 		vectors := frames(t, name, law, runs, sets, n)
 		for set := range slices.Chunk(vectors, n) {
@@ -85,7 +84,7 @@ func TestFrameMoments(t *testing.T) {
 						if i == j {
 							want = second
 						}
-						if n%law.FrameSize() == 0 && math.Abs(c-want) > 1e-4*second {
+						if n%FrameSize(law) == 0 && math.Abs(c-want) > 1e-4*second {
 							t.Fatalf("%+v, n = %d: E z_%d z_%d = %g, want %g", law, n, i, j, c, want)
 						}
 					}
@@ -104,7 +103,7 @@ func TestFrameMoments(t *testing.T) {
 		}
 	}
 	for _, dim := range []int{1, 2, 3, 10, 30} {
-		for _, law := range []Framed{Gaussian{dim}, Sphere{dim}, PerArm{Arms: 2, M: dim}} {
+		for _, law := range []Distribution{Gaussian{dim}, Sphere{dim}, PerArm{Arms: 2, M: dim}} {
 			for _, n := range []int{2, 2 * dim, 4 * dim, 2*dim + 2} {
 				check(t, backend.Go, law, n)
 			}
@@ -176,8 +175,8 @@ func TestFramesAreNearlyUniform(t *testing.T) {
 func TestBernoulli(t *testing.T) {
 	const n, keep = 40_000, 0.3
 	law := Bernoulli{N: 3, Keep: keep}
-	if mean, second := law.Moments(); mean != 1 || math.Abs(second-1/keep) > 1e-12 {
-		t.Errorf("moments %v and %v, want 1 and 1/%v", mean, second, keep)
+	if m := law.Moments(); m.Mean != 1 || math.Abs(m.Second-1/keep) > 1e-12 {
+		t.Errorf("moments %v and %v, want 1 and 1/%v", m.Mean, m.Second, keep)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		z := eval(t, name, func(in []*graph.Node) []*graph.Node { return []*graph.Node{law.Sample(rng.New(in[0]), n).Dense()} }, []uint64{5})[0]

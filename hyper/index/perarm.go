@@ -14,22 +14,12 @@ type PerArm struct{ Arms, M int }
 
 var _ Distribution = PerArm{}
 
-// StandardNormal marks a [Normal] distribution.
-func (d PerArm) StandardNormal() {}
+func (d PerArm) Dim() int         { return d.Arms * d.M }
+func (d PerArm) Width() int       { return d.M }
+func (d PerArm) Moments() Moments { return Moments{Second: 1, Pairs: 1, Normal: true, Blocks: d.Arms} }
 
-// Fourth is n + 2.
-func (d PerArm) Fourth(n int) float64 { return float64(n) + 2 }
-
-// Blocks is the number of arms.
-func (d PerArm) Blocks() int { return d.Arms }
-
-func (d PerArm) Dim() int                        { return d.Arms * d.M }
-func (d PerArm) Width() int                      { return d.M }
-func (d PerArm) Moments() (mean, second float64) { return 0, 1 }
-func (d PerArm) Sample(s rng.Stream, n int) Set  { return Vectors(s.Normal(n, d.Dim())) }
-func (d PerArm) Perturbation(s rng.Stream, n int) *graph.Node {
-	return s.Sphere(n, d.M)
-}
+func (d PerArm) Sample(s rng.Stream, n int) Set               { return Vectors(s.Normal(n, d.Dim())) }
+func (d PerArm) Perturbation(s rng.Stream, n int) *graph.Node { return s.Sphere(n, d.M) }
 
 // Dot takes x as arms, int32 [runs, inputs, 1].
 func (d PerArm) Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node {

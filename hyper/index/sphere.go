@@ -12,14 +12,12 @@ type Sphere struct{ N int }
 
 var _ Distribution = Sphere{}
 
-// Fourth is (n + 2) / (N + 2).
-func (d Sphere) Fourth(n int) float64 { return (float64(n) + 2) / (float64(d.N) + 2) }
-
-func (d Sphere) Dim() int                        { return d.N }
-func (d Sphere) Width() int                      { return d.N }
-func (d Sphere) Moments() (mean, second float64) { return 0, 1 / float64(d.N) }
-func (d Sphere) Sample(s rng.Stream, n int) Set  { return Vectors(s.Sphere(n, d.N)) }
-func (d Sphere) Perturbation(s rng.Stream, n int) *graph.Node {
-	return s.Normal(n, d.N)
+func (d Sphere) Dim() int   { return d.N }
+func (d Sphere) Width() int { return d.N }
+func (d Sphere) Moments() Moments {
+	return Moments{Second: 1 / float64(d.N), Pairs: 1 / (float64(d.N) + 2)}
 }
+
+func (d Sphere) Sample(s rng.Stream, n int) Set                      { return Vectors(s.Sphere(n, d.N)) }
+func (d Sphere) Perturbation(s rng.Stream, n int) *graph.Node        { return s.Normal(n, d.N) }
 func (d Sphere) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node { return dense(a, z) }

@@ -16,19 +16,9 @@ func Validate(d Distribution) error {
 	if err := faults.Of(d); err != nil {
 		return err
 	}
-	return faults.AtLeast(fmt.Sprintf("%T: the length of an index", d), d.Dim(), 1)
+	return dimension(fmt.Sprintf("%T: the length of an index", d), d.Dim())
 }
 
-// Validate reports what is wrong.
-func (d Gaussian) Validate() error { return dimension("index.Gaussian: N", d.N) }
-
-// Validate reports what is wrong.
-func (d Sphere) Validate() error { return dimension("index.Sphere: N", d.N) }
-
-// Validate reports what is wrong.
-func (d OneHot) Validate() error { return dimension("index.OneHot: N", d.N) }
-
-// Validate reports what is wrong.
 func (d PerArm) Validate() error {
 	if err := errors.Join(dimension("index.PerArm: Arms", d.Arms), dimension("index.PerArm: M", d.M)); err != nil {
 		return err
@@ -36,7 +26,6 @@ func (d PerArm) Validate() error {
 	return faults.Size("index.PerArm: an index of Arms x M", d.Arms, d.M)
 }
 
-// Validate reports what is wrong.
 func (d Bernoulli) Validate() error {
 	var keep error
 	if !(d.Keep > 0 && d.Keep <= 1) {

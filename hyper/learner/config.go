@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,45 +23,32 @@ func (l Learner) quadratic() bool {
 // WithDefaults is the learner with its defaults in the place of zeros, except for Train.Capacity, which depends on who
 // holds it. What is wrong stays as it is.
 func (l Learner) WithDefaults() Learner {
-	valid := faults.Value("Belief", l.Belief) == nil && faults.Of(l.Belief) == nil
-	or := func(x *float64, otherwise float64) {
-		if *x == 0 {
-			*x = otherwise
-		}
-	}
-	or(&l.NoiseVariance, 1)
+	unit, perturbation := 1.0, 1.0
+	valid := l.validateBelief() == nil
 	if b, ok := l.Belief.(interface{ UnitVariance() float64 }); ok && valid {
-		or(&l.PriorVariance, b.UnitVariance())
+		unit = b.UnitVariance()
 	}
-	or(&l.PriorVariance, 1)
-	or(&l.InitVariance, l.PriorVariance)
 	if l.Train.Weights != train.Unweighted {
-		or(&l.Perturbation, -1)
+		perturbation = -1
 	}
-	or(&l.Perturbation, 1)
-	or(&l.MapStep, 1)
-	or(&l.KL, 1)
-	count := func(n *int, otherwise int) {
-		if *n == 0 {
-			*n = otherwise
-		}
+	l.NoiseVariance = cmp.Or(l.NoiseVariance, 1)
+	l.PriorVariance = cmp.Or(l.PriorVariance, unit, 1)
+	l.InitVariance = cmp.Or(l.InitVariance, l.PriorVariance)
+	l.Perturbation = cmp.Or(l.Perturbation, perturbation)
+	l.MapStep, l.KL = cmp.Or(l.MapStep, 1), cmp.Or(l.KL, 1)
+	t := &l.Train
+	t.Steps, t.Batch, t.Indices = cmp.Or(t.Steps, 4), cmp.Or(t.Batch, 64), cmp.Or(t.Indices, 16)
+	if t.Integrate == 0 && valid && l.exactly() {
+		t.Integrate = train.Exact
 	}
-	count(&l.Train.Steps, 4)
-	count(&l.Train.Batch, 64)
-	count(&l.Train.Indices, 16)
-	if l.Train.Integrate == "" {
-		l.Train.Integrate = train.Sampled
-		if valid && l.exactly() {
-			l.Train.Integrate = train.Exact
-		}
-	}
-	if l.StepSize == 0 && l.Train.Optimizer == nil && l.Train.Integrate != train.Exact && valid && !l.quadratic() {
-		l.Train.Optimizer = train.Adam{}
-	}
+	t.Integrate = cmp.Or(t.Integrate, train.Sampled)
 	if l.StepSize == 0 && valid {
+		if t.Optimizer == nil && t.Integrate != train.Exact && !l.quadratic() {
+			t.Optimizer = train.Adam{}
+		}
 		l.StepSize = l.defaultStep()
 	}
-	or(&l.StepSize, 0.1) // of a belief that is refused
+	l.StepSize = cmp.Or(l.StepSize, 0.1) // of a belief that is refused
 	if l.Policy == nil {
 		l.Policy = explore.Thompson{}
 	}
@@ -77,7 +65,7 @@ func (l Learner) exactly() bool {
 // defaultStep is 0.01 of an optimizer that divides by the size of gradients, and of SGD 0.1, or half of armsLimit where
 // that is less.
 func (l Learner) defaultStep() float64 {
-	if !train.IsLinear(l.optimizer()) {
+	if !train.IsLinear(l.Train.Optimizer) {
 		return 0.01
 	}
 	if best := l.armsLimit() / 2; best > 0 && best < 0.1 {
@@ -118,8 +106,10 @@ func (l Learner) validateBelief() error {
 // checkStep reports a StepSize beyond armsLimit.
 func (l Learner) checkStep() error {
 	if limit := l.armsLimit(); limit > 0 && l.StepSize > limit {
-		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are stable up to %.4g, "+
-			"and best at half of it; or leave Train.Integrate empty, for train.Exact, which needs no step size", l.StepSize, limit)
+		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are "+
+			"stable up to %.4g, and best at half of it; or leave Train.Integrate 0, for train.Exact, which needs "+
+			"no step size",
+			l.StepSize, limit)
 	}
 	return nil
 }

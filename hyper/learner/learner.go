@@ -17,7 +17,7 @@ import (
 // the runs of a batch may differ in them, see [Learner.Numbers].
 type Learner struct {
 	Belief hyper.Belief
-	// Train is how the belief is trained after each datum. Integrate "" is train.Exact where the belief has an exact
+	// Train is how the belief is trained after each datum. Integrate 0 is train.Exact where the belief has an exact
 	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then
 	// decide what is believed: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is
 	// train.Sampled, and zero numbers are 4 steps, a batch of 64 and 16 indices.
@@ -38,8 +38,8 @@ type Learner struct {
 	// PriorVariance is sigma_p^2 of the loss. 0 makes predictions before data have variance 1 over standardised inputs,
 	// as hyper.Model.UnitVariance does: it is 1/Features for a linear base model whose prior is linear too, and else 1.
 	PriorVariance float64 `run:"true"`
-	// InitVariance is sigma_p^2 of the functions that are the belief's prior, see hyper.Belief; 0 is PriorVariance, and a
-	// negative number is none: the prior's functions are then 0.
+	// InitVariance is sigma_p^2 of the functions that are the belief's prior, see hyper.Belief; 0 is PriorVariance, and
+	// a negative number is none: the prior's functions are then 0.
 	InitVariance float64 `run:"true"`
 	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, or none where data have Weights, and a negative
 	// number is none.
@@ -58,7 +58,7 @@ type Learner struct {
 type Choice struct {
 	Action        *Node // int32 [runs]
 	Probabilities *Node // [runs, actions], given the functions that the policy saw
-	Values        *Node // [runs, functions, actions] of the sampled functions: a run with others than finite ones has diverged
+	Values        *Node // of the sampled functions, [runs, functions, actions]: not all finite in a run that diverged
 }
 
 // Init returns the state before any data. The learner must have its defaults here and below, and n has the numbers of

@@ -55,20 +55,13 @@ func (l Learner) rates(n hyper.Numbers, s rng.Stream) train.Rates {
 // gradient's size moves a particle by its step whatever their number.
 func (l Learner) visited() float64 {
 	particles, finite := l.Belief.Index().(index.Enumerable)
-	if !finite || !train.IsLinear(l.optimizer()) {
+	if !finite || !train.IsLinear(l.Train.Optimizer) {
 		return 1
 	}
-	if l.Train.Integrate == train.Sampled || l.Train.Integrate == "" {
+	if l.Train.Integrate <= train.Sampled {
 		return float64(l.Train.Indices)
 	}
 	return float64(particles.Dim())
-}
-
-func (l Learner) optimizer() train.Optimizer {
-	if l.Train.Optimizer == nil {
-		return train.SGD{}
-	}
-	return l.Train.Optimizer
 }
 
 // norm2 is the part of the state that bounds steps: the largest squared norm of the data's features so far, float64

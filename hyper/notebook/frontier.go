@@ -56,7 +56,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 		if math.IsNaN(float64(e.Value)) {
 			continue
 		}
-		way := slices.Index(train.Integrations, train.Integration(p.Integrate))
+		way := int(lab.OfWord[train.Integration](p.Integrate) - train.Sampled)
 		n := 2*way + slices.Index(paper.Frontier.Order, p.Agent)
 		line, ok := lines[n]
 		if !ok {

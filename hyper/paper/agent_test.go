@@ -12,9 +12,9 @@ import (
 // arms' counts; with features also the root of a matrix.
 func TestComputationOfExact(t *testing.T) {
 	linear, ensemble, sparse := gaussianLinear(), gaussianEnsemble(), sparseEnsemble()
-	linear.IndexDim, linear.Steps, linear.Integrate = 4, 3, string(train.Exact)
-	ensemble.Particles, ensemble.Steps, ensemble.Integrate = 30, 3, string(train.Exact)
-	sparse.Particles, sparse.Integrate = 30, string(train.Exact)
+	linear.IndexDim, linear.Steps, linear.Integrate = 4, 3, train.Exact.String()
+	ensemble.Particles, ensemble.Steps, ensemble.Integrate = 30, 3, train.Exact.String()
+	sparse.Particles, sparse.Integrate = 30, train.Exact.String()
 	arms, list := bandit.NewGaussian(), bandit.NewOneSparse()
 	arms.Arms, list.Size = 7, 20
 	for name, c := range map[string]struct {

@@ -32,7 +32,7 @@ func (*Independent) Validate(*bandit.Problem) error { return nil }
 // Agent returns it.
 func (*Independent) Agent(p bandit.Problem) lab.Agent {
 	// Without noise the posterior would be a point after one observation of an arm; this is as good as one.
-	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.RewardVariance, max(p.TrueNoise, 1e-6)}
+	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.RewardVariance, max(p.NoiseVariance, 1e-6)}
 }
 
 // exactAgent is Thompson sampling with the exact posterior of independent arms.

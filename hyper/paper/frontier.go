@@ -24,7 +24,7 @@ var Frontier = lab.Experiment{
 		},
 		"ensemble": func() lab.Learner {
 			c := gaussianEnsemble()
-			c.Integrate, c.Indices = string(train.Sampled), 16
+			c.Integrate, c.Indices = train.Sampled.String(), 16
 			return c
 		},
 		"exact": Gaussian.Agents["exact"],

@@ -123,7 +123,7 @@ func families() (all []family) {
 			all = append(all, f)
 		}
 	}
-	way := func(f family) int { return slices.Index(train.Integrations, train.Integration(f.integrate)) }
+	way := func(f family) train.Integration { return lab.OfWord[train.Integration](f.integrate) }
 	agent := func(f family) int { return slices.Index(Frontier.Order, f.agent) }
 	slices.SortFunc(all, func(a, b family) int {
 		return cmp.Or(cmp.Compare(a.arms, b.arms), cmp.Compare(way(a), way(b)), cmp.Compare(agent(a), agent(b)))

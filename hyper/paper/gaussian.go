@@ -57,7 +57,7 @@ func gaussianEnsemble() *learners.Ensemble {
 	c := learners.NewEnsemble(true)
 	c.Particles, c.Perturbation, c.InitNu = 100, 1, hyper.InitNormal(0.05)
 	c.Descent = paperDescent(0.5, 1024, 64)
-	c.Integrate = string(train.Analytic)
+	c.Integrate = train.Analytic.String()
 	return c
 }
 

@@ -53,7 +53,7 @@ func sparse(p explore.Policy) *learners.OneSparse {
 // sparseDescent is how hypermodels that are not made for the problem are trained.
 func sparseDescent(stepSize float64) learners.Descent {
 	d := learners.NewOneSparse(false).Descent
-	d.StepSize, d.Integrate, d.Optimizer = stepSize, string(train.Analytic), train.Adam{}
+	d.StepSize, d.Integrate, d.Optimizer = stepSize, train.Analytic.String(), train.Adam{}
 	return d
 }
 

@@ -29,7 +29,6 @@ var _ = []Optimizer{Adam{}, Adamax{}, RMSProp{}}
 // Init returns moments of zero.
 func (o Adam) Init(nu []*Node) []*Node { return o.of(optimizer.Adam()).Init(nu) }
 
-// Update makes one step.
 func (o Adam) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
 	return o.of(optimizer.Adam()).Update(state, nu, grads, step)
 }
@@ -37,7 +36,6 @@ func (o Adam) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*N
 // Init returns moments of zero.
 func (o Adamax) Init(nu []*Node) []*Node { return Adam(o).of(optimizer.Adam().Adamax()).Init(nu) }
 
-// Update makes one step.
 func (o Adamax) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
 	return Adam(o).of(optimizer.Adam().Adamax()).Update(state, nu, grads, step)
 }
@@ -45,7 +43,6 @@ func (o Adamax) Update(state, nu, grads []*Node, step *Node) (newState, newNu []
 // Init returns moments of zero.
 func (o RMSProp) Init(nu []*Node) []*Node { return Adam(o).of(optimizer.RMSProp()).Init(nu) }
 
-// Update makes one step.
 func (o RMSProp) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
 	return Adam(o).of(optimizer.RMSProp()).Update(state, nu, grads, step)
 }
@@ -63,7 +60,6 @@ func (o Adam) of(c *optimizer.AdamConfig) FromGoMLX {
 	return FromGoMLX{c.Done().(GradientOptimizer)}
 }
 
-// Validate reports what is wrong.
 func (o Adam) Validate() error {
 	decay := func(name string, x float64) error {
 		if !(x >= 0 && x < 1) {
@@ -75,8 +71,6 @@ func (o Adam) Validate() error {
 		faults.NotNegative("WeightDecay", o.WeightDecay))
 }
 
-// Validate reports what is wrong.
 func (o Adamax) Validate() error { return Adam(o).Validate() }
 
-// Validate reports what is wrong.
 func (o RMSProp) Validate() error { return Adam(o).Validate() }

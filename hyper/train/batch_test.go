@@ -12,6 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
 // A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA, whose
@@ -105,7 +106,7 @@ func TestCollapseInBlocks(t *testing.T) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			d := &draws{data: Batch{X: in[1], Y: in[2]}, at: in[3]}
 			got := tr.route().(closedForm).collapse(State{"replay.a": in[0]}, d, loop.At(1))
-			d.data.A = gatherRows(in[0], in[3])
+			d.data.A = row.Take(in[0], in[3])
 			want := collapse(modelOf(tr).Base.(hyper.LinearBase), d.data.step(loop.At(1), batch))
 			return []*Node{want.gram, want.y, want.a, got.gram, got.y, got.a}
 		}, a.float32s(), x.int32s(), y.float32s(), at.int32s())

@@ -25,7 +25,7 @@ func TestConfigValidate(t *testing.T) {
 	}{
 		{good, linear, nil},
 		{Config{}, linear, []string{"Steps must", "Capacity must", "Batch must", "Indices must"}},
-		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, "y" }), linear, []string{"Optimizer: Beta1 must be in [0, 1)", `Integrate: unknown "y"`}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, 7 }), linear, []string{"Optimizer: Beta1 must be in [0, 1)", "Integrate: unknown 7"}},
 		{exact(Analytic), linear, nil},
 		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
 		{exact(Analytic), ensemble, nil},                     // all particles

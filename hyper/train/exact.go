@@ -45,7 +45,6 @@ func newExact(p problem) route { return exact{p} }
 // layout.
 func ExactFor(b hyper.Belief) error {
 	p := newProblem(Config{Integrate: Exact}, b)
-	mean, _ := p.z.Moments()
 	switch {
 	case p.Linear == nil || p.Parametric == nil:
 		return errors.New("Integrate exact needs a base model that is linear in its parameters; use sampled")
@@ -56,7 +55,7 @@ func ExactFor(b hyper.Belief) error {
 	case p.oneHot() && len(p.Affine.Structure().Sizes) > 1:
 		return errors.New("Integrate exact needs a dense layout where a linear hypermodel has one-hot indices; " +
 			"use sampled")
-	case !p.oneHot() && mean != 0:
+	case !p.oneHot() && p.z.Moments().Mean != 0:
 		return fmt.Errorf("Integrate exact needs indices of mean 0, or one-hot ones, not %T; use sampled", p.z)
 	case !p.oneHot() && p.Additive != nil:
 		return errors.New("Integrate exact needs a prior with the model's own base model, or none; use sampled")
@@ -83,9 +82,12 @@ func (p problem) blocks() bool { return p.Affine != nil && len(p.Affine.Structur
 
 // oneHot tells whether each index is a particle.
 func (p problem) oneHot() bool {
-	_, ok := p.z.(index.Basis)
+	_, ok := p.z.(index.Enumerable)
 	return ok
 }
+
+// every is the set of every index, of so many runs, where they are particles.
+func (p problem) every(g *Graph, runs int) index.Set { return p.z.(index.Enumerable).All(g, runs) }
 
 // memory is what is known of the inputs of no data.
 func (w exact) memory(g *Graph, runs int) State {
@@ -146,7 +148,7 @@ func (w exact) observe(state State, d datum, r Rates) {
 // noiseOf is the whole vector A_t of a datum, [runs, N_z].
 func (w exact) noiseOf(a, phi *Node) *Node {
 	a = double(a)
-	if _, ok := w.z.(index.Blocked); ok { // a is its block
+	if w.z.Moments().Blocks > 0 { // a is its block
 		return Reshape(Mul(InsertAxes(phi, -1), a), phi.Shape().Dim(0), w.z.Dim())
 	}
 	return Squeeze(a, 1)
@@ -158,7 +160,7 @@ func (w exact) priorAt(at hyper.Params, phi, x *Node) *Node {
 	if w.Additive == nil {
 		return inside
 	}
-	all := w.z.(index.Enumerable).All(phi.Graph(), phi.Shape().Dim(0))
+	all := w.every(phi.Graph(), phi.Shape().Dim(0))
 	apart := double(Squeeze(w.Additive.FixedPart(at, all, x, 1), 2))
 	if inside == nil {
 		return apart
@@ -176,7 +178,7 @@ func (w exact) priorInside(at hyper.Params, phi *Node) *Node {
 		return l.MulT(double(db), phi)
 	}
 	nothing := ZerosLike(at.Nu[0])
-	all := w.z.(index.Enumerable).All(phi.Graph(), phi.Shape().Dim(0))
+	all := w.every(phi.Graph(), phi.Shape().Dim(0))
 	theta := w.Parametric.Complete(nothing, at, all)
 	if theta == nothing {
 		return nil

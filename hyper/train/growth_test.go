@@ -37,7 +37,7 @@ const growthRuns = 100
 func TestCovarianceApproachesThePosterior(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	line, played := *randomArray(r, 1, 6, 3).dense(), []int{0, 1, 1, 0, 1, 2}
-	arms := *must(ArmRows(played, 3))(t)
+	arms := *armRows(played, 3)
 	for _, g := range []growth{
 		{"Gaussian", func(n int) (index.Distribution, hyper.Layout, hyper.RowLaw) {
 			return index.Gaussian{N: n}, hyper.Dense(3, n), hyper.RowsSphere
@@ -107,7 +107,7 @@ func (g growth) error(t *testing.T, n int) float64 {
 func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layout, a, prior *mat.Dense) *mat.SymDense {
 	t.Helper()
 	if g.arms != nil {
-		a = must(ArmBlocks(g.arms, a, 3))(t)
+		a = armBlocks(g.arms, a, 3)
 	}
 	db := must(Entries(layout, prior))(t)
 	data, _ := g.phi.Dims()
@@ -124,7 +124,7 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 		t.Fatal(err)
 	}
 	c.Add(c, db)
-	_, second := p.Moments()
+	second := p.Moments().Second
 	out.SymOuterK(second, c)
 	return out
 }

@@ -23,6 +23,4 @@ func (LogisticLoss) Gradient(f, y *Node) *Node { return Sub(Sigmoid(f), y) }
 
 // Link returns the probability, 1 / (1 + e^-f).
 func (LogisticLoss) Link(f *Node) *Node { return Sigmoid(f) }
-
-// Quadratic is false.
-func (LogisticLoss) Quadratic() bool { return false }
+func (LogisticLoss) Quadratic() bool    { return false }

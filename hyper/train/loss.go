@@ -30,6 +30,4 @@ func (Gaussian) Gradient(f, y *Node) *Node { return Sub(f, y) }
 
 // Link is the prediction itself.
 func (Gaussian) Link(f *Node) *Node { return f }
-
-// Quadratic is true.
-func (Gaussian) Quadratic() bool { return true }
+func (Gaussian) Quadratic() bool    { return true }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -41,7 +42,7 @@ func (d *draws) nodes() []**Node {
 func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := m.drawData(state, s, size, actions)
 	d.sets, d.count = m.indexSets(s.Named("z"))
-	d.data.A = gatherRows(state["replay.a"], d.at)
+	d.data.A = row.Take(state["replay.a"], d.at)
 	return d
 }
 
@@ -57,13 +58,13 @@ func (m minibatches) drawData(state State, s rng.Stream, size, actions *Node) (d
 // indexSets draws the indices of all steps.
 func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	if m.Integrate == Analytic {
-		all := m.z.(index.Enumerable).All(s.Graph(), s.Runs())
+		all := m.every(s.Graph(), s.Runs())
 		return all, all.Len()
 	}
 	n := m.Indices
 	switch m.IndexSet {
 	case Frame:
-		return m.z.(index.Framed).Frame(s, m.Steps, n), n
+		return index.Frame(m.z, s, m.Steps, n), n
 	case Antithetic:
 		half := Reshape(m.z.Sample(s, m.Steps*n/2).Dense(), s.Runs(), m.Steps, n/2, m.z.Dim())
 		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), m.Steps*n, m.z.Dim())), n

@@ -25,7 +25,6 @@ func (o Momentum) Init(nu []*Node) []*Node {
 	return out
 }
 
-// Update makes one step.
 func (o Momentum) Update(state, nu, grads []*Node, step *Node) (newState, newNu []*Node) {
 	decay := o.Decay
 	if decay == 0 {

@@ -72,7 +72,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	}
 	for i, m := range otherModels() {
 		kinds := []kind{{IID, Sampled}}
-		if _, ok := m.Index().(index.Framed); ok {
+		if m.Index().Moments().Pairs > 0 {
 			kinds = append(kinds, kind{Antithetic, Sampled}, kind{Frame, Sampled})
 		}
 		if _, ok := m.Index().(index.Enumerable); ok {

@@ -33,13 +33,11 @@ type SGD struct{}
 
 var _ Linear = SGD{}
 
-// LinearInGradients marks a [Linear] optimizer.
 func (SGD) LinearInGradients() {}
 
 // Init returns no state.
 func (SGD) Init([]*Node) []*Node { return nil }
 
-// Update makes one step.
 func (SGD) Update(_, nu, grads []*Node, step *Node) ([]*Node, []*Node) {
 	out := make([]*Node, len(nu))
 	for i := range nu {

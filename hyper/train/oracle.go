@@ -1,12 +1,13 @@
 package train
 
 import (
+	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Oracle solves a linear-Gaussian problem in closed form, in plain Go and double precision: what perturbed SGD should
@@ -16,9 +17,9 @@ import (
 // Matrices are those of the paper: nil stands for zeros, and the methods change none of their arguments. Errors name
 // the argument whose shape or value is wrong.
 type Oracle struct {
-	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; see ArmRows for a tabular base model
+	Phi          mat.Matrix // the rows phi(x_t)^T, T x N_theta; for a tabular base model one-hot
 	Y            mat.Vector // the responses y_t, T
-	A            mat.Matrix // the rows A_t^T, T x N_z; see ArmBlocks for index.PerArm. Posterior does not need it
+	A            mat.Matrix // the rows A_t^T, T x N_z; for index.PerArm A_t in the arm's block. Not for Posterior
 	NoiseVar     float64    // sigma_w^2
 	PriorVar     float64    // sigma_p^2, of the regulariser. Posterior does not need it
 	Perturbation float64    // standard deviation of a^T z: sigma_w in the paper
@@ -36,7 +37,7 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 	if err != nil {
 		return nil, nil, err
 	}
-	start, err := column("mean0", mean0, n)
+	start, err := shaped("mean0", mean0, n, 1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,7 +49,7 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 		return nil, nil, err
 	}
 	var right, pull mat.VecDense
-	right.MulVec(precision, start)
+	right.MulVec(precision, start.ColView(0))
 	pull.MulVec(o.Phi.T(), o.Y)
 	right.AddScaledVec(&right, 1/o.NoiseVar, &pull)
 	precision.AddSym(precision, o.gram())
@@ -78,54 +79,37 @@ func (o Oracle) Posterior(mean0 mat.Vector, cov0 mat.Symmetric) (mean *mat.VecDe
 // posterior does: (C + DB)(C + DB)^T tends to its covariance as N_z grows.
 func (o Oracle) Linear(l hyper.Layout, mu0 mat.Vector, c0, db mat.Matrix) (mu *mat.VecDense, c *mat.Dense, err error) {
 	n, err := o.check(true)
+	if err == nil {
+		err = o.checkLayout(l)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	_, nz := o.A.Dims()
-	if err := checkLayout(l, n, nz); err != nil {
+	start, err1 := shaped("mu0", mu0, n, 1)
+	anchor, err2 := within(l, "C0", c0)
+	prior, err3 := shaped("db", db, n, l.IndexDim())
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, nil, err
 	}
-	start, err := column("mu0", mu0, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	anchor, err := within(l, "C0", c0)
-	if err != nil {
-		return nil, nil, err
-	}
-	target, err := o.target(db, n, nz)
-	if err != nil {
-		return nil, nil, err
-	}
-	pull := mat.NewDense(n, 1, nil)
+	var noise, pull, target mat.Dense
 	pull.Mul(o.Phi.T(), o.Y)
-	solved, err := o.solve(0, n, pull, start)
+	solved, err := o.solve(0, n, &pull, start)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, row := mat.NewDense(n, nz, nil), 0
-	for b, size := range l.Sizes {
-		end, from, to := row+size, b*l.Width, (b+1)*l.Width
+	target.Mul(o.Phi, prior)
+	noise.Scale(o.Perturbation, o.A)
+	noise.Sub(&noise, &target)
+	target.Reset()
+	target.Mul(o.Phi.T(), &noise)
+	c = mat.NewDense(n, l.IndexDim(), nil)
+	return mat.VecDenseCopyOf(solved.ColView(0)), c, blocks(l, func(row, end, from, to int) error {
 		block, err := o.solve(row, end, target.Slice(row, end, from, to), anchor.Slice(row, end, from, to))
-		if err != nil {
-			return nil, nil, err
+		if err == nil {
+			c.Slice(row, end, from, to).(*mat.Dense).Copy(block)
 		}
-		c.Slice(row, end, from, to).(*mat.Dense).Copy(block)
-		row = end
-	}
-	return mat.VecDenseCopyOf(solved.ColView(0)), c, nil
-}
-
-// checkLayout reports a layout that is wrong, or not one of n x nz matrices.
-func checkLayout(l hyper.Layout, n, nz int) error {
-	if err := l.Validate(); err != nil {
-		return fmt.Errorf("oracle: %w", err)
-	}
-	if l.Rows() != n || l.IndexDim() != nz {
-		return fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d",
-			l.Rows(), l.IndexDim(), n, nz)
-	}
-	return nil
+		return err
+	})
 }
 
 // Ensemble returns the nu that minimises the loss of section 2.1 for an ensemble (section 2.2), N_theta x N with a
@@ -133,40 +117,20 @@ func checkLayout(l hyper.Layout, n, nz int) error {
 // s A_ti, and the anchor nu0_i, all N_theta x N (A is T x N):
 //
 //	(Phi^T Phi/sigma_w^2 + I/sigma_p^2) nu_i = Phi^T (y + s A_i - Phi db_i)/sigma_w^2 + nu0_i/sigma_p^2
+//
+// It is the minimiser of Linear for a dense C anchored at nu0: with mu, anchored at 0, in each column.
 func (o Oracle) Ensemble(nu0, db mat.Matrix) (*mat.Dense, error) {
 	n, err := o.check(true)
 	if err != nil {
 		return nil, err
 	}
-	t, particles := o.A.Dims()
-	anchor, err := full("nu0", nu0, n, particles)
+	_, particles := o.A.Dims()
+	mu, nu, err := o.Linear(hyper.Dense(n, particles), nil, nu0, db)
 	if err != nil {
 		return nil, err
 	}
-	target, err := o.target(db, n, particles)
-	if err != nil {
-		return nil, err
-	}
-	same := mat.NewDense(t, particles, nil) // the response of every particle
-	same.Apply(func(i, _ int, _ float64) float64 { return o.Y.AtVec(i) }, same)
-	var pull mat.Dense
-	pull.Mul(o.Phi.T(), same)
-	target.Add(target, &pull)
-	return o.solve(0, n, target, anchor)
-}
-
-// target is Phi^T (s A - Phi db), N_theta x N_z.
-func (o Oracle) target(db mat.Matrix, n, nz int) (*mat.Dense, error) {
-	prior, err := full("db", db, n, nz)
-	if err != nil {
-		return nil, err
-	}
-	var noise, shift, out mat.Dense
-	noise.Scale(o.Perturbation, o.A)
-	shift.Mul(o.Phi, prior)
-	noise.Sub(&noise, &shift)
-	out.Mul(o.Phi.T(), &noise)
-	return &out, nil
+	nu.Apply(func(i, _ int, v float64) float64 { return v + mu.AtVec(i) }, nu)
+	return nu, nil
 }
 
 // solve returns the x with (Phi^T Phi/sigma_w^2 + I/sigma_p^2) x = target/sigma_w^2 + anchor/sigma_p^2, for the
@@ -202,27 +166,102 @@ func (o Oracle) gram() *mat.SymDense {
 
 // check reports shapes and numbers that are wrong, and returns N_theta. perturbed says whether A and PriorVar matter.
 func (o Oracle) check(perturbed bool) (int, error) {
-	if o.Phi == nil || o.Y == nil {
-		return 0, fmt.Errorf("oracle: Phi and Y are needed")
+	if o.Phi == nil || o.Y == nil || perturbed && o.A == nil {
+		return 0, errors.New("oracle: Phi and Y are needed, and A, a row for each datum, but for Posterior")
 	}
 	t, n := o.Phi.Dims()
+	err := faults.Positive("NoiseVar", o.NoiseVar)
 	if o.Y.Len() != t {
-		return 0, fmt.Errorf("oracle: Phi has %d rows, but Y has %d responses", t, o.Y.Len())
-	}
-	if !(o.NoiseVar > 0) || math.IsInf(o.NoiseVar, 1) {
-		return 0, fmt.Errorf("oracle: NoiseVar must be positive and finite, got %g", o.NoiseVar)
+		err = errors.Join(err, fmt.Errorf("Phi has %d rows, but Y has %d responses", t, o.Y.Len()))
 	}
 	if !perturbed {
-		return n, nil
-	}
-	if !(o.PriorVar > 0) || math.IsInf(o.PriorVar, 1) {
-		return 0, fmt.Errorf("oracle: PriorVar must be positive and finite, got %g", o.PriorVar)
-	}
-	if o.A == nil {
-		return 0, fmt.Errorf("oracle: A is needed, a row for each of %d data", t)
+		return n, faults.Prefix("oracle: ", err)
 	}
 	if rows, _ := o.A.Dims(); rows != t {
-		return 0, fmt.Errorf("oracle: Phi has %d rows, but A has %d", t, rows)
+		err = errors.Join(err, fmt.Errorf("Phi has %d rows, but A has %d", t, rows))
 	}
-	return n, nil
+	return n, faults.Prefix("oracle: ", errors.Join(err, faults.Positive("PriorVar", o.PriorVar)))
+}
+
+// checkLayout reports a layout that is wrong, or not one of N_theta x N_z matrices.
+func (o Oracle) checkLayout(l hyper.Layout) error {
+	_, n := o.Phi.Dims()
+	_, nz := o.A.Dims()
+	if err := l.Validate(); err != nil {
+		return faults.Prefix("oracle: ", err)
+	}
+	if l.Rows() != n || l.IndexDim() != nz {
+		return fmt.Errorf("oracle: the layout is %d x %d, but Phi has %d columns and A %d",
+			l.Rows(), l.IndexDim(), n, nz)
+	}
+	return nil
+}
+
+// Entries returns the full matrix, N_theta x N_z, of a matrix kept as its entries within a layout, N_theta x Width.
+func Entries(l hyper.Layout, entries mat.Matrix) (*mat.Dense, error) {
+	if err := l.Validate(); err != nil {
+		return nil, faults.Prefix("oracle: ", err)
+	}
+	kept, err := shaped("the matrix of entries", entries, l.Rows(), l.Width)
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(l.Rows(), l.IndexDim(), nil)
+	return out, blocks(l, func(row, end, from, to int) error {
+		out.Slice(row, end, from, to).(*mat.Dense).Copy(kept.Slice(row, end, 0, l.Width))
+		return nil
+	})
+}
+
+// blocks calls f for the rows [row, end) and columns [from, to) of each block of a layout, up to an error.
+func blocks(l hyper.Layout, f func(row, end, from, to int) error) error {
+	row := 0
+	for b, size := range l.Sizes {
+		if err := f(row, row+size, b*l.Width, (b+1)*l.Width); err != nil {
+			return err
+		}
+		row += size
+	}
+	return nil
+}
+
+// within is shaped for a matrix that must be zero outside a layout.
+func within(l hyper.Layout, name string, m mat.Matrix) (*mat.Dense, error) {
+	out, err := shaped(name, m, l.Rows(), l.IndexDim())
+	if err != nil {
+		return nil, err
+	}
+	outside := mat.DenseCopyOf(out)
+	_ = blocks(l, func(row, end, from, to int) error {
+		outside.Slice(row, end, from, to).(*mat.Dense).Zero()
+		return nil
+	})
+	if mat.Norm(outside, 1) != 0 {
+		return nil, fmt.Errorf("oracle: %s has entries outside the layout", name)
+	}
+	return out, nil
+}
+
+// shaped returns a copy of m, or zeros for nil, after checking its shape.
+func shaped(name string, m mat.Matrix, rows, columns int) (*mat.Dense, error) {
+	if m == nil {
+		return mat.NewDense(rows, columns, nil), nil
+	}
+	if r, c := m.Dims(); r != rows || c != columns {
+		return nil, fmt.Errorf("oracle: %s is %d x %d, want %d x %d", name, r, c, rows, columns)
+	}
+	return mat.DenseCopyOf(m), nil
+}
+
+// inverse returns the inverse of a positive definite matrix.
+func inverse(name string, m mat.Symmetric) (*mat.SymDense, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(m) {
+		return nil, fmt.Errorf("oracle: %s is not positive definite", name)
+	}
+	out := mat.NewSymDense(m.SymmetricDim(), nil)
+	if err := chol.InverseTo(out); err != nil {
+		return nil, fmt.Errorf("oracle: %s is nearly singular: %w", name, err)
+	}
+	return out, nil
 }

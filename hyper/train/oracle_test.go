@@ -26,9 +26,9 @@ func oracleOf(t testing.TB, p trial, r int) Oracle {
 		for _, x := range p.x.sub(r).v {
 			arms = append(arms, int(x))
 		}
-		o.Phi = must(ArmRows(arms, b.Arms))(t)
+		o.Phi = armRows(arms, b.Arms)
 		if _, ok := p.model.Index().(index.PerArm); ok {
-			o.A = must(ArmBlocks(arms, o.A, b.Arms))(t)
+			o.A = armBlocks(arms, o.A, b.Arms)
 		}
 	}
 	return o
@@ -198,11 +198,11 @@ func TestOracleErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"Y has 3":               linear(change(func(o *Oracle) { o.Y = mat.NewVecDense(3, nil) }), dense, nil, nil, nil),
 		"A has 3":               linear(change(func(o *Oracle) { o.A = mat.NewDense(3, 4, nil) }), dense, nil, nil, nil),
-		"A is needed":           linear(change(func(o *Oracle) { o.A = nil }), dense, nil, nil, nil),
+		"A, a row":              linear(change(func(o *Oracle) { o.A = nil }), dense, nil, nil, nil),
 		"NoiseVar":              linear(change(func(o *Oracle) { o.NoiseVar = math.NaN() }), dense, nil, nil, nil),
 		"PriorVar":              linear(change(func(o *Oracle) { o.PriorVar = 0 }), dense, nil, nil, nil),
 		"layout is 3 x 6":       linear(good, diagonal, nil, nil, nil),
-		"mu0 has length 4":      linear(good, dense, mat.NewVecDense(4, nil), nil, nil),
+		"mu0 is 4 x 1":          linear(good, dense, mat.NewVecDense(4, nil), nil, nil),
 		"C0 is 3 x 3":           linear(good, dense, nil, mat.NewDense(3, 3, nil), nil),
 		"db is 4 x 4":           linear(good, dense, nil, nil, mat.NewDense(4, 4, nil)),
 		"outside the layout":    linear(wide, diagonal, nil, mat.NewDense(3, 6, []float64{0, 0, 1, 17: 0}), nil),
@@ -246,7 +246,7 @@ func TestIndependentGaussianPosterior(t *testing.T) {
 				played = append(played, int(x.at(i, run)))
 				rewards.SetVec(i, y.at(i, run))
 			}
-			o := Oracle{Phi: must(ArmRows(played, arms))(t), Y: rewards, NoiseVar: noise[run]}
+			o := Oracle{Phi: armRows(played, arms), Y: rewards, NoiseVar: noise[run]}
 			v := prior[run]
 			mean, cov, err := o.Posterior(nil, mat.NewDiagDense(arms, []float64{v, v, v, v}))
 			if err != nil {
@@ -263,20 +263,10 @@ func TestIndependentGaussianPosterior(t *testing.T) {
 	}
 }
 
-// Two pulls of arm 1 of 3, with perturbation vectors of length 2.
-func ExampleArmBlocks() {
-	a, _ := ArmBlocks([]int{1, 1}, mat.NewDense(2, 2, []float64{0.6, 0.8, 1, 0}), 3)
-	fmt.Println(mat.Formatted(a))
-	// Output:
-	// ⎡  0    0  0.6  0.8    0    0⎤
-	// ⎣  0    0    1    0    0    0⎦
-}
-
 // One arm with prior N(0, 9/4) and two rewards, 1 and 3, with noise variance 1: the posterior mean is 4/(4/9 + 2), its
 // variance 1/(4/9 + 2).
 func ExampleOracle_Posterior() {
-	phi, _ := ArmRows([]int{0, 0}, 1)
-	o := Oracle{Phi: phi, Y: mat.NewVecDense(2, []float64{1, 3}), NoiseVar: 1}
+	o := Oracle{Phi: mat.NewDense(2, 1, []float64{1, 1}), Y: mat.NewVecDense(2, []float64{1, 3}), NoiseVar: 1}
 	mean, cov, err := o.Posterior(nil, mat.NewDiagDense(1, []float64{2.25}))
 	fmt.Printf("%.4f %.4f %v\n", mean.AtVec(0), cov.At(0, 0), err)
 	// Output: 1.6364 0.4091 <nil>

@@ -63,7 +63,6 @@ func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r
 	slope := weighted(w.Loss.Gradient(f, of(i, d.targets)), of(i, d.weights))
 	e := backward(Mul(slope, InsertAxes(weight, -1, -1)))
 
-	mean, second := w.z.Moments()
 	switch {
 	case w.Regularize == KL:
 		grads := w.pullback(at.Nu, z, e)
@@ -71,9 +70,9 @@ func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r
 			grads[j] = Add(grads[j], g)
 		}
 		return grads
-	case w.Affine != nil && mean == 0:
+	case w.Affine != nil && w.z.Moments().Mean == 0:
 		grads := w.pullback(at.Nu, z, e)
-		for j, scale := range []float64{1, second} {
+		for j, scale := range []float64{1, w.z.Moments().Second} {
 			moved := MulScalar(Sub(at.Nu[j], at.Nu0[j]), scale)
 			grads[j] = Add(grads[j], Div(moved, perRun(r.PriorVar, moved)))
 		}

@@ -5,20 +5,23 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
 // Regularizer is the part of the loss that does not see the data.
-type Regularizer string
+type Regularizer int
 
 // The regularizers.
 const (
 	// Anchor is the paper's, 1/(2 sigma_p^2) E_z ||g_nu(z) - g_nu0(z)||^2 (section 2.1). For a belief that has no
 	// parameters theta = g_nu(z) it is 1/(2 sigma_p^2) ||nu - nu0||^2.
-	Anchor Regularizer = "anchor"
+	Anchor Regularizer = iota + 1
 	// KL is that of Bayes by Backprop (appendix D): the divergence of a variational belief's distribution of theta from
 	// N(0, sigma_p^2 I), times the strength Rates.KL, which is 1 in the variational bound.
-	KL Regularizer = "kl"
+	KL
 )
+
+func (r Regularizer) String() string { return enum.Word(r, "anchor", "kl") }
 
 // regularizer is the part of the loss that does not see the data, [runs].
 func (p problem) regularizer(at hyper.Params, z index.Set, r Rates) *Node {

@@ -3,10 +3,10 @@ package train
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -44,13 +44,13 @@ func (d datum) input() *Node {
 	case d.x.Rank() == 2:
 		return InsertAxes(d.x, 1)
 	case d.actions != nil:
-		return gatherRows(d.actions, InsertAxes(d.x, -1))
+		return row.Take(d.actions, InsertAxes(d.x, -1))
 	}
 	return InsertAxes(d.x, -1, -1)
 }
 
 // RowOf returns the row of m [runs, rows, columns] at a place of each run, int32 [runs]: [runs, columns].
-func RowOf(m, at *Node) *Node { return Squeeze(gatherRows(m, InsertAxes(at, -1)), 1) }
+func RowOf(m, at *Node) *Node { return Squeeze(row.Take(m, InsertAxes(at, -1)), 1) }
 
 // Features returns phi(x) of a datum of each run, [runs, N_theta]; x and actions are as in [Trainer.Observe].
 func Features(b hyper.LinearBase, x, actions *Node) *Node {
@@ -65,25 +65,9 @@ func (d datum) insert(state State) {
 	if d.x.Rank() == 2 {
 		x = "replay.inputs"
 	}
-	state[x] = insert(state[x], d.x, d.at)
-	state["replay.y"] = insert(state["replay.y"], d.y, d.at)
-	state["replay.a"] = insert(state["replay.a"], Squeeze(d.a, 1), d.at)
-}
-
-// insert writes row (of shape [runs, ...]) at position t, a scalar, of buffer [runs, capacity, ...].
-func insert(buffer, row, t *Node) *Node {
-	row = InsertAxes(row, 1)
-	g := buffer.Graph()
-	if g.Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {
-		start := make([]*Node, buffer.Rank())
-		for i := range start {
-			start[i] = Const(g, int32(0))
-		}
-		start[1] = t
-		return DynamicUpdateSlice(buffer, row, start)
-	}
-	position := Iota(g, shapes.Make(dtypes.Int32, buffer.Shape().Dimensions...), 1)
-	return Where(Equal(position, t), BroadcastToShape(row, buffer.Shape()), buffer)
+	state[x] = row.Put(state[x], d.x, d.at)
+	state["replay.y"] = row.Put(state["replay.y"], d.y, d.at)
+	state["replay.a"] = row.Put(state["replay.a"], Squeeze(d.a, 1), d.at)
 }
 
 // minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without
@@ -91,14 +75,14 @@ func insert(buffer, row, t *Node) *Node {
 // features], or nil for arms, which are their own inputs.
 func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (data Batch, at *Node) {
 	at = s.Intn(size, n)
-	y := Squeeze(gatherRows(InsertAxes(state["replay.y"], -1), at), 2)
+	y := Squeeze(row.Take(InsertAxes(state["replay.y"], -1), at), 2)
 	if kept := state["replay.inputs"]; kept != nil {
-		return Batch{X: gatherRows(kept, at), Y: y}, at
+		return Batch{X: row.Take(kept, at), Y: y}, at
 	}
-	arm := gatherRows(InsertAxes(state["replay.x"], -1), at)
+	arm := row.Take(InsertAxes(state["replay.x"], -1), at)
 	data = Batch{X: arm, Y: y}
 	if actions != nil {
-		data.X = gatherRows(actions, Squeeze(arm, 2))
+		data.X = row.Take(actions, Squeeze(arm, 2))
 	}
 	return data, at
 }
@@ -112,13 +96,4 @@ func gatherColumns(m, at, columns *Node, steps int) *Node {
 	run := Iota(g, shapes.Make(dtypes.Int32, dims...), 0)
 	places := Stack([]*Node{run, each(at, runs, steps, n, 1), each(columns, runs, steps, 1, k)}, -1)
 	return Reshape(Gather(m, places), runs, steps*n, k)
-}
-
-// gatherRows returns rows at (int32 [runs, n]) of m [runs, rows, columns]: [runs, n, columns].
-func gatherRows(m, at *Node) *Node {
-	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
-	n := at.Shape().Dim(1)
-	offset := MulScalar(Iota(m.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(rows))
-	flat := Gather(Reshape(m, runs*rows, columns), Reshape(Add(at, offset), runs*n, 1))
-	return Reshape(flat, runs, n, columns)
 }

@@ -26,7 +26,8 @@ func (p problem) standardizes() error {
 	case !p.Standardize:
 		return nil
 	case p.Integrate == FullData:
-		return errors.New("Standardize cannot change the responses that Integrate full-data has added up; use exact, analytic or sampled")
+		return errors.New("Standardize cannot change the responses that Integrate full-data has added up; " +
+			"use exact, analytic or sampled")
 	case !p.Loss.Quadratic():
 		return fmt.Errorf("Standardize needs a quadratic loss: that of %T depends on the responses' own units", p.Loss)
 	}

@@ -15,8 +15,8 @@ import (
 //	a     Phi^T A   [runs, N_theta, width], or nil where at is
 //	at    its transpose, particle-major as nu is: what the sums of an ensemble over all data are kept in
 //
-// For index.Blocked, whose A_t lives in the block of the arm played, the row of a of an arm is that block: the full
-// matrix would be block diagonal.
+// Where an index has a block for each arm and A_t lives in that of the arm played, the row of a of an arm is that
+// block: the full matrix would be block diagonal.
 type statistics struct {
 	gram, y, a, at *Node
 	// picked says that a is Phi^T A z for the indices at hand, [runs, N_theta, n].
@@ -74,8 +74,8 @@ func (p problem) perturbation(s statistics, z index.Set) *Node {
 	case s.at != nil && z.Every:
 		return s.at
 	}
-	if d, ok := p.z.(index.Blocked); ok {
-		return hyper.PerParameter(d.Blocks(), d.Width()).Mul(s.a, z.Dense())
+	if arms := p.z.Moments().Blocks; arms > 0 {
+		return hyper.PerParameter(arms, p.z.Width()).Mul(s.a, z.Dense())
 	}
 	return p.z.Dot(s.a, z, nil) // rows of a in the place of data
 }
@@ -131,8 +131,8 @@ func (p problem) affine(s statistics, at hyper.Params, weight *Node, r Rates) (h
 // noise returns the entries of Phi^T A within the layout, [runs, N_theta, Width]; whole says that there are no others.
 func (p problem) noise(s statistics, l hyper.Layout) (a *Node, whole bool) {
 	dense := len(l.Sizes) == 1
-	if d, ok := p.z.(index.Blocked); ok {
-		blocks := hyper.PerParameter(d.Blocks(), d.Width())
+	if arms := p.z.Moments().Blocks; arms > 0 {
+		blocks := hyper.PerParameter(arms, p.z.Width())
 		if l.Equal(blocks) {
 			return s.a, true
 		}
@@ -160,12 +160,11 @@ func (p problem) gradientAt(s statistics, at hyper.Params, z index.Set, weight *
 // since every other distribution here has E z = 0 and E z z^T = s I, the gradient is h for mu and s G for C, within C's
 // layout.
 func (p problem) exactGradient(s statistics, at hyper.Params, weight *Node, r Rates) []*Node {
-	if d, finite := p.z.(index.Enumerable); finite {
-		return p.gradientAt(s, at, d.All(weight.Graph(), weight.Shape().Dim(0)), weight, r)
+	if p.oneHot() {
+		return p.gradientAt(s, at, p.every(weight.Graph(), weight.Shape().Dim(0)), weight, r)
 	}
 	h, g, _ := p.affine(s, at, weight, r)
-	_, second := p.z.Moments()
-	return []*Node{h, MulScalar(g, second)}
+	return []*Node{h, MulScalar(g, p.z.Moments().Second)}
 }
 
 // pullback is the mean over the indices of the gradient of <e(z), g_nu(z)> with respect to nu, for e [runs, n,

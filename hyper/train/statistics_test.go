@@ -79,7 +79,7 @@ func exactIndices(p index.Distribution, g *Graph) index.Set {
 	if d, ok := p.(index.Enumerable); ok {
 		return d.All(g, problemRuns)
 	}
-	_, second := p.Moments()
+	second := p.Moments().Second
 	n := p.Dim()
 	z := make([][][]float32, problemRuns)
 	for r := range z {

@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -64,13 +65,13 @@ func (w closedForm) collapse(state State, d *draws, i loop.Index) statistics {
 	runs, capacity, width := a.Shape().Dim(0), a.Shape().Dim(1), a.Shape().Dim(2)
 	blocks := blocksOf(width, w.Batch)
 	if blocks == 1 {
-		data.A = gatherRows(a, at)
+		data.A = row.Take(a, at)
 		return collapse(w.Linear, data)
 	}
 	a = Reshape(a, runs, capacity*blocks, width/blocks)
 	parts := make([]*Node, blocks)
 	for j := range parts {
-		parts[j] = w.Linear.Project(data.X, gatherRows(a, AddScalar(MulScalar(at, blocks), j)))
+		parts[j] = w.Linear.Project(data.X, row.Take(a, AddScalar(MulScalar(at, blocks), j)))
 	}
 	y := Squeeze(w.Linear.Project(data.X, InsertAxes(data.Y, -1)), 2)
 	return statistics{gram: w.Linear.Gram(data.X), y: y, a: Concatenate(parts, 2)}
@@ -98,7 +99,7 @@ func (w sums) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draw
 	if d.picked = d.sets.ID != nil && !d.sets.Every; d.picked {
 		d.data.A = gatherColumns(state["replay.a"], d.at, d.sets.ID, w.Steps)
 	} else {
-		d.data.A = gatherRows(state["replay.a"], d.at)
+		d.data.A = row.Take(state["replay.a"], d.at)
 	}
 	return d
 }

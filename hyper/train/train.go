@@ -9,58 +9,56 @@ package train
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // State is what a trainer carries from period to period, by name. The first axis of every node is the runs.
 type State map[string]*Node
 
 // Integration says how the expectation over the index z, and the sum over the data, are taken in each SGD step.
-type Integration string
+type Integration int
 
 // The integrations. All have the same minimiser.
 const (
 	// Sampled is the paper's: a minibatch of data and a set of sampled indices in each step.
-	Sampled Integration = "sampled"
+	Sampled Integration = iota + 1
 	// Analytic takes the expectation over z exactly: in closed form for a linear hypermodel of a base model that is
 	// linear in theta, over all particles for an ensemble. Data still come in minibatches.
-	Analytic Integration = "analytic"
+	Analytic
 	// FullData is Analytic with the whole data set in each step, from sufficient statistics: its cost does not depend
 	// on |D|. For base models that are linear in theta.
-	FullData Integration = "full-data"
+	FullData
 	// Exact makes no SGD steps: nu is the minimiser of the loss over all data, kept by rank-one updates, and no step
 	// size is needed. See [ExactFor] for the models that have it.
-	Exact Integration = "exact"
+	Exact
 )
 
-// Integrations lists the known ones.
-var Integrations = []Integration{Sampled, Analytic, FullData, Exact}
+func (i Integration) String() string {
+	return enum.Word(i, "sampled", "analytic", "full-data", "exact")
+}
 
 // IndexSet says how the indices of an SGD step are drawn.
-type IndexSet string
+type IndexSet int
 
-// The index sets. In all of them an index has the law's mean and second moments, so that all have the same minimiser
-// for a base model linear in theta.
+// The index sets. In all of them an index has the distribution's mean and second moments, so that all have the same
+// minimiser for a base model linear in theta.
 const (
 	// IID draws indices independently: the paper's.
-	IID IndexSet = "iid"
-	// Antithetic draws half of them independently and adds their opposites: the sample mean is exactly 0. For laws
-	// symmetric about 0.
-	Antithetic IndexSet = "antithetic"
-	// Frame draws opposite orthogonal vectors of one length: see [index.Framed].
-	Frame IndexSet = "frame"
+	IID IndexSet = iota + 1
+	// Antithetic draws half of them independently and adds their opposites: the sample mean is exactly 0. For
+	// distributions symmetric about 0.
+	Antithetic
+	// Frame draws opposite orthogonal vectors of one length: see [index.Frame].
+	Frame
 )
 
-// IndexSets lists the known ones.
-var IndexSets = []IndexSet{IID, Antithetic, Frame}
+func (s IndexSet) String() string { return enum.Word(s, "iid", "antithetic", "frame") }
 
 // Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do
 // not.
@@ -68,11 +66,11 @@ type Config struct {
 	Steps      int         // SGD steps per period, n_sgd
 	Batch      int         // minibatch size |D~|, drawn with replacement
 	Indices    int         // index samples per step |Z~|
-	IndexSet   IndexSet    // how they are drawn; "" is IID
-	Integrate  Integration // "" is Sampled; Exact reads none of the other fields but Standardize
-	Regularize Regularizer // "" is Anchor
+	IndexSet   IndexSet    // how they are drawn; 0 is IID
+	Integrate  Integration // 0 is Sampled; Exact reads none of the other fields but Standardize
+	Regularize Regularizer // 0 is Anchor
 	Loss       Loss        // nil is Gaussian{}
-	Weights    Weights     // of the data for each index; "" is none
+	Weights    Weights     // of the data for each index; 0 is none
 	Optimizer  Optimizer   // nil is SGD{}
 	Schedule   Schedule    // of steps; nil is Constant{}
 	Capacity   int         // the most data points a run can hold, where it Replays
@@ -126,24 +124,22 @@ func (c Config) counts() error {
 
 // indexSet reports why the indices cannot be drawn as asked for.
 func (p problem) indexSet() error {
-	framed, ok := p.z.(index.Framed)
+	m := p.z.Moments()
 	switch p.IndexSet {
-	case "", IID:
-		return nil
 	case Frame:
-		if !ok {
+		if m.Pairs == 0 {
 			return fmt.Errorf("IndexSet frame needs Gaussian indices or indices on a sphere, not %T; use iid", p.z)
 		}
-		if framed.FrameSize() > 1024 {
+		if dim := index.FrameSize(p.z) / 2; dim > 512 {
 			return fmt.Errorf("IndexSet frame is for indices (of an arm) of at most 512 dimensions, got %d; "+
-				"use antithetic", framed.FrameSize()/2)
+				"use antithetic", dim)
 		}
 	case Antithetic:
-		if mean, _ := p.z.Moments(); mean != 0 {
+		if m.Mean != 0 {
 			return fmt.Errorf("IndexSet antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
 		}
 	default:
-		return nil // which ValidateNames reports
+		return nil
 	}
 	if p.Indices%2 != 0 {
 		return fmt.Errorf("IndexSet %s needs an even number of Indices, got %d", p.IndexSet, p.Indices)
@@ -173,11 +169,11 @@ func (c Config) ValidateNames() error {
 	return errors.Join(
 		part("Optimizer", c.Optimizer),
 		part("Schedule", c.Schedule),
-		known("Integrate", c.Integrate, Integrations),
-		known("IndexSet", c.IndexSet, IndexSets),
-		known("Regularize", c.Regularize, []Regularizer{Anchor, KL}),
+		faults.Known("Integrate", c.Integrate),
+		faults.Known("IndexSet", c.IndexSet),
+		faults.Known("Regularize", c.Regularize),
 		part("Loss", c.Loss),
-		known("Weights", c.Weights, []Weights{Bernoulli, Exponential}))
+		faults.Known("Weights", c.Weights))
 }
 
 // part reports what is wrong with an optimizer or a loss; nil is a default.
@@ -190,20 +186,6 @@ func part[I comparable](name string, v I) error {
 		return err
 	}
 	return faults.Prefix(name+": ", faults.Of(v))
-}
-
-// known reports a name that is not one of the choices; "" is a default.
-func known[T ~string](field string, name T, choices []T) error {
-	if name == "" || slices.Contains(choices, name) {
-		return nil
-	}
-	names := make([]string, len(choices))
-	for i, c := range choices {
-		names[i] = string(c)
-	}
-	last := len(names) - 1
-	return fmt.Errorf("%s: unknown %q%s; choose %s or %s",
-		field, name, nearest.Hint(string(name), names), strings.Join(names[:last], ", "), names[last])
 }
 
 // Rates are the numbers of section 2.1 that do not shape the computation, float32 [runs] each: runs of one batch may

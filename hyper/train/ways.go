@@ -84,11 +84,8 @@ func (p problem) fits() error {
 	case FullData:
 		return p.byAllSums()
 	case Analytic:
-		if p.inClosedForm() == nil {
-			return nil
-		}
-		if _, finite := p.z.(index.Enumerable); !finite {
-			return p.inClosedForm()
+		if err := p.inClosedForm(); err == nil || !p.oneHot() {
+			return err
 		}
 	}
 	return p.byAutodiff()
@@ -140,13 +137,12 @@ func (p problem) byOwnGradient() error {
 }
 
 func (p problem) byAutodiff() error {
-	_, finite := p.z.(index.Enumerable)
 	switch {
 	case p.Regularize == KL && p.Variational == nil:
 		return errors.New("Regularize kl needs a mean-field hypermodel; use anchor")
 	case p.Weights != Unweighted && !p.perturbs():
 		return fmt.Errorf("Weights %s are made from a^T z, which indices of %T do not have; use none", p.Weights, p.z)
-	case !p.sampled() && !(p.Integrate == Analytic && finite):
+	case !p.sampled() && !(p.Integrate == Analytic && p.oneHot()):
 		return errOther
 	}
 	return nil
@@ -175,14 +171,13 @@ func (p problem) plain() error {
 
 // closed reports why the expectation over z has no closed form here.
 func (p problem) closed() error {
-	_, finite := p.z.(index.Enumerable)
 	switch {
 	case !p.perturbs():
-		return fmt.Errorf("Integrate %s needs indices of mean 0, or finitely many, not %T; use sampled",
+		return fmt.Errorf("Integrate %s needs indices of mean 0, or one-hot ones, not %T; use sampled",
 			p.Integrate, p.z)
 	case !p.linearInTheta():
 		return fmt.Errorf("Integrate %s needs a base model that is linear in its parameters; use sampled", p.Integrate)
-	case finite:
+	case p.oneHot():
 		return nil
 	case p.Affine == nil:
 		return fmt.Errorf("Integrate %s needs a linear hypermodel or an ensemble; use sampled", p.Integrate)
@@ -193,11 +188,7 @@ func (p problem) closed() error {
 }
 
 // perturbs tells whether indices have perturbations a^T z: masks, of mean 1, have none.
-func (p problem) perturbs() bool {
-	_, finite := p.z.(index.Enumerable)
-	mean, _ := p.z.Moments()
-	return finite || mean == 0
-}
+func (p problem) perturbs() bool { return p.oneHot() || p.z.Moments().Mean == 0 }
 
 // sharesLayout tells whether the prior, if there is one, adds a matrix of the layout of C to it.
 func (p problem) sharesLayout() bool {

@@ -6,22 +6,25 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
 // Weights say how much each datum counts for each index: the bootstrap, beside or instead of the additive perturbations
 // of section 2.1. A weight has mean 1. It is made from u = a^T z, which is N(0, 1): given the datum's a, or given z,
 // see package index. So weights are independent from datum to datum where u is, and an ensemble's particles have
 // independent ones.
-type Weights string
+type Weights int
 
 // The weights.
 const (
-	Unweighted Weights = ""
+	Unweighted Weights = iota
 	// Bernoulli doubles half of the data and leaves out the others: 2 if u > 0, and else 0.
-	Bernoulli Weights = "bernoulli"
+	Bernoulli
 	// Exponential is Exp(1): minus the logarithm of Phi(-u), the Bayesian bootstrap (Rubin 1981).
-	Exponential Weights = "exponential"
+	Exponential
 )
+
+func (w Weights) String() string { return enum.Word(w, "bernoulli", "exponential") }
 
 // of returns the weights for u.
 func (w Weights) of(u *Node) *Node {

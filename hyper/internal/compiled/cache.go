@@ -43,7 +43,8 @@ func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
 	if !own(info) {
 		return nil, fmt.Errorf("%s belongs to another user", dir)
 	}
-	if info.Mode().Perm()&0o077 != 0 { // it may be older than our care: nobody else may look into it, or put files there
+	// It may be older than our care: nobody else may look into it, or put files there.
+	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return nil, err
 		}

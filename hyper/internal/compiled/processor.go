@@ -31,7 +31,8 @@ func Processor() (string, error) {
 		return "", fmt.Errorf("the processor's instruction set is not known: this system does not tell it")
 	}
 	lines := slices.Sorted(maps.Keys(found))
-	return fmt.Sprintf("%s/%s, %d processors\n%s", runtime.GOOS, runtime.GOARCH, Usable(), strings.Join(lines, "\n")), nil
+	return fmt.Sprintf("%s/%s, %d processors\n%s",
+		runtime.GOOS, runtime.GOARCH, Usable(), strings.Join(lines, "\n")), nil
 }
 
 // Environment are the variables that XLA reads and that change what it compiles.

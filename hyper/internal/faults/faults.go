@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
 // MostNumbers is the most numbers that an array may hold: programs count rows in 32 bits.
@@ -58,6 +61,20 @@ func NotNegative(name string, x float64) error {
 		return fmt.Errorf("%s must be finite and not negative, got %v", name, x)
 	}
 	return nil
+}
+
+// Known reports a value that an enumeration does not have: see package enum. 0 is a default.
+func Known[T enum.Value](name string, x T) error {
+	all := enum.All[T]()
+	if x >= 0 && int(x) <= len(all) {
+		return nil
+	}
+	last := len(all) - 1
+	words := make([]string, len(all))
+	for i, v := range all {
+		words[i] = v.String()
+	}
+	return fmt.Errorf("%s: unknown %d; choose %s or %s", name, int(x), strings.Join(words[:last], ", "), words[last])
 }
 
 // Size reports an array of more than MostNumbers numbers. No size may be negative.

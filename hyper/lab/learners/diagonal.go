@@ -24,7 +24,7 @@ type Diagonal struct {
 // NewDiagonal has the settings of appendix D.
 func NewDiagonal(arms bool) *Diagonal {
 	c := &Diagonal{Net: Net{[]int{60, 60}}, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson()}
-	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, string(train.Antithetic), 4, 0.1
+	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, train.Antithetic.String(), 4, 0.1
 	if arms {
 		c.Hidden, c.PriorMultiplier, c.Perturbation = nil, 1, 1
 	}

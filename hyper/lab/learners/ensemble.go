@@ -29,7 +29,7 @@ func NewEnsemble(arms bool) *Ensemble {
 	c := &Ensemble{
 		Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Start: Start{1}, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
 	}
-	c.StepSize, c.Integrate = 0.02, string(train.Analytic)
+	c.StepSize, c.Integrate = 0.02, train.Analytic.String()
 	if arms {
 		c.Hidden, c.Particles, c.StepSize, c.Perturbation = nil, 30, 0.05, 1
 	}

@@ -13,7 +13,7 @@ import (
 // The linear hypermodel of section 4.1 for 10 arms, with a smaller index, and what its learner does in 500 periods.
 func ExampleNewLinear() {
 	c, p := learners.NewLinear(true), bandit.NewGaussian().Problem()
-	c.IndexDim, c.Integrate = 5, string(train.Exact)
+	c.IndexDim, c.Integrate = 5, train.Exact.String()
 	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved(), "parameters")
 	l := c.Learner(p, 500)
 	fmt.Println(train.Trainer{Belief: l.Belief, Config: l.Train}.Way().Name, l.Policy)

@@ -31,10 +31,10 @@ func NewHypernetwork(arms bool) *Hypernetwork {
 		Net: Net{[]int{10, 10}}, HyperHidden: []int{27}, IndexDim: 10, InitialMap: 1, Prior: newPrior(), Descent: networkDescent(),
 		Exploration: thompson(),
 	}
-	c.StepSize, c.IndexSet, c.Indices = 0.0026, string(train.Frame), 60
+	c.StepSize, c.IndexSet, c.Indices = 0.0026, train.Frame.String(), 60
 	if arms {
 		c.Hidden, c.HyperHidden, c.StepSize, c.Perturbation = nil, []int{5}, 0.01, 1
-		c.IndexSet, c.Indices = string(train.IID), 64
+		c.IndexSet, c.Indices = train.IID.String(), 64
 	}
 	return c
 }

@@ -32,7 +32,7 @@ func NewLinear(arms bool) *Linear {
 	c := &Linear{
 		Net: Net{[]int{10, 10}}, IndexDim: 10, InitialMap: 0.3, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
 	}
-	c.StepSize, c.IndexSet, c.Indices = 0.004, string(train.Frame), 60
+	c.StepSize, c.IndexSet, c.Indices = 0.004, train.Frame.String(), 60
 	if arms {
 		c.Hidden = nil
 		c.StepSize, c.Indices, c.Perturbation = 0.05, 20, 1

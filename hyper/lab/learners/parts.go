@@ -41,7 +41,7 @@ type Descent struct {
 // NewDescent has the paper's way to train.
 func NewDescent() Descent {
 	return Descent{
-		Steps: 1, IndexSet: string(train.IID), Integrate: string(train.Sampled), Optimizer: train.SGD{}, Schedule: train.Constant{}, MapStep: 1,
+		Steps: 1, IndexSet: train.IID.String(), Integrate: train.Sampled.String(), Optimizer: train.SGD{}, Schedule: train.Constant{}, MapStep: 1,
 		Loss: train.Gaussian{}, Weights: unweighted,
 	}
 }
@@ -59,7 +59,13 @@ const unweighted = "none"
 
 func (c Descent) check() error {
 	errs := []error{faults.Positive("step-size", c.StepSize), faults.Positive("map-step", c.MapStep), faults.NotNegative("clip", c.Clip)}
-	integrate := train.Integration(c.Integrate)
+	integrate := lab.OfWord[train.Integration](c.Integrate)
+	weights := error(nil)
+	if c.Weights != unweighted {
+		weights = lab.CheckWord[train.Weights]("weights", c.Weights)
+	}
+	errs = append(errs, lab.CheckWord[train.IndexSet]("index-set", c.IndexSet),
+		lab.CheckWord[train.Integration]("integrate", c.Integrate), weights)
 	if integrate != train.Exact {
 		errs = append(errs, faults.AtLeast("sgd-steps", c.Steps, 1))
 	}
@@ -77,15 +83,15 @@ func (c Descent) learner(b hyper.Belief, policy explore.Policy, p bandit.Problem
 	l := learner.Learner{
 		Belief: b, Policy: policy, FreeSteps: true, StepSize: c.StepSize, MapStep: c.MapStep, Clip: c.Clip, Perturbation: -1, InitVariance: 1,
 		Train: train.Config{
-			Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, IndexSet: train.IndexSet(c.IndexSet),
-			Integrate: train.Integration(c.Integrate), Optimizer: c.Optimizer, Loss: c.Loss, Capacity: periods,
+			Steps: c.Steps, Batch: c.Batch, Indices: c.Indices, IndexSet: lab.OfWord[train.IndexSet](c.IndexSet),
+			Integrate: lab.OfWord[train.Integration](c.Integrate), Optimizer: c.Optimizer, Loss: c.Loss, Capacity: periods,
 		},
 	}
 	if c.Schedule != train.Schedule(train.Constant{}) {
 		l.Train.Schedule = c.Schedule
 	}
 	if c.Weights != unweighted {
-		l.Train.Weights = train.Weights(c.Weights)
+		l.Train.Weights = lab.OfWord[train.Weights](c.Weights)
 	}
 	if p.Moves {
 		l.Train.Inputs = p.Features

@@ -25,7 +25,7 @@ func NewSingle(arms bool) *Single {
 	c := &Single{
 		Net: Net{[]int{10, 10}}, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(), Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
 	}
-	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, string(train.Analytic)
+	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, train.Analytic.String()
 	if arms {
 		c.Hidden, c.StepSize = nil, 0.05
 	}

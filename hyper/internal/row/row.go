@@ -1,0 +1,58 @@
+// Package row takes rows out of arrays of several runs, and puts them in.
+package row
+
+import (
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// Take returns the rows of m [runs, rows, columns] at places, int32 [runs, n]: [runs, n, columns].
+func Take(m, at *Node) *Node {
+	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
+	n := at.Shape().Dim(1)
+	offset := MulScalar(Iota(m.Graph(), shapes.Make(dtypes.Int32, runs, 1), 0), int32(rows))
+	flat := Gather(Reshape(m, runs*rows, columns), Reshape(Add(at, offset), runs*n, 1))
+	return Reshape(flat, runs, n, columns)
+}
+
+// At returns the row of m [runs, rows, ...] at a place that all runs share, an int32 scalar: [runs, ...].
+func At(m, at *Node) *Node {
+	if !canSlice(m.Graph()) {
+		return ReduceSum(Where(is(m, at), m, ZerosLike(m)), 1)
+	}
+	sizes := slices.Clone(m.Shape().Dimensions)
+	sizes[1] = 1
+	return Squeeze(DynamicSlice(m, start(at, len(sizes)), sizes), 1)
+}
+
+// Put returns m [runs, rows, ...] with the row x [runs, ...] at a place that all runs share, an int32 scalar.
+func Put(m, x, at *Node) *Node {
+	x = InsertAxes(x, 1)
+	if !canSlice(m.Graph()) {
+		return Where(is(m, at), BroadcastToShape(x, m.Shape()), m)
+	}
+	return DynamicUpdateSlice(m, x, start(at, m.Rank()))
+}
+
+// canSlice tells whether a backend reads and writes parts of arrays at places that it computes.
+func canSlice(g *Graph) bool {
+	can := g.Backend().Capabilities().Operations
+	return can[compute.OpTypeDynamicUpdateSlice] && can[compute.OpTypeDynamicSlice]
+}
+
+// start is where a row of an array of a rank begins.
+func start(at *Node, rank int) []*Node {
+	from := slices.Repeat([]*Node{ScalarZero(at.Graph(), dtypes.Int32)}, rank)
+	from[1] = at
+	return from
+}
+
+// is tells which numbers of m are in a row.
+func is(m, at *Node) *Node {
+	return Equal(Iota(m.Graph(), shapes.Make(dtypes.Int32, m.Shape().Dimensions...), 1), at)
+}
