@@ -381,6 +381,7 @@ func shape(s *Setting) string {
 			values[f.Name] = f.get()
 		}
 	}
+	_, values["file_sha256"] = s.source()
 	text, _ := json.Marshal(values) // sorted by key
 	return string(text)
 }

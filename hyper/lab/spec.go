@@ -40,16 +40,19 @@ type Entry struct {
 // one length.
 func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
 
-// MarshalJSON writes {"agent": ..., "settings": {...}}.
+// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" where the world reads a file.
 func (e Entry) MarshalJSON() ([]byte, error) {
+	_, sum := e.Setting.source()
 	return json.Marshal(struct {
 		Agent    string         `json:"agent"`
 		Kind     string         `json:"learner,omitempty"`
 		Settings map[string]any `json:"settings"`
-	}{e.Agent, e.Kind, Values(e.Setting)})
+		File     string         `json:"file_sha256,omitempty"`
+	}{e.Agent, e.Kind, Values(e.Setting), sum})
 }
 
-// ParseSpec reads a Spec of one of the known experiments; unknown fields, agents and keys are errors.
+// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors, and so is a file
+// whose contents are not those that the Spec was made with.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {
 		Experiment string
@@ -57,6 +60,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 			Agent    string
 			Kind     string `json:"learner"`
 			Settings json.RawMessage
+			File     string `json:"file_sha256"`
 		}
 		Periods, Runs int
 		Seed          uint64
@@ -79,6 +83,9 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		}
 		if err := setValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
+		}
+		if err := s.sameSource(e.File); err != nil {
+			return Spec{}, x, fmt.Errorf("spec: %w", err)
 		}
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}

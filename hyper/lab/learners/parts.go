@@ -25,7 +25,7 @@ import (
 // the expectation over z in closed form; full-data takes all data by sufficient statistics, and exact is the minimiser
 // itself, without SGD steps.
 type Descent struct {
-	StepSize float64 `run:"true" want:"positive" help:"constant step size: of theta, or of a particle each time it is visited"`
+	StepSize float64 `run:"true" want:"positive" help:"constant step size of theta; of a particle, each visit's"`
 	Steps    int     `key:"sgd-steps" help:"SGD steps per period"`
 	Batch    int     `help:"data points per SGD step, drawn with replacement"`
 	Indices  int     `key:"index-samples" help:"indices z sampled per SGD step"`
@@ -36,7 +36,7 @@ type Descent struct {
 	Schedule  train.Schedule  `help:"how step sizes fall with the number of data"`
 
 	MapStep float64 `run:"true" want:"positive" help:"step size of what sees the index, as a multiple of step-size"`
-	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a loss's gradient over |D|; 0 is none"`
+	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient over |D|; 0 is none"`
 
 	Loss    train.Loss `help:"what a prediction costs: gaussian is the paper's, for rewards with Gaussian noise"`
 	Weights string     `help:"of a datum for an index: none (the paper's), or the bootstrap's bernoulli or exponential"`
@@ -109,7 +109,7 @@ func (c Exploration) set(l *learner.Learner, _ bandit.Problem) { l.Policy = c.Po
 
 // Net is the part of settings that describes the base model that is trained.
 type Net struct {
-	Hidden []int `help:"hidden widths of the network, as 10x10; none is a linear model, or a number an arm"`
+	Hidden []int `help:"hidden widths of the network, as 10x10; none is a linear model, or one number an arm"`
 }
 
 func (n Net) check() error {
@@ -160,7 +160,7 @@ func (v Variances) set(l *learner.Learner, _ bandit.Problem) {
 // Prior is the part of settings that describes the additive prior and its weight.
 type Prior struct {
 	Variances
-	PriorMultiplier float64 `run:"true" want:"not negative" help:"multiplies the variance of the additive prior's parameters"`
+	PriorMultiplier float64 `run:"true" want:"not negative" help:"multiplies the variance of the additive prior"`
 	PriorFactor     float64 `run:"true" want:"positive" help:"multiplies sigma_p^2 of the loss's regularizer"`
 }
 

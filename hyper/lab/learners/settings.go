@@ -14,14 +14,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
+// A part of settings is one or both of these.
+type (
+	setter interface {
+		set(l *learner.Learner, p bandit.Problem)
+	}
+	checker interface{ check() error }
+)
+
 // filled is a learner with a belief and the numbers of settings, for a problem; its defaults are not filled in.
 func filled(c any, b hyper.Belief, p bandit.Problem, periods int) learner.Learner {
 	l := learner.Learner{Belief: b, FreeSteps: true, Perturbation: -1, InitVariance: 1}
 	v := reflect.ValueOf(c).Elem()
 	for _, f := range slices.Backward(reflect.VisibleFields(v.Type())) { // a part's own parts first
-		if part, ok := v.FieldByIndex(f.Index).Interface().(interface {
-			set(*learner.Learner, bandit.Problem)
-		}); ok && f.Anonymous {
+		if !f.Anonymous {
+			continue
+		}
+		if part, ok := v.FieldByIndex(f.Index).Interface().(setter); ok {
 			part.set(&l, p)
 		}
 	}
@@ -54,7 +63,10 @@ func numberFaults(c any) error {
 		case "at least 1":
 			errs = append(errs, faults.AtLeast(name, int(x.Int()), 1))
 		}
-		if part, ok := x.Interface().(interface{ check() error }); ok && f.Anonymous {
+		if !f.Anonymous {
+			continue
+		}
+		if part, ok := x.Interface().(checker); ok {
 			errs = append(errs, part.check())
 		}
 	}
