@@ -26,7 +26,7 @@ type Spec struct {
 	Entries    []Entry `json:"entries"`
 	Periods    int     `json:"periods"`
 	Runs       int     `json:"runs"` // of each entry
-	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries are compared on the same environments
+	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries meet the same environments
 }
 
 // Entry is an agent with a setting.

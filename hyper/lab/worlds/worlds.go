@@ -29,7 +29,8 @@ func experiments() (order []string, known map[string]lab.Experiment) {
 	for _, w := range all {
 		order = append(order, w.name)
 		known[w.name] = lab.Experiment{
-			Name: w.name, Title: w.title, World: w.new, Others: learners.Known, Order: []string{"linear", "ensemble", "egreedy"},
+			Name: w.name, Title: w.title, World: w.new, Others: learners.Known,
+			Order: []string{"linear", "ensemble", "egreedy"},
 			Quick: lab.Size{Periods: 500, Runs: 8}, Full: lab.Size{Periods: 10_000, Runs: 100},
 		}
 	}
