@@ -123,15 +123,15 @@ func Set(s *Setting, name, text string) error {
 
 // unknownKey says that a setting lacks a key, or that it is one of another choice.
 func unknownKey(s *Setting, name string) error {
-	if key, choice := otherChoice(s, name); choice != "" {
-		return fmt.Errorf("key %q needs %s=%s", name, key, choice)
+	if err := needsChoice(s, name); err != nil {
+		return err
 	}
 	return fmt.Errorf("unknown key %q%s; the keys are %s", name, nearest.Hint(name, keyNames(s)),
 		strings.Join(keyNames(s), ", "))
 }
 
-// otherChoice finds a key among those that a setting would have with another choice: which choice of which key.
-func otherChoice(s *Setting, name string) (key, choice string) {
+// needsChoice says which choice of which key a setting would need to have a key, or is nil when none would do.
+func needsChoice(s *Setting, name string) error {
 	for _, f := range fields(s) {
 		if f.Kind != kindChoice {
 			continue
@@ -140,11 +140,11 @@ func otherChoice(s *Setting, name string) (key, choice string) {
 			v := reflect.ValueOf(c.Value)
 			named := func(g field) bool { return g.Name == name }
 			if v.Kind() == reflect.Struct && slices.ContainsFunc(fieldsOf(v, f.Name), named) {
-				return f.Name, c.Name
+				return fmt.Errorf("key %q needs %s=%s", name, f.Name, c.Name)
 			}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 func keyNames(s *Setting) []string {
@@ -183,10 +183,7 @@ func setValues(s *Setting, raw json.RawMessage) error {
 		}
 	}
 	for name, text := range values {
-		if HasKey(s, name) {
-			continue
-		}
-		if _, choice := otherChoice(s, name); choice != "" {
+		if HasKey(s, name) || needsChoice(s, name) != nil {
 			continue
 		}
 		if value, ok := retired[name]; ok {

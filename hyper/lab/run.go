@@ -24,7 +24,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 		return Progress{}, err
 	}
 	chosen := opts.BatchRuns <= 0
-	opts = opts.withDefaults(spec)
+	opts = opts.Defaults(spec)
 	var err error
 	if opts.BatchRuns, err = fit(spec, opts, chosen); err != nil {
 		return Progress{}, err

@@ -16,8 +16,8 @@ import (
 // The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any
 // begins.
 const (
-	MaxPeriods = math.MaxInt32
-	MaxRuns    = 10_000_000
+	maxPeriods = math.MaxInt32
+	maxRuns    = 10_000_000
 )
 
 // Spec says what to run: with its seeds it determines every result.
@@ -158,11 +158,11 @@ func (s *Setting) agree() error {
 // Validate reports every fault of the spec and its settings.
 func (s Spec) Validate() error {
 	var errs []error
-	if s.Periods < 1 || s.Periods > MaxPeriods {
-		errs = append(errs, fmt.Errorf("periods must be at least 1 and at most %d, got %d", MaxPeriods, s.Periods))
+	if s.Periods < 1 || s.Periods > maxPeriods {
+		errs = append(errs, fmt.Errorf("periods must be at least 1 and at most %d, got %d", maxPeriods, s.Periods))
 	}
-	if s.Runs < 1 || s.Runs > MaxRuns {
-		errs = append(errs, fmt.Errorf("runs must be at least 1 and at most %d, got %d", MaxRuns, s.Runs))
+	if s.Runs < 1 || s.Runs > maxRuns {
+		errs = append(errs, fmt.Errorf("runs must be at least 1 and at most %d, got %d", maxRuns, s.Runs))
 	}
 	if len(s.Entries) == 0 {
 		errs = append(errs, errors.New("no agent to run"))

@@ -63,8 +63,8 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 func (x Experiment) unused(agents []string, k string) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
-			if key, choice := otherChoice(s, k); choice != "" {
-				return fmt.Errorf("key %q needs %s=%s", k, key, choice)
+			if err := needsChoice(s, k); err != nil {
+				return err
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 func choicesFirst(s *Setting, keys []string) []string {
 	var choices, rest []string
 	for _, k := range keys {
-		if _, choice := otherChoice(s, k); choice != "" {
+		if needsChoice(s, k) != nil {
 			rest = append(rest, k)
 		} else {
 			choices = append(choices, k)

@@ -13,18 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// What happens to a shard.
-const (
-	started     = "started"
-	interrupted = "interrupted" // saved, to be gone on with
-	failed      = "failed"
-	done        = "done"
-)
-
 // event is a line of a shard's events.jsonl.
 type event struct {
 	Time    time.Time `json:"time"`
-	What    string    `json:"what"`
+	What    State     `json:"what"` // started, Interrupted, Failed or Done
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
 	Job     string    `json:"job,omitempty"` // the scheduler's name for it
