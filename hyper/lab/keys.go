@@ -75,7 +75,6 @@ func settable(v reflect.Value) reflect.Value {
 // KeyName is the name of the key of a field of a settings' struct.
 func KeyName(t reflect.StructField) string { return cmp.Or(t.Tag.Get("key"), kebab(t.Name)) }
 
-// keyOf describes a field.
 func keyOf(t reflect.StructField, choice string) Key {
 	k := Key{Name: KeyName(t), Help: t.Tag.Get("help"), PerRun: t.Tag.Get("run") != "", Kind: kindText}
 	if choice != "" {

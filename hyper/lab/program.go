@@ -96,7 +96,6 @@ func (p *program) buildInit(args []*Node) []*Node {
 	return flatten(state, p.names)
 }
 
-// buildStep advances a state by one period.
 func (p *program) buildStep(nodes []*Node) []*Node {
 	compilations.Add(1)
 	return p.period(nodes)
@@ -169,7 +168,6 @@ func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 	return train.RowOf(x, action)
 }
 
-// where is one state or another, by a bool scalar.
 func where(first *Node, one, other State) State {
 	out := State{}
 	for name, x := range one {

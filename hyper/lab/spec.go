@@ -170,7 +170,6 @@ func (s Spec) Validate() error {
 	return errors.Join(append(errs, s.settingFaults()...)...)
 }
 
-// settingFaults are those of the settings.
 func (s Spec) settingFaults() []error {
 	var all []agentFault
 	for _, e := range s.Entries {

@@ -72,7 +72,6 @@ func (x Experiment) unused(agents []string, k string) error {
 		strings.Join(x.keys(agents), ", "))
 }
 
-// parseSets reads "key=v1,v2" texts.
 func parseSets(sets []string) (keys []string, values map[string][]string, err error) {
 	var errs []error
 	values = map[string][]string{}
@@ -135,7 +134,6 @@ func choicesFirst(s *Setting, keys []string) []string {
 	return append(choices, rest...)
 }
 
-// copied is a copy of a setting of an agent.
 func (x Experiment) copied(agent string, s *Setting) (*Setting, error) {
 	fresh, err := x.New(agent)
 	if err != nil {
@@ -153,7 +151,6 @@ func (s *Setting) take(from *Setting) error {
 	return setValues(s, text)
 }
 
-// keys lists the keys of some agents.
 func (x Experiment) keys(agents []string) []string {
 	var all []string
 	for _, name := range agents {

@@ -57,7 +57,6 @@ func (f field) get() any {
 	}
 }
 
-// choiceName is the name of the value that a choice has.
 func choiceName(v reflect.Value) string {
 	if v.IsNil() {
 		return ""
@@ -70,7 +69,6 @@ func choiceName(v reflect.Value) string {
 	return kebab(v.Elem().Type().Name())
 }
 
-// set parses text into the field.
 func (f field) set(text string) error {
 	for _, p := range f.slots {
 		x, err := f.parse(text, p.value.Type())
@@ -129,7 +127,6 @@ func (f field) setJSON(raw json.RawMessage) error {
 	return f.set(text)
 }
 
-// noWidths stands for no hidden layer.
 const noWidths = "none"
 
 // widths writes hidden widths, as 10x10.
@@ -140,7 +137,6 @@ func widths(w []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(w), "[]"), " ", "x")
 }
 
-// parseWidths reads hidden widths.
 func parseWidths(text string) (out []int, err error) {
 	if text == noWidths {
 		return nil, nil

@@ -84,7 +84,6 @@ func (e *engine) command(k int) (cmd *exec.Cmd, in io.WriteCloser, out io.Reader
 	return cmd, in, out, errors.Join(err1, err2)
 }
 
-// listen reads the worker's messages until the batch is finished.
 func (e *engine) listen(lines *bufio.Reader, b batch, out workerSink) error {
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -24,7 +24,6 @@ func NewGeneric(b hyper.Belief) *Generic {
 // network stands for a base model that sees features.
 var network = Net{Hidden: []int{1}}
 
-// belief is that for a problem.
 func (c *Generic) belief(p bandit.Problem) hyper.Belief {
 	if b, ok := c.Belief.(hyper.Sized); ok {
 		return b.ForInputs(network.features(p))

@@ -204,7 +204,6 @@ func orNone(x float64) float64 {
 	return x
 }
 
-// single rounds to single precision, in which programs compute.
 func single(x float64) float64 { return float64(float32(x)) }
 
 // additive is the additive prior with an index in blocks: the world's own distribution of functions, where it is
@@ -219,7 +218,6 @@ func (c Prior) additive(p bandit.Problem, b hyper.BaseModel, layout func(hyper.B
 	return out
 }
 
-// sameInputs tells whether two base models take the same inputs.
 func sameInputs(a, b hyper.BaseModel) bool {
 	x, ok := a.(hyper.FixedInputs)
 	y, known := b.(hyper.FixedInputs)

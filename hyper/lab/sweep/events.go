@@ -89,7 +89,6 @@ const (
 	silence   = 90 * time.Second
 )
 
-// heart writes heartbeats while a shard is at work.
 type heart struct {
 	mu    sync.Mutex
 	path  string
@@ -131,7 +130,6 @@ func (h *heart) write() {
 	}
 }
 
-// stop ends the beat with a last one.
 func (h *heart) stop() {
 	close(h.end)
 	h.ended.Wait()

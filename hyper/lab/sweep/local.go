@@ -62,7 +62,6 @@ func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	return d.failed()
 }
 
-// dispatcher hands shards to workers.
 type dispatcher struct {
 	Local
 	dir   string
@@ -91,7 +90,6 @@ func (d *dispatcher) failed() error {
 		Ranges(numbers), d.dir, text, d.dir)
 }
 
-// next takes a shard from the queue.
 func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -181,7 +179,6 @@ func (d *dispatcher) hear(n int, m message) {
 	d.Progress(p)
 }
 
-// remote is a worker process.
 type remote struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser

@@ -61,7 +61,6 @@ func (p Plan) sameCode(first, h lab.Header, n int) error {
 	return nil
 }
 
-// unready is the error of shards that are not done, or nil.
 func unready(dir string, states []Status) error {
 	var left, damaged []int
 	for _, s := range states {

@@ -74,7 +74,6 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 	return errors.Join(err, record(path, event{What: Failed, Error: err.Error()}))
 }
 
-// work runs the shard's Spec with a heartbeat.
 func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	o.Dir, o.Backend, o.BatchRuns, o.Mix = path, p.Backend, p.BatchRuns, p.Mix
 	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})

@@ -117,7 +117,6 @@ func readHeartbeat(path string) (b heartbeat, age time.Duration) {
 	return b, time.Since(info.ModTime())
 }
 
-// checksum is the SHA-256 of a shard's results.
 func checksum(path string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(path, lab.ResultsFile))
 	if err != nil {

@@ -8,13 +8,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// world is one of them.
 type world struct {
 	name, title string
 	new         func() bandit.World
 }
 
-// all are the worlds.
 var all = []world{
 	{"table", "Rows of a CSV file: a contextual bandit", func() bandit.World { return new(bandit.Table) }},
 	{"drifting", "Gaussian bandit whose mean rewards drift", func() bandit.World { return bandit.NewDrifting() }},
