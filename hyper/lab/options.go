@@ -35,9 +35,9 @@ type Options struct {
 // ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
 var ErrInterrupted = errors.New("interrupted")
 
-// Defaults fills in what was left to choose for a Spec, as Run does. `hyper bench batches` measures the choice: on a CPU
-// a worker a core with small batches was fastest; on a GPU the larger the batch the better. A single program's runs are
-// shared out to all workers; with several, a worker that has one to itself compiles less.
+// Defaults fills in what was left to choose for a Spec, as Run does. `hyper bench batches` measures the choice: on a
+// CPU a worker a core with small batches was fastest; on a GPU the larger the batch the better. A single program's runs
+// are shared out to all workers; with several, a worker that has one to itself compiles less.
 func (o Options) Defaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
