@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ type Table struct {
 	read *table // of the File and Target that it says
 }
 
-var _ World = &Table{}
+var _ FromFile = &Table{}
 
 const (
 	mostBytes  = 256 << 20
@@ -50,6 +51,7 @@ const (
 // table is what a file has.
 type table struct {
 	file, target string          // as the world says them
+	sum          string          // SHA-256 of the file's contents, in hex
 	context      *tensors.Tensor // [rows, width]
 	class        *tensors.Tensor // of each row, int32 [rows, 1]
 	classes      int
@@ -73,6 +75,9 @@ func (b *Table) load() *table {
 	}
 	return b.read
 }
+
+// Source is the file as it was when it was read.
+func (b *Table) Source() (file, sha256 string) { return b.File, b.load().sum }
 
 // Problem has an action for each class, which sees the context in a block of its own.
 func (b *Table) Problem() Problem {
@@ -102,6 +107,7 @@ func (b *Table) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Ou
 // sheet is the text of a file.
 type sheet struct {
 	file   string
+	sum    string // SHA-256 of its contents, in hex
 	header []string
 	rows   [][]string
 	lines  []int // that each row begins at
@@ -134,7 +140,7 @@ func readTable(file, target string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file, target: target, classes: len(classes)}
+	t := &table{file: file, target: target, sum: s.sum, classes: len(classes)}
 	flat, class := make([]float32, 0, len(s.rows)*len(columns)), make([]int32, len(s.rows))
 	for r, row := range s.rows {
 		for _, c := range columns {
@@ -166,8 +172,10 @@ func readSheet(file string) (*sheet, error) {
 		return nil, fmt.Errorf("file: %w", err)
 	}
 	defer f.Close()
-	s := &sheet{file: file}
-	return s, faults.Prefix("file: "+file+" ", s.scan(csv.NewReader(io.LimitReader(f, mostBytes))))
+	s, sum := &sheet{file: file}, sha256.New()
+	err = s.scan(csv.NewReader(io.TeeReader(io.LimitReader(f, mostBytes), sum))) // to the end of the file
+	s.sum = fmt.Sprintf("%x", sum.Sum(nil))
+	return s, faults.Prefix("file: "+file+" ", err)
 }
 
 // scan reads header and cells, no more than a table may have. The reader wants as many fields in each row as in the

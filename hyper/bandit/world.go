@@ -28,6 +28,13 @@ type World interface {
 	Step(state State, n hyper.Numbers, s rng.Stream, period, action *Node) (Outcome, State)
 }
 
+// FromFile is a capability of a World whose truth is in a file: results say what the file had in it.
+type FromFile interface {
+	World
+	// Source names the file, with the SHA-256 of its contents in hex. The settings must be valid.
+	Source() (file, sha256 string)
+}
+
 // State is what a world carries from period to period: nodes by name, with the runs axis first.
 type State = map[string]*Node
 

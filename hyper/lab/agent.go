@@ -18,8 +18,9 @@ type Agent interface {
 	// Numbers are those that do not shape the computation, by name. The methods get them back as nodes.
 	Numbers() map[string]float64
 	Init(s rng.Stream, n hyper.Numbers) State
-	// Act returns the action of each run, int32 [runs], and the values it was chosen by, [runs, ...]: a run whose values
-	// are not finite has diverged. period counts from 0 (int32 scalar); x and there are as in learner.Learner.Act.
+	// Act returns the action of each run, int32 [runs], and the values that it was chosen by, [runs, ...]: a run whose
+	// values are not finite has diverged. period counts from 0 (int32 scalar); x and there are as learner.Learner has
+	// them.
 	Act(state State, n hyper.Numbers, s rng.Stream, period, x, there *Node) (action, values *Node)
 	// Learn returns the state after a datum.
 	Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State

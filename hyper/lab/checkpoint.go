@@ -65,7 +65,6 @@ func (c checkpoint) check(p plan, b batch) error {
 	return nil
 }
 
-// removeCheckpoint forgets the checkpoint of a finished batch.
 func removeCheckpoint(dir string, batch int) { _ = os.Remove(checkpointPath(dir, batch)) }
 
 // WriteFile writes a file atomically: under another name first, synced, then renamed.

@@ -25,8 +25,8 @@ type Experiment struct {
 	Quick, Full Size
 	Failure     float64 // regret per period, late in a run, above which it counts as failed
 	Claims      []Claim
-	// Target is the average regret per period, over runs of the Full size, below which a setting performs well; nil when
-	// there is no such thing.
+	// Target is the average regret per period, over runs of the Full size, below which a setting performs well; nil is
+	// none.
 	Target func(*Setting) float64
 
 	usual map[string]*Setting // instead of an agent's default, see WithDefaults

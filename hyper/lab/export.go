@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
@@ -25,29 +26,37 @@ func Export(dir, path string, known map[string]Experiment) error {
 	if len(rows) != want {
 		return fmt.Errorf("%s: %w: it has %d of %d rows; resume it first", dir, ErrResults, len(rows), want)
 	}
-	return WritePiece(path, h, rows)
+	return WriteResults(path, h, rows)
 }
 
 // A regret in a piece of a study is a whole number of pieceParts of 1.
 const pieceParts = 1e3
 
-// WritePiece writes complete results to a file as Export does.
-func WritePiece(path string, h Header, rows []Row) error {
-	kept := thinned(h.Spec.Periods)
+// WriteResults writes complete results to a file: as Export does, or to FILE.jsonl with every row and every digit.
+func WriteResults(path string, h Header, rows []Row) error {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(z)
+	lines, piece, kept := json.NewEncoder(z), filepath.Ext(path) != ".jsonl", thinned(h.Spec.Periods)
+	if !piece {
+		lines = json.NewEncoder(&out)
+	}
 	err = lines.Encode(h)
 	for _, r := range rows {
-		if slices.Contains(kept, r.Period) && err == nil {
-			r.Regret = Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
-			err = lines.Encode(r)
+		if piece && !slices.Contains(kept, r.Period) {
+			continue
 		}
+		if piece {
+			r.Regret = Float(math.Round(float64(r.Regret)*pieceParts) / pieceParts)
+		}
+		err = errors.Join(err, lines.Encode(r))
 	}
-	if err = errors.Join(err, z.Close()); err != nil {
+	if piece {
+		err = errors.Join(err, z.Close())
+	}
+	if err != nil {
 		return err
 	}
 	return saved.WriteFile(path, out.Bytes())

@@ -63,9 +63,3 @@ func Memory(few, more Calibration) (run, process int64) {
 	}
 	return run, max(0, few.Peak-run*int64(few.Runs))
 }
-
-// FreeMemory is the memory that programs may still take on this machine, in bytes, or 0 where the system does not tell.
-func FreeMemory() int64 { return freeMemory() }
-
-// Defaults are the Options that Run takes for a Spec in place of what is not given.
-func (o Options) Defaults(spec Spec) Options { return o.withDefaults(spec) }

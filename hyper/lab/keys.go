@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -27,20 +26,6 @@ type Key struct {
 	Choices    []string
 }
 
-// field is a key with the slots where its value is: in the world, in the learner, or in both.
-type field struct {
-	Key
-	slots []slot
-	off   bool // a number that 0 turns off, and it is 0: a computation without it
-}
-
-// slot is a field of a struct, or of the value that a choice has.
-type slot struct {
-	value reflect.Value
-	in    *reflect.Value // the interface that holds the choice's value; nil for a field that can be set itself
-	name  string         // of the field of that value
-}
-
 // fields lists the keys of a setting, those of the world first.
 func fields(s *Setting) []field {
 	var out []field
@@ -58,64 +43,48 @@ func fields(s *Setting) []field {
 	return out
 }
 
-// fieldsOf lists the keys of a struct; those of a choice's value are named after the choice.
+// fieldsOf lists the keys of a struct that can be set; those of a choice's value are named after the choice.
 func fieldsOf(v reflect.Value, choice string) []field {
 	var out []field
-	for i := range v.NumField() {
-		t := v.Type().Field(i)
-		if t.Anonymous && t.Type.Kind() == reflect.Struct {
-			out = append(out, fieldsOf(v.Field(i), choice)...)
-			continue
-		}
+	for _, t := range reflect.VisibleFields(v.Type()) {
 		if t.Tag.Get("help") == "" {
 			continue
 		}
-		f := field{Key: keyOf(t, choice), slots: []slot{{value: v.Field(i), name: t.Name}}}
-		f.off = t.Tag.Get("run") == "positive" && v.Field(i).Float() == 0
+		x := v.FieldByIndex(t.Index)
+		f := field{Key: keyOf(t, choice), slots: []slot{{value: x}}}
+		f.off = t.Tag.Get("run") == "positive" && x.Float() == 0
 		out = append(out, f)
-		if t.Type.Kind() == reflect.Interface && !v.Field(i).IsNil() {
-			out = append(out, fieldsOfChoice(v.Field(i), f.Name)...)
+		if f.Kind == kindChoice && !x.IsNil() && x.Elem().Kind() == reflect.Struct {
+			whole := settable(x.Elem())
+			for _, g := range fieldsOf(whole, f.Name) {
+				g.slots[0].in, g.slots[0].whole = x, whole
+				out = append(out, g)
+			}
 		}
 	}
 	return out
 }
 
-// fieldsOfChoice lists the keys of the value that a choice has.
-func fieldsOfChoice(in reflect.Value, choice string) []field {
-	value := in.Elem()
-	if value.Kind() != reflect.Struct {
-		return nil
-	}
-	out := fieldsOf(value, choice)
-	for i := range out {
-		out[i].slots[0].in = &in
-	}
+// settable is a copy of a value, which can be set as the value in an interface cannot.
+func settable(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
 	return out
 }
 
 // KeyName is the name of the key of a field of a settings' struct.
 func KeyName(t reflect.StructField) string { return cmp.Or(t.Tag.Get("key"), kebab(t.Name)) }
 
-// keyOf describes a field.
 func keyOf(t reflect.StructField, choice string) Key {
-	k := Key{Name: KeyName(t), Help: t.Tag.Get("help"), PerRun: t.Tag.Get("run") != ""}
+	k := Key{Name: KeyName(t), Help: t.Tag.Get("help"), PerRun: t.Tag.Get("run") != "", Kind: kindText}
 	if choice != "" {
 		k.Name = KeyOfChoice(choice, t.Name)
 	}
-	switch t.Type.Kind() {
-	case reflect.Int:
-		k.Kind = "int"
-	case reflect.Float64:
-		k.Kind = "number"
-	case reflect.Bool:
-		k.Kind = "yes or no"
-	case reflect.Slice:
-		k.Kind = "widths"
-	case reflect.Interface:
-		k.Kind = "choice"
+	if kind, ok := kinds[t.Type.Kind()]; ok {
+		k.Kind = kind
+	}
+	if k.Kind == kindChoice {
 		k.Choices = Names(choicesOf(t.Type))
-	default:
-		k.Kind = "text"
 	}
 	return k
 }
@@ -127,128 +96,6 @@ func kebab(name string) string {
 
 // words finds where a word ends and the next begins.
 var words = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
-
-// get is the value as results have it.
-func (f field) get() any {
-	v := f.slots[0].value
-	switch f.Kind {
-	case "yes or no":
-		if v.Bool() {
-			return "yes"
-		}
-		return "no"
-	case "widths":
-		return widths(v.Interface().([]int))
-	case "choice":
-		return choiceName(v)
-	}
-	if f.Kind == "text" {
-		return v.String()
-	}
-	return v.Interface()
-}
-
-// choiceName is the name of the value that a choice has.
-func choiceName(v reflect.Value) string {
-	for _, c := range choicesOf(v.Type()) {
-		if !v.IsNil() && reflect.TypeOf(c.Value) == v.Elem().Type() {
-			return c.Name
-		}
-	}
-	if v.IsNil() {
-		return ""
-	}
-	return kebab(v.Elem().Type().Name())
-}
-
-// set parses text into the field.
-func (f field) set(text string) error {
-	for _, p := range f.slots {
-		x, err := f.parse(text, p.value.Type())
-		if err != nil {
-			return fmt.Errorf("%s=%s: want %w", f.Name, text, err)
-		}
-		p.put(x)
-	}
-	return nil
-}
-
-// put sets the field to x.
-func (p slot) put(x reflect.Value) {
-	if p.in == nil {
-		p.value.Set(x)
-		return
-	}
-	whole := reflect.New(p.in.Elem().Type()).Elem() // a value in an interface cannot be set: a copy replaces it
-	whole.Set(p.in.Elem())
-	whole.FieldByName(p.name).Set(x)
-	p.in.Set(whole)
-}
-
-// parse makes a value of a type; the error says what text must be.
-func (f field) parse(text string, t reflect.Type) (reflect.Value, error) {
-	switch f.Kind {
-	case "int":
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return reflect.Value{}, fmt.Errorf("a whole number")
-		}
-		return reflect.ValueOf(n), nil
-	case "number":
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return reflect.Value{}, fmt.Errorf("a finite number")
-		}
-		return reflect.ValueOf(x), nil
-	case "yes or no":
-		if text != "yes" && text != "no" {
-			return reflect.Value{}, fmt.Errorf("yes or no")
-		}
-		return reflect.ValueOf(text == "yes"), nil
-	case "widths":
-		w, err := parseWidths(text)
-		return reflect.ValueOf(w), err
-	case "choice":
-		for _, c := range choicesOf(t) {
-			if c.Name == text {
-				return reflect.ValueOf(c.Value), nil
-			}
-		}
-		return reflect.Value{}, fmt.Errorf("one of %s%s", strings.Join(f.Choices, ", "), nearest.Hint(text, f.Choices))
-	}
-	return reflect.ValueOf(text).Convert(t), nil
-}
-
-// noWidths stands for no hidden layer.
-const noWidths = "none"
-
-// widths writes hidden widths, as 10x10.
-func widths(w []int) string {
-	if len(w) == 0 {
-		return noWidths
-	}
-	var parts []string
-	for _, n := range w {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, "x")
-}
-
-// parseWidths reads hidden widths.
-func parseWidths(text string) ([]int, error) {
-	if text == noWidths {
-		return nil, nil
-	}
-	var out []int
-	for _, part := range strings.Split(text, "x") {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("widths of hidden layers joined by x, as 10x10, or %s", noWidths)
-		}
-		out = append(out, n)
-	}
-	return out, nil
-}
 
 // Keys lists the keys of a setting with their present values as defaults.
 func Keys(s *Setting) []Key {
@@ -275,30 +122,28 @@ func Set(s *Setting, name, text string) error {
 
 // unknownKey says that a setting lacks a key, or that it is one of another choice.
 func unknownKey(s *Setting, name string) error {
-	if key, choice := otherChoice(s, name); choice != "" {
-		return fmt.Errorf("key %q needs %s=%s", name, key, choice)
+	if err := needsChoice(s, name); err != nil {
+		return err
 	}
 	return fmt.Errorf("unknown key %q%s; the keys are %s", name, nearest.Hint(name, keyNames(s)),
 		strings.Join(keyNames(s), ", "))
 }
 
-// otherChoice finds a key among those that a setting would have with another choice: which choice of which key.
-func otherChoice(s *Setting, name string) (key, choice string) {
+// needsChoice says which choice of which key a setting would need to have a key, or is nil when none would do.
+func needsChoice(s *Setting, name string) error {
 	for _, f := range fields(s) {
-		if f.Kind != "choice" {
+		if f.Kind != kindChoice {
 			continue
 		}
 		for _, c := range choicesOf(f.slots[0].value.Type()) {
 			v := reflect.ValueOf(c.Value)
-			if v.Kind() != reflect.Struct {
-				continue
-			}
-			if slices.ContainsFunc(fieldsOf(v, f.Name), func(g field) bool { return g.Name == name }) {
-				return f.Name, c.Name
+			named := func(g field) bool { return g.Name == name }
+			if v.Kind() == reflect.Struct && slices.ContainsFunc(fieldsOf(v, f.Name), named) {
+				return fmt.Errorf("key %q needs %s=%s", name, f.Name, c.Name)
 			}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 func keyNames(s *Setting) []string {
@@ -328,7 +173,7 @@ func setValues(s *Setting, raw json.RawMessage) error {
 	for _, choices := range []bool{true, false} { // which have keys of their own
 		for _, f := range fields(s) {
 			text, given := values[f.Name]
-			if !given || (f.Kind == "choice") != choices {
+			if !given || (f.Kind == kindChoice) != choices {
 				continue
 			}
 			if err := f.setJSON(text); err != nil {
@@ -337,10 +182,7 @@ func setValues(s *Setting, raw json.RawMessage) error {
 		}
 	}
 	for name, text := range values {
-		if HasKey(s, name) {
-			continue
-		}
-		if _, choice := otherChoice(s, name); choice != "" {
+		if HasKey(s, name) || needsChoice(s, name) != nil {
 			continue
 		}
 		if value, ok := retired[name]; ok {
@@ -354,25 +196,6 @@ func setValues(s *Setting, raw json.RawMessage) error {
 	return nil
 }
 
-// setJSON sets the field to a JSON value: a number, or a text.
-func (f field) setJSON(raw json.RawMessage) error {
-	if f.Kind == "int" || f.Kind == "number" {
-		for _, p := range f.slots {
-			x := reflect.New(p.value.Type())
-			if err := json.Unmarshal(raw, x.Interface()); err != nil {
-				return err
-			}
-			p.put(x.Elem())
-		}
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return err
-	}
-	return f.set(text)
-}
-
 // shape returns what shapes the computation of a setting, as a string that equal shapes share.
 func shape(s *Setting) string {
 	values := map[string]any{}
@@ -381,6 +204,7 @@ func shape(s *Setting) string {
 			values[f.Name] = f.get()
 		}
 	}
+	_, values["file_sha256"] = s.source()
 	text, _ := json.Marshal(values) // sorted by key
 	return string(text)
 }

@@ -258,7 +258,8 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 	}
 	for i := range 2 {
 		if digests[[2]int{0, i}] != digests[[2]int{2, i}] || digests[[2]int{0, i}] == digests[[2]int{1, i}] {
-			t.Errorf("run %d acts as %x without a bound, %x with a large one and %x with a small one; want the first two alike", i, digests[[2]int{0, i}], digests[[2]int{2, i}], digests[[2]int{1, i}])
+			t.Errorf("run %d acts as %x without a bound, %x with a large one and %x with a small one; want the first "+
+				"two alike", i, digests[[2]int{0, i}], digests[[2]int{2, i}], digests[[2]int{1, i}])
 		}
 	}
 }

@@ -15,7 +15,7 @@ var ErrMemory = errors.New("not enough memory")
 // Fits tells whether Run would refuse a Spec for want of memory.
 func Fits(spec Spec, o Options) error {
 	chosen := o.BatchRuns <= 0
-	_, err := fit(spec, o.withDefaults(spec), chosen)
+	_, err := fit(spec, o.Defaults(spec), chosen)
 	return err
 }
 
@@ -23,7 +23,7 @@ func Fits(spec Spec, o Options) error {
 // chosen. It counts what runs carry, twice; what a period needs beside it is not known before it is compiled. A GPU's
 // memory is not known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
-	free := freeMemory()
+	free := FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
 		return o.BatchRuns, nil
 	}

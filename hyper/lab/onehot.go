@@ -9,7 +9,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// oneHot is an agent that sees arms as one-hot vectors.
 type oneHot struct {
 	Agent
 	arms int

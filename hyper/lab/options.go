@@ -35,10 +35,10 @@ type Options struct {
 // ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
 var ErrInterrupted = errors.New("interrupted")
 
-// withDefaults fills in what was left to choose. `hyper bench batches` measures the choice: on a CPU a worker a core
-// with small batches was fastest; on a GPU the larger the batch the better. A single program's runs are shared out to
-// all workers; with several, a worker that has one to itself compiles less.
-func (o Options) withDefaults(spec Spec) Options {
+// Defaults fills in what was left to choose for a Spec, as Run does. `hyper bench batches` measures the choice: on a
+// CPU a worker a core with small batches was fastest; on a GPU the larger the batch the better. A single program's runs
+// are shared out to all workers; with several, a worker that has one to itself compiles less.
+func (o Options) Defaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
@@ -63,7 +63,7 @@ func (o Options) withDefaults(spec Spec) Options {
 	return o
 }
 
-// BatchRuns is a good number of runs in one batch for a backend that has enough of them, see withDefaults.
+// BatchRuns is a good number of runs in one batch for a backend that has enough of them, see Options.Defaults.
 func BatchRuns(name string) int {
 	switch name {
 	case backend.XLACPU:

@@ -22,7 +22,8 @@ func outsider(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	mod := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(own), "module example.com/outsider")
-	mod += fmt.Sprintf("\nrequire github.com/hypermodels/hypermodels v0.0.0\nreplace github.com/hypermodels/hypermodels => %s\n", root)
+	const path = "github.com/hypermodels/hypermodels"
+	mod += fmt.Sprintf("\nrequire %s v0.0.0\nreplace %s => %s\n", path, path, root)
 	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +41,8 @@ func outsider(t *testing.T, dir string) {
 	}
 }
 
-// A module of one's own, with exported names alone, adds a belief, a world and a policy, and sweeps them on two workers:
-// each of the four settings has a regret of its own, and none diverges.
+// A module of one's own, with exported names alone, adds a belief, a world and a policy, and sweeps them on two
+// workers: each of the four settings has a regret of its own, and none diverges.
 func TestOutsidersModule(t *testing.T) {
 	dir := t.TempDir()
 	outsider(t, dir)
@@ -50,7 +51,8 @@ func TestOutsidersModule(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "outsider"), filepath.Join(dir, "results")).CombinedOutput()
+	program := exec.CommandContext(t.Context(), filepath.Join(dir, "outsider"), filepath.Join(dir, "results"))
+	out, err := program.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

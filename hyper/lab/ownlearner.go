@@ -17,7 +17,8 @@ import (
 func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
 	if _, ok := x.Others[kind]; !ok {
 		names := slices.Sorted(maps.Keys(x.Others))
-		return x, fmt.Errorf("unknown learner %q%s; choose %s", kind, nearest.Hint(kind, names), strings.Join(names, ", "))
+		return x, fmt.Errorf("unknown learner %q%s; choose %s", kind, nearest.Hint(kind, names),
+			strings.Join(names, ", "))
 	}
 	if _, taken := x.Agents[name]; taken {
 		return x, fmt.Errorf("experiment %s has an agent %s of its own; choose another name", x.Name, name)

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,8 @@ func TestPart(t *testing.T) {
 					got = append(got, int(r.Regret))
 				}
 			}
-			if n := got[len(got)-1]; fmt.Sprint(lab.Values(e.Setting)) != fmt.Sprint(lab.Values(h.Spec.Entries[n].Setting)) {
+			n := got[len(got)-1]
+			if want := lab.Values(h.Spec.Entries[n].Setting); !maps.Equal(lab.Values(e.Setting), want) {
 				t.Errorf("%q: the rows of entry %d belong to other settings", sets, n)
 			}
 		}

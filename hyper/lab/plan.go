@@ -58,10 +58,8 @@ func batches(runs, size int) int {
 	return (runs + size - 1) / size
 }
 
-// rows is the number of rows that the batch will have written.
 func (p plan) rows(b batch) int { return len(b.lanes) * len(Schedule(p.spec.Periods)) }
 
-// seeds returns the seed of each run of a batch.
 func (p plan) seeds(b batch) []uint64 {
 	out := make([]uint64, len(b.lanes))
 	for i, l := range b.lanes {

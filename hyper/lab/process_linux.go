@@ -56,8 +56,9 @@ func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
 // forgetPeak has peakMemory begin anew, from what the process has now.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// freeMemory is the memory still free, in bytes: the machine's, or the process's control group's if that is less.
-func freeMemory() int64 {
+// FreeMemory is the memory that programs may still take, in bytes, or 0 where the system does not tell: the machine's,
+// or the process's control group's if that is less.
+func FreeMemory() int64 {
 	free := kilobytes("/proc/meminfo", "MemAvailable:")
 	limit, err1 := number("/sys/fs/cgroup/memory.max")
 	used, err2 := number("/sys/fs/cgroup/memory.current")

@@ -24,5 +24,5 @@ func peakMemory() int64 { return 0 }
 // forgetPeak does nothing.
 func forgetPeak() {}
 
-// freeMemory is not known.
-func freeMemory() int64 { return 0 }
+// FreeMemory is not known: 0.
+func FreeMemory() int64 { return 0 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -97,7 +96,6 @@ func (p *program) buildInit(args []*Node) []*Node {
 	return flatten(state, p.names)
 }
 
-// buildStep advances a state by one period.
 func (p *program) buildStep(nodes []*Node) []*Node {
 	compilations.Add(1)
 	return p.period(nodes)
@@ -129,12 +127,11 @@ func (p *program) buildLoop(args []*Node) []*Node {
 
 // period is one period of interaction of every run: act, step the environment, learn.
 func (p *program) period(nodes []*Node) []*Node {
-	state := State{}
+	state := hyper.Numbers{}
 	for i, name := range p.names {
 		state[name] = nodes[i]
 	}
-	in := hyper.Numbers(prefixed(state, "in."))
-	world, agent := prefixed(state, "env."), prefixed(state, "agent.")
+	in, world, agent := state.Part("in."), State(state.Part("env.")), State(state.Part("agent."))
 	ofWorld, ofAgent := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
 	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
@@ -144,7 +141,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	action, values := p.agent.Act(agent, ofAgent, streams.Act(t), t, x, offer.There)
 	outcome, world := p.world.Step(world, ofWorld, root.Named("env"), t, action)
 
-	out := maps.Clone(state)
+	out := State(maps.Clone(state))
 	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
 	if p.problem.Delays {
 		d.Number, d.Action = state[stateData], outcome.Late.Action
@@ -171,7 +168,6 @@ func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 	return train.RowOf(x, action)
 }
 
-// where is one state or another, by a bool scalar.
 func where(first *Node, one, other State) State {
 	out := State{}
 	for name, x := range one {
@@ -258,16 +254,6 @@ func addPrefixed(state State, prefix string, part State) {
 	for name, v := range part {
 		state[prefix+name] = v
 	}
-}
-
-func prefixed(state State, prefix string) State {
-	out := State{}
-	for name, v := range state {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			out[rest] = v
-		}
-	}
-	return out
 }
 
 func flatten(state State, names []string) []*Node {

@@ -83,7 +83,6 @@ func (w workerSink) computed(number, runPeriods int, busy time.Duration) error {
 	return nil
 }
 
-// recorded passes on the rows of a batch that are new.
 func (w workerSink) recorded(batch int, rows []Row) { w.heard.rows(batch, rows) }
 
 // saved writes the rows that are next in order, and forgets the checkpoints of batches now written.
@@ -106,7 +105,6 @@ func (e *engine) progress() Progress {
 	return p
 }
 
-// listener passes rows on to Options.Rows, each once.
 type listener struct {
 	mu   sync.Mutex
 	tell func([]Row)

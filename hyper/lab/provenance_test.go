@@ -31,7 +31,8 @@ var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
 
 func TestMixable(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
-	two, three := []Entry{{Agent: "toy", Setting: toySetting(2)}}, []Entry{{Agent: "toy", Setting: toySetting(2)}, {Agent: "toy", Setting: toySetting(3)}}
+	two := []Entry{{Agent: "toy", Setting: toySetting(2)}}
+	three := append(two[:1:1], Entry{Agent: "toy", Setting: toySetting(3)})
 	at := func(epoch int, revision string) Provenance { return Provenance{Epoch: epoch, Revision: revision} }
 	built := func(p Provenance, build string) Provenance {
 		p.Modified, p.Build = p.Revision != Unknown, build
@@ -57,7 +58,8 @@ func TestMixable(t *testing.T) {
 		"unknown, one program":   {built(at(2, Unknown), "x"), built(at(2, Unknown), "x"), two, ""},
 		"sources that moved on": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, built(at(2, Unknown), "x"),
 			three, ""},
-		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"}, Provenance{Epoch: 2, Revision: commitA, Build: "y"},
+		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"},
+			Provenance{Epoch: 2, Revision: commitA, Build: "y"},
 			three, ""},
 		"unknown, no program":    {at(2, Unknown), at(2, Unknown), two, "unknown"},
 		"modified, no program":   {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
@@ -102,7 +104,8 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 	t.Helper()
 	dir = t.TempDir()
 	h.Format, h.Version, h.Backend, h.BatchRuns = Format, "0.1.0", "go", 2
-	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3, Entries: []Entry{{Agent: "toy", Setting: toySetting(3)}}}
+	h.Spec = Spec{Experiment: "toys", Periods: 10, Runs: 2, Seed: 3,
+		Entries: []Entry{{Agent: "toy", Setting: toySetting(3)}}}
 	line, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,6 @@ func parseFile(path string, known map[string]Experiment) (found parsed, err erro
 	return found, nil
 }
 
-// parsed is what parseResults read.
 type parsed struct {
 	header Header
 	rows   []Row

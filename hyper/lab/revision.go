@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// modulePath is this module's.
 const modulePath = "github.com/hypermodels/hypermodels"
 
 // archived is the commit in sources that git exported or an image was made of, and a placeholder in a checkout.
@@ -146,7 +145,6 @@ func isFresh(root, program string) bool {
 	return fresh
 }
 
-// isSource tells whether a file of the module may decide results.
 func isSource(path string) bool {
 	code := slices.Contains([]string{".go", ".c", ".h", ".s"}, filepath.Ext(path))
 	return code && !strings.HasSuffix(path, "_test.go")

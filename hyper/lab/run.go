@@ -24,7 +24,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 		return Progress{}, err
 	}
 	chosen := opts.BatchRuns <= 0
-	opts = opts.withDefaults(spec)
+	opts = opts.Defaults(spec)
 	var err error
 	if opts.BatchRuns, err = fit(spec, opts, chosen); err != nil {
 		return Progress{}, err
@@ -189,7 +189,6 @@ func goOn(path string, found parsed, code Provenance) error {
 	return WriteFile(path, slices.Concat(line, []byte{'\n'}, text[found.first:found.whole]))
 }
 
-// work advances the batches, some at a time.
 func (e *engine) work(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -225,7 +224,6 @@ func (e *engine) work(ctx context.Context) error {
 	}
 }
 
-// worker advances batches of the queue, in this process or in one of its own.
 func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch, out workerSink) error {
 	if e.processes() {
 		return e.remote(ctx, queue, out)

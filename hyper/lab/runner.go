@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// sink hears what a runner does for a worker.
 type sink interface {
 	compiled(shape int, d time.Duration) error
 	computed(batch, runPeriods int, busy time.Duration) error
@@ -21,7 +20,6 @@ type sink interface {
 	saved(batch int, rows []Row, done bool) error
 }
 
-// runner advances batches of a plan.
 type runner struct {
 	plan     plan
 	opts     Options
@@ -117,7 +115,6 @@ func (a *advancing) call() (err error) {
 	return nil
 }
 
-// record adds the rows of the period.
 func (a *advancing) record() error {
 	regret, err1 := read[float64](a.program, a.state, stateRegret)
 	digest, err2 := read[uint32](a.program, a.state, stateDigest)
@@ -133,7 +130,6 @@ func (a *advancing) record() error {
 	return nil
 }
 
-// save writes the batch's checkpoint.
 func (a *advancing) save() error {
 	c := checkpoint{Batch: a.batch.number, Names: a.program.names, Rows: a.rows}
 	if err := c.save(a.runner.opts.Dir, a.state); err != nil {

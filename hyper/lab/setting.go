@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
@@ -47,6 +48,24 @@ func (s *Setting) Validate() error {
 	}
 	p := s.World.Problem()
 	return s.Learner.Validate(&p)
+}
+
+// source names the file that the world reads, with the SHA-256 of its contents. Both are "" where it reads none, or
+// cannot.
+func (s *Setting) source() (file, sum string) {
+	if w, ok := s.World.(bandit.FromFile); ok && w.Validate() == nil {
+		return w.Source()
+	}
+	return "", ""
+}
+
+// sameSource returns an error unless the world's file has these contents; "" is of a Spec that does not tell.
+func (s *Setting) sameSource(sum string) error {
+	if file, now := s.source(); sum != "" && now != "" && sum != now {
+		return fmt.Errorf("file %s has changed: its SHA-256 is %.12s..., and was %.12s...: bring back the old file to "+
+			"use these results, or run anew in another folder", file, now, sum)
+	}
+	return nil
 }
 
 // once joins errors, with each fault that several have once.

@@ -16,8 +16,8 @@ import (
 // The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any
 // begins.
 const (
-	MaxPeriods = math.MaxInt32
-	MaxRuns    = 10_000_000
+	maxPeriods = math.MaxInt32
+	maxRuns    = 10_000_000
 )
 
 // Spec says what to run: with its seeds it determines every result.
@@ -26,7 +26,7 @@ type Spec struct {
 	Entries    []Entry `json:"entries"`
 	Periods    int     `json:"periods"`
 	Runs       int     `json:"runs"` // of each entry
-	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries are compared on the same environments
+	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries meet the same environments
 }
 
 // Entry is an agent with a setting.
@@ -40,16 +40,19 @@ type Entry struct {
 // one length.
 func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
 
-// MarshalJSON writes {"agent": ..., "settings": {...}}.
+// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" where the world reads a file.
 func (e Entry) MarshalJSON() ([]byte, error) {
+	_, sum := e.Setting.source()
 	return json.Marshal(struct {
 		Agent    string         `json:"agent"`
 		Kind     string         `json:"learner,omitempty"`
 		Settings map[string]any `json:"settings"`
-	}{e.Agent, e.Kind, Values(e.Setting)})
+		File     string         `json:"file_sha256,omitempty"`
+	}{e.Agent, e.Kind, Values(e.Setting), sum})
 }
 
-// ParseSpec reads a Spec of one of the known experiments; unknown fields, agents and keys are errors.
+// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors, and so is a file
+// whose contents are not those that the Spec was made with.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {
 		Experiment string
@@ -57,6 +60,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 			Agent    string
 			Kind     string `json:"learner"`
 			Settings json.RawMessage
+			File     string `json:"file_sha256"`
 		}
 		Periods, Runs int
 		Seed          uint64
@@ -79,6 +83,9 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		}
 		if err := setValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
+		}
+		if err := s.sameSource(e.File); err != nil {
+			return Spec{}, x, fmt.Errorf("spec: %w", err)
 		}
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}
@@ -151,11 +158,11 @@ func (s *Setting) agree() error {
 // Validate reports every fault of the spec and its settings.
 func (s Spec) Validate() error {
 	var errs []error
-	if s.Periods < 1 || s.Periods > MaxPeriods {
-		errs = append(errs, fmt.Errorf("periods must be at least 1 and at most %d, got %d", MaxPeriods, s.Periods))
+	if s.Periods < 1 || s.Periods > maxPeriods {
+		errs = append(errs, fmt.Errorf("periods must be at least 1 and at most %d, got %d", maxPeriods, s.Periods))
 	}
-	if s.Runs < 1 || s.Runs > MaxRuns {
-		errs = append(errs, fmt.Errorf("runs must be at least 1 and at most %d, got %d", MaxRuns, s.Runs))
+	if s.Runs < 1 || s.Runs > maxRuns {
+		errs = append(errs, fmt.Errorf("runs must be at least 1 and at most %d, got %d", maxRuns, s.Runs))
 	}
 	if len(s.Entries) == 0 {
 		errs = append(errs, errors.New("no agent to run"))
@@ -163,7 +170,6 @@ func (s Spec) Validate() error {
 	return errors.Join(append(errs, s.settingFaults()...)...)
 }
 
-// settingFaults are those of the settings.
 func (s Spec) settingFaults() []error {
 	var all []agentFault
 	for _, e := range s.Entries {

@@ -134,7 +134,8 @@ func TestSummarizeFewRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2,"delay":0},"runs":1,"periods":100,"seed":7,"backend":"go",` +
+	const want = `{"experiment":"toys","agent":"toy","settings":{"arms":2,"delay":0},"runs":1,` +
+		`"periods":100,"seed":7,"backend":"go",` +
 		`"average_regret":"+Inf","average_regret_se":null,"cumulative_regret":"+Inf","cumulative_regret_se":null,` +
 		`"cumulative_regret_median":"+Inf","diverged":1,"computation":200}`
 	if string(text) != want {

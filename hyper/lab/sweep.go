@@ -63,8 +63,8 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 func (x Experiment) unused(agents []string, k string) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
-			if key, choice := otherChoice(s, k); choice != "" {
-				return fmt.Errorf("key %q needs %s=%s", k, key, choice)
+			if err := needsChoice(s, k); err != nil {
+				return err
 			}
 		}
 	}
@@ -72,7 +72,6 @@ func (x Experiment) unused(agents []string, k string) error {
 		strings.Join(x.keys(agents), ", "))
 }
 
-// parseSets reads "key=v1,v2" texts.
 func parseSets(sets []string) (keys []string, values map[string][]string, err error) {
 	var errs []error
 	values = map[string][]string{}
@@ -126,7 +125,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 func choicesFirst(s *Setting, keys []string) []string {
 	var choices, rest []string
 	for _, k := range keys {
-		if _, choice := otherChoice(s, k); choice != "" {
+		if needsChoice(s, k) != nil {
 			rest = append(rest, k)
 		} else {
 			choices = append(choices, k)
@@ -135,7 +134,6 @@ func choicesFirst(s *Setting, keys []string) []string {
 	return append(choices, rest...)
 }
 
-// copied is a copy of a setting of an agent.
 func (x Experiment) copied(agent string, s *Setting) (*Setting, error) {
 	fresh, err := x.New(agent)
 	if err != nil {
@@ -153,7 +151,6 @@ func (s *Setting) take(from *Setting) error {
 	return setValues(s, text)
 }
 
-// keys lists the keys of some agents.
 func (x Experiment) keys(agents []string) []string {
 	var all []string
 	for _, name := range agents {

@@ -23,10 +23,12 @@ func (s *pair) Agent(bandit.Problem) Agent     { return toyAgent{} }
 // size's or an experiment's, but not given.
 func TestSizesAndExperimentsSets(t *testing.T) {
 	x := Experiment{
-		Name:   "pairs",
-		World:  func() bandit.World { return new(nowhere) },
-		Agents: map[string]func() Learner{"pair": func() Learner { return &pair{1, 2, 3} }, "toy": func() Learner { return &toy{Arms: 4} }},
-		Order:  []string{"pair", "toy"},
+		Name:  "pairs",
+		World: func() bandit.World { return new(nowhere) },
+		Agents: map[string]func() Learner{
+			"pair": func() Learner { return &pair{1, 2, 3} }, "toy": func() Learner { return &toy{Arms: 4} },
+		},
+		Order: []string{"pair", "toy"},
 	}
 	for _, c := range []struct {
 		agent                   string

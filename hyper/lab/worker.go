@@ -1,21 +1,18 @@
 package lab
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
 )
 
 // message is a line of JSON that a worker process writes to its parent. Rows travel in checkpoint files.
@@ -39,29 +36,21 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 	if !ok {
 		return nil
 	}
-	cmd, in, said, err := e.command(out.worker)
+	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see detach
+	defer runtime.UnlockOSThread()
+	share := fmt.Sprintf("%d/%d", out.worker, e.now.Workers)
+	w, err := workers.Start(ctx, e.opts.Process, detach, e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
+		e.opts.Every.String())
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see detach
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting a worker: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = in.Close() }) // the worker saves, and ends
-	defer stop()
-	lines := bufio.NewReader(said)
 	for ok && err == nil {
-		if _, err = fmt.Fprintln(in, b.number); err == nil {
-			err = e.listen(lines, b, out)
-		}
+		err = workers.Do(w, b.number, func(m message) (bool, error) { return m.Finished != nil, e.hear(m, b, out) })
 		if err == nil {
 			b, ok = <-queue
 		}
 	}
-	_ = in.Close()
-	_, _ = io.Copy(io.Discard, lines)
-	wait := cmd.Wait()
+	wait := w.Close()
 	if ctx.Err() != nil {
 		return ErrInterrupted
 	}
@@ -71,47 +60,21 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 	return err
 }
 
-// command is the k-th worker process, not started yet, with its standard input and output.
-func (e *engine) command(k int) (cmd *exec.Cmd, in io.WriteCloser, out io.Reader, err error) {
-	share := fmt.Sprintf("%d/%d", k, e.now.Workers)
-	args := append(slices.Clone(e.opts.Process[1:]), e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
-		e.opts.Every.String())
-	cmd = exec.Command(e.opts.Process[0], args...)
-	cmd.Stderr = os.Stderr
-	detach(cmd)
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	return cmd, in, out, errors.Join(err1, err2)
-}
-
-// listen reads the worker's messages until the batch is finished.
-func (e *engine) listen(lines *bufio.Reader, b batch, out workerSink) error {
-	for {
-		line, err := lines.ReadBytes('\n')
+// hear passes on a message about a batch.
+func (e *engine) hear(m message, b batch, out workerSink) error {
+	switch {
+	case m.Error != "":
+		return errors.New(m.Error)
+	case m.Compiled > 0:
+		return out.compiled(b.shape, m.Compiled)
+	case m.Saved != nil, m.Finished != nil:
+		c, err := loadCheckpoint(e.opts.Dir, e.plan, b, nil)
 		if err != nil {
-			return fmt.Errorf("no word from a worker: %w", err)
-		}
-		var m message
-		if err := json.Unmarshal(line, &m); err != nil {
-			return fmt.Errorf("a worker said %q: %w", line, err)
-		}
-		switch {
-		case m.Error != "":
-			return errors.New(m.Error)
-		case m.Compiled > 0:
-			err = out.compiled(b.shape, m.Compiled)
-		case m.Saved != nil, m.Finished != nil:
-			var c checkpoint
-			if c, err = loadCheckpoint(e.opts.Dir, e.plan, b, nil); err == nil {
-				err = out.saved(b.number, c.Rows, m.Finished != nil)
-			}
-		default:
-			err = out.computed(b.number, m.Computed, m.Busy)
-		}
-		if err != nil || m.Finished != nil {
 			return err
 		}
+		return out.saved(b.number, c.Rows, m.Finished != nil)
 	}
+	return out.computed(b.number, m.Computed, m.Busy)
 }
 
 // Worker is the main function of a worker process: it advances the batches whose numbers it reads, a line each, and
@@ -143,17 +106,10 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	r := newRunner(newPlan(h.Spec, h.BatchRuns), o)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	numbers := make(chan int)
-	go func() {
-		defer cancel() // the parent is done, or gone
-		defer close(numbers)
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 && n < len(r.plan.batches) {
-				numbers <- n
-			}
+	for n := range workers.Jobs(in, cancel) {
+		if n < 0 || n >= len(r.plan.batches) {
+			return fmt.Errorf("there is no batch %d: they are 0 to %d", n, len(r.plan.batches)-1)
 		}
-	}()
-	for n := range numbers {
 		if err := r.advance(ctx, r.plan.batches[n], w); err != nil {
 			return err
 		}

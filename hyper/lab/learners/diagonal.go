@@ -1,8 +1,6 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -15,15 +13,12 @@ import (
 // and B diagonal, so that an index has a number for each parameter and a row of B is 1 or -1.
 type Diagonal struct {
 	Net
-	Prior
-	Descent
-	Perturbing
-	Exploration
+	Perturbed
 }
 
 // NewDiagonal has the settings of appendix D.
 func NewDiagonal(arms bool) *Diagonal {
-	c := &Diagonal{Net: Net{[]int{60, 60}}, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson()}
+	c := &Diagonal{Net: Net{[]int{60, 60}}, Perturbed: perturbed()}
 	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, train.Antithetic.String(), 4, 0.1
 	if arms {
 		c.Hidden, c.PriorMultiplier, c.Perturbation = nil, 1, 1
@@ -41,22 +36,18 @@ func (c *Diagonal) Model(p bandit.Problem) hyper.Model {
 		prior.StdDev = p.Truth.Wider(net.Layers)
 	}
 	return hyper.Model{
-		Base:  b,
-		Hyper: hyper.Linear{Layout: layout, P: index.Gaussian{N: layout.IndexDim()}, InitC: hyper.InitZeros, InitM: hyper.InitZeros},
+		Base: b,
+		Hyper: hyper.Linear{
+			Layout: layout, P: index.Gaussian{N: layout.IndexDim()}, InitC: hyper.InitZeros, InitM: hyper.InitZeros,
+		},
 		Prior: prior,
 	}
 }
 
 // Learner returns the learner.
 func (c *Diagonal) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Prior.set(&l, p)
-	c.Perturbing.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *Diagonal) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), c.Prior.check(), c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *Diagonal) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

@@ -21,7 +21,10 @@ type Dropout struct {
 
 // NewDropout has the settings of appendix E.
 func NewDropout(bool) *Dropout {
-	c := &Dropout{Net: Net{[]int{100, 100}}, Keep: 0.5, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(), Exploration: thompson()}
+	c := &Dropout{
+		Net: Net{[]int{100, 100}}, Keep: 0.5, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(),
+		Exploration: thompson(),
+	}
 	c.StepSize, c.Indices, c.PriorVariance = 0.009, 4, 20
 	return c
 }
@@ -34,19 +37,17 @@ func (c *Dropout) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *Dropout) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Variances.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
 func (c *Dropout) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), c.Start.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
+	var keep, hidden error
 	if !(c.Keep > 0 && c.Keep <= 1) {
-		own = errors.Join(own, fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep))
+		keep = fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep)
 	}
 	if len(c.Hidden) == 0 {
-		own = errors.Join(own, errors.New("dropout needs hidden units to drop: set hidden, as 100x100"))
+		hidden = errors.New("dropout needs hidden units to drop: set hidden, as 100x100")
 	}
-	return faultsOf(own, p, c.Descent, c.Learner)
+	return faultsOf(c, p, keep, hidden)
 }

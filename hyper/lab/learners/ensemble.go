@@ -1,11 +1,8 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -13,22 +10,18 @@ import (
 // Ensemble is an agent with the ensemble hypermodel (section 2.2).
 type Ensemble struct {
 	Net
-	Particles     int  `help:"number of particles in the ensemble"`
+	Particles     int  `want:"at least 1" help:"number of particles in the ensemble"`
 	AdditivePrior bool `help:"yes, or no for the ensembles of appendix B"`
 	Start
-	Prior
-	Descent
-	Perturbing
-	Exploration
+	Perturbed
 
 	InitNu hyper.Initializer // of the particles; nil is a normal distribution truncated to two deviations of 0.05
 }
 
 // NewEnsemble has settings that suit networks.
 func NewEnsemble(arms bool) *Ensemble {
-	c := &Ensemble{
-		Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Start: Start{1}, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
-	}
+	c := &Ensemble{Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Start: Start{1},
+		Perturbed: perturbed()}
 	c.StepSize, c.Integrate = 0.02, train.Analytic.String()
 	if arms {
 		c.Hidden, c.Particles, c.StepSize, c.Perturbation = nil, 30, 0.05, 1
@@ -53,15 +46,8 @@ func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Prior.set(&l, p)
-	c.Perturbing.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *Ensemble) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), faults.AtLeast("particles", c.Particles, 1), c.Start.check(), c.Prior.check(), c.Descent.check(), c.Perturbing.check(),
-		c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *Ensemble) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

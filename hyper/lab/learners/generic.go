@@ -1,8 +1,6 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -13,15 +11,12 @@ import (
 // settings are keys. It sees arms as one-hot vectors.
 type Generic struct {
 	Belief hyper.Belief `help:"the distribution over functions"`
-	Prior
-	Descent
-	Perturbing
-	Exploration
+	Perturbed
 }
 
 // NewGeneric has settings that suit networks.
 func NewGeneric(b hyper.Belief) *Generic {
-	c := &Generic{Belief: b, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson()}
+	c := &Generic{Belief: b, Perturbed: perturbed()}
 	c.StepSize, c.PriorVariance = 0.005, 10
 	return c
 }
@@ -29,7 +24,6 @@ func NewGeneric(b hyper.Belief) *Generic {
 // network stands for a base model that sees features.
 var network = Net{Hidden: []int{1}}
 
-// belief is that for a problem.
 func (c *Generic) belief(p bandit.Problem) hyper.Belief {
 	if b, ok := c.Belief.(hyper.Sized); ok {
 		return b.ForInputs(network.features(p))
@@ -39,17 +33,14 @@ func (c *Generic) belief(p bandit.Problem) hyper.Belief {
 
 // Learner returns the learner.
 func (c *Generic) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.belief(p), c.Policy, p, periods)
-	c.Prior.set(&l, p)
-	c.Perturbing.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.belief(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
 func (c *Generic) Validate(p *bandit.Problem) error {
-	own := errors.Join(faults.Value("belief", c.Belief), c.Prior.check(), c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
-	if own == nil && p != nil {
+	missing, own := faults.Value("belief", c.Belief), error(nil)
+	if missing == nil && p != nil {
 		own = ofChoice("belief", faults.Of(c.belief(*p)))
 	}
-	return faultsOf(own, p, c.Descent, c.Learner)
+	return faultsOf(c, p, missing, own)
 }

@@ -162,8 +162,10 @@ func TestAgentsActAsInTheLab(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s %v: %v", name, kind, more, err)
 				}
-				if got, want := served(t, spec.Entries[0].Setting, periods, seed), rows[len(rows)-1].Digest; got != want {
-					t.Errorf("%s, %s %v: the agent's actions have digest %x, those in the lab %x", name, kind, more, got, want)
+				got, want := served(t, spec.Entries[0].Setting, periods, seed), rows[len(rows)-1].Digest
+				if got != want {
+					t.Errorf("%s, %s %v: the agent's actions have digest %x, those in the lab %x", name, kind, more,
+						got, want)
 				}
 			}
 		}

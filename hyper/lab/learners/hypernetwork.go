@@ -1,12 +1,9 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/index"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -17,20 +14,15 @@ import (
 type Hypernetwork struct {
 	Net
 	HyperHidden []int   `help:"hidden widths of the hypernetwork, as 27 or 16x16"`
-	IndexDim    int     `help:"dimension of the index, which all arms share; of networks, that of each layer of the prior network"`
-	InitialMap  float64 `help:"scale of the hypernetwork's initial weights, as a multiple of Glorot uniform"`
-	Prior
-	Descent
-	Perturbing
-	Exploration
+	IndexDim    int     `want:"at least 1" help:"index dimension: that of all arms, or of each layer of the prior"`
+	InitialMap  float64 `want:"not negative" help:"scale of the initial weights, as a multiple of Glorot uniform"`
+	Perturbed
 }
 
 // NewHypernetwork has settings that suit networks.
 func NewHypernetwork(arms bool) *Hypernetwork {
-	c := &Hypernetwork{
-		Net: Net{[]int{10, 10}}, HyperHidden: []int{27}, IndexDim: 10, InitialMap: 1, Prior: newPrior(), Descent: networkDescent(),
-		Exploration: thompson(),
-	}
+	c := &Hypernetwork{Net: Net{[]int{10, 10}}, HyperHidden: []int{27}, IndexDim: 10, InitialMap: 1}
+	c.Perturbed = perturbed()
 	c.StepSize, c.IndexSet, c.Indices = 0.0026, train.Frame.String(), 60
 	if arms {
 		c.Hidden, c.HyperHidden, c.StepSize, c.Perturbation = nil, []int{5}, 0.01, 1
@@ -56,15 +48,8 @@ func (c *Hypernetwork) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *Hypernetwork) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Prior.set(&l, p)
-	c.Perturbing.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *Hypernetwork) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), faults.AtLeast("index-dim", c.IndexDim, 1), faults.NotNegative("initial-map", c.InitialMap), c.Prior.check(),
-		c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *Hypernetwork) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

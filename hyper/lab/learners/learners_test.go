@@ -15,15 +15,15 @@ import (
 
 // small are settings that make little work of every learner and world that has their keys.
 var small = []string{
-	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3", "batch=8",
-	"index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
+	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3",
+	"batch=8", "index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
 }
 
 // worldsOf are the experiments with another world each.
 var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
 
-// Every learner acts and learns in every world, also where rewards come late: for 50 periods all predictions are finite,
-// and regrets are.
+// Every learner acts and learns in every world, also where rewards come late: for 50 periods all predictions are
+// finite, and regrets are.
 func TestEveryLearnerInEveryWorld(t *testing.T) {
 	for _, name := range worldsOf {
 		x, ok := paper.Known[name]

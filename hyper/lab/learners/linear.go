@@ -1,27 +1,22 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/index"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // Linear is an agent with a linear hypermodel and an additive prior. With arms that have a number each it is that of
 // section 4.1, mu_x + (sigma_p b_x + c_x)^T z_x, with a block of the index for each arm; elsewhere that of section 4.2,
-// a dense trainable map and a prior with a block for each layer.
+// a dense trainable map and a prior with a block for each layer. To scale the index by s in the trainable map is to
+// multiply InitialMap by s, and MapStep by s^2 (sgd) or s (adam).
 type Linear struct {
 	Net
-	IndexDim   int     `help:"index dimension of each arm, or of each layer of the prior network; the index has as many such parts"`
-	InitialMap float64 `help:"scale of the initial C, as a multiple of InitC's. To scale the index by s in the trainable map is to multiply initial-map by s and map-step by s^2 (sgd) or s (adam)"`
-	Prior
-	Descent
-	Perturbing
-	Exploration
+	IndexDim   int     `want:"at least 1" help:"index dimension of each arm, or of each layer of the prior network"`
+	InitialMap float64 `want:"not negative" help:"scale of the initial C, as a multiple of InitC's"`
+	Perturbed
 
 	InitC, InitM hyper.Initializer // of C and mu; nil is Glorot uniform, and zeros
 	MeanStart    bool              // mu starts at the mean of the world's own distribution of parameters
@@ -29,9 +24,7 @@ type Linear struct {
 
 // NewLinear has settings that suit networks.
 func NewLinear(arms bool) *Linear {
-	c := &Linear{
-		Net: Net{[]int{10, 10}}, IndexDim: 10, InitialMap: 0.3, Prior: newPrior(), Descent: networkDescent(), Exploration: thompson(),
-	}
+	c := &Linear{Net: Net{[]int{10, 10}}, IndexDim: 10, InitialMap: 0.3, Perturbed: perturbed()}
 	c.StepSize, c.IndexSet, c.Indices = 0.004, train.Frame.String(), 60
 	if arms {
 		c.Hidden = nil
@@ -69,15 +62,8 @@ func (c *Linear) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *Linear) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Prior.set(&l, p)
-	c.Perturbing.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *Linear) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), faults.AtLeast("index-dim", c.IndexDim, 1), faults.NotNegative("initial-map", c.InitialMap), c.Prior.check(),
-		c.Descent.check(), c.Perturbing.check(), c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *Linear) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

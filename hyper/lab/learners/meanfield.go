@@ -1,23 +1,20 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
-	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// MeanField is an agent with Bayes by Backprop (appendix D).
+// MeanField is an agent with Bayes by Backprop (appendix D). A KLStrength of 1 is the variational bound's.
 type MeanField struct {
 	Net
-	InitialDeviation float64 `help:"standard deviation of each parameter before any data"`
-	PriorDeviation   float64 `run:"true" help:"sigma_p: standard deviation of each parameter under the prior"`
-	KLStrength       float64 `run:"true" help:"weight of the divergence from the prior; 1 is the variational bound's"`
-	NoiseVariance    float64 `run:"true" help:"sigma_w^2 of the loss: the weight of the data"`
+	InitialDeviation float64 `want:"positive" help:"standard deviation of each parameter before any data"`
+	PriorDeviation   float64 `run:"true" want:"positive" help:"sigma_p: standard deviation of each parameter, a priori"`
+	KLStrength       float64 `run:"true" want:"not negative" help:"weight of the divergence from the prior"`
+	NoiseVariance    float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss: the weight of the data"`
 	Descent
 	Exploration
 }
@@ -47,15 +44,11 @@ func (c *MeanField) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	l.Train.Regularize = train.KL
-	l.NoiseVariance, l.PriorVariance, l.KL = c.NoiseVariance, single(single(c.PriorDeviation)*single(c.PriorDeviation)), orNone(c.KLStrength)
+	l := filled(c, c.Model(p), p, periods)
+	l.Train.Regularize, l.KL, l.NoiseVariance = train.KL, orNone(c.KLStrength), c.NoiseVariance
+	l.PriorVariance = single(single(c.PriorDeviation) * single(c.PriorDeviation))
 	return l.WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *MeanField) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), faults.Positive("initial-deviation", c.InitialDeviation), faults.Positive("prior-deviation", c.PriorDeviation),
-		faults.NotNegative("kl-strength", c.KLStrength), faults.Positive("noise-variance", c.NoiseVariance), c.Descent.check(), c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *MeanField) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

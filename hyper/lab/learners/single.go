@@ -1,8 +1,6 @@
 package learners
 
 import (
-	"errors"
-
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -23,7 +21,8 @@ type Single struct {
 // NewSingle has the settings of section 4.2's epsilon-greedy.
 func NewSingle(arms bool) *Single {
 	c := &Single{
-		Net: Net{[]int{10, 10}}, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(), Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
+		Net: Net{[]int{10, 10}}, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(),
+		Exploration: Exploration{explore.EpsilonGreedy{Anneal: 12}},
 	}
 	c.StepSize, c.Steps, c.Indices, c.Integrate = 0.005, 8, 1, train.Analytic.String()
 	if arms {
@@ -45,13 +44,8 @@ func (c *Single) Model(p bandit.Problem) hyper.Model {
 
 // Learner returns the learner.
 func (c *Single) Learner(p bandit.Problem, periods int) learner.Learner {
-	l := c.Descent.learner(c.Model(p), c.Policy, p, periods)
-	c.Variances.set(&l)
-	return l.WithDefaults()
+	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
 // Validate reports everything that is wrong.
-func (c *Single) Validate(p *bandit.Problem) error {
-	own := errors.Join(c.Net.check(), c.Start.check(), c.Variances.check(), c.Descent.check(), c.Exploration.Check())
-	return faultsOf(own, p, c.Descent, c.Learner)
-}
+func (c *Single) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

@@ -91,7 +91,8 @@ func TestKubernetesManifest(t *testing.T) {
 func TestKubernetesManifestBySchema(t *testing.T) {
 	tool, err := exec.LookPath("kubectl-validate")
 	if err != nil {
-		t.Skip("no kubectl-validate; `go build -modfile=hyper/lab/sweep/testdata/tools.mod -o DIR/ sigs.k8s.io/kubectl-validate` builds it in minutes; add DIR to PATH")
+		t.Skip("no kubectl-validate; `go build -modfile=hyper/lab/sweep/testdata/tools.mod -o DIR/ " +
+			"sigs.k8s.io/kubectl-validate` builds it in minutes; add DIR to PATH")
 	}
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	text := manifest(t)

@@ -13,18 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// What happens to a shard.
-const (
-	started     = "started"
-	interrupted = "interrupted" // saved, to be gone on with
-	failed      = "failed"
-	done        = "done"
-)
-
 // event is a line of a shard's events.jsonl.
 type event struct {
 	Time    time.Time `json:"time"`
-	What    string    `json:"what"`
+	What    State     `json:"what"` // started, Interrupted, Failed or Done
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
 	Job     string    `json:"job,omitempty"` // the scheduler's name for it
@@ -97,7 +89,6 @@ const (
 	silence   = 90 * time.Second
 )
 
-// heart writes heartbeats while a shard is at work.
 type heart struct {
 	mu    sync.Mutex
 	path  string
@@ -139,7 +130,6 @@ func (h *heart) write() {
 	}
 }
 
-// stop ends the beat with a last one.
 func (h *heart) stop() {
 	close(h.end)
 	h.ended.Wait()

@@ -1,19 +1,16 @@
 package sweep
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
 )
 
 // Local does the shards of a sweep by processes of this machine.
@@ -62,7 +59,6 @@ func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	return d.failed()
 }
 
-// dispatcher hands shards to workers.
 type dispatcher struct {
 	Local
 	dir   string
@@ -91,7 +87,6 @@ func (d *dispatcher) failed() error {
 		Ranges(numbers), d.dir, text, d.dir)
 }
 
-// next takes a shard from the queue.
 func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,17 +101,17 @@ func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {
 func (d *dispatcher) worker(ctx context.Context, share string) error {
 	n, ok := d.next(ctx)
 	for ok {
-		w, err := d.start(ctx, share)
+		w, err := workers.Start(ctx, d.Command, func(*exec.Cmd) {}, d.dir, share)
 		if err != nil {
-			return fmt.Errorf("starting a worker: %w", err)
+			return err
 		}
-		for ok {
-			if err = d.give(w, n); err != nil {
-				break
+		for ok && err == nil {
+			err = workers.Do(w, n, func(m message) (bool, error) { d.hear(n, m); return m.End, nil })
+			if err == nil {
+				n, ok = d.next(ctx)
 			}
-			n, ok = d.next(ctx)
 		}
-		died := w.close()
+		died := w.Close()
 		if err != nil && ctx.Err() == nil {
 			d.died(n, errors.Join(died, err))
 			n, ok = d.next(ctx)
@@ -136,27 +131,6 @@ func (d *dispatcher) died(n int, err error) {
 		return
 	}
 	d.failures[n] = fmt.Sprintf("its workers ended %d times: %v", d.deaths[n], err)
-}
-
-// give has a worker do a shard. The error says that the worker is gone.
-func (d *dispatcher) give(w *remote, n int) error {
-	if _, err := fmt.Fprintln(w.in, n); err != nil {
-		return err
-	}
-	for {
-		line, err := w.out.ReadBytes('\n')
-		if err != nil {
-			return err
-		}
-		var m message
-		if err := json.Unmarshal(line, &m); err != nil {
-			return fmt.Errorf("a worker said %q: %w", line, err)
-		}
-		d.hear(n, m)
-		if m.End {
-			return nil
-		}
-	}
 }
 
 // hear takes up what a worker says of a shard.
@@ -179,37 +153,4 @@ func (d *dispatcher) hear(n int, m message) {
 		p.Computed += d.computed[i]
 	}
 	d.Progress(p)
-}
-
-// remote is a worker process.
-type remote struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	stop func() bool
-}
-
-// start starts a worker. It ends, after saving, when its standard input does: when ctx ends, or this process.
-func (d *dispatcher) start(ctx context.Context, share string) (*remote, error) {
-	args := append(slices.Clone(d.Command[1:]), d.dir, share)
-	w := &remote{cmd: exec.Command(d.Command[0], args...)}
-	w.cmd.Stderr = os.Stderr
-	in, err1 := w.cmd.StdinPipe()
-	out, err2 := w.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
-	}
-	w.in, w.out = in, bufio.NewReader(out)
-	if err := w.cmd.Start(); err != nil {
-		return nil, err
-	}
-	w.stop = context.AfterFunc(ctx, func() { _ = in.Close() })
-	return w, nil
-}
-
-func (w *remote) close() error {
-	w.stop()
-	_ = w.in.Close()
-	_, _ = io.Copy(io.Discard, w.out)
-	return w.cmd.Wait()
 }

@@ -1,9 +1,7 @@
 package sweep
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,7 +61,6 @@ func (p Plan) sameCode(first, h lab.Header, n int) error {
 	return nil
 }
 
-// unready is the error of shards that are not done, or nil.
 func unready(dir string, states []Status) error {
 	var left, damaged []int
 	for _, s := range states {
@@ -126,27 +123,14 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 // Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it,
 // FILE.jsonl has every row with every digit. Both are read by lab.ReadStudy.
 func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
-	whole := strings.HasSuffix(file, ".jsonl")
-	if !whole && !strings.HasSuffix(file, ".jsonl.gz") {
+	if !strings.HasSuffix(file, ".jsonl") && !strings.HasSuffix(file, ".jsonl.gz") {
 		return fmt.Errorf("%s: results merge to FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row", file)
 	}
 	h, rows, err := p.Rows(dir, known)
 	if err != nil {
 		return err
 	}
-	if !whole {
-		return lab.WritePiece(file, h, rows)
-	}
-	var text bytes.Buffer
-	lines := json.NewEncoder(&text)
-	err = lines.Encode(h)
-	for _, r := range rows {
-		err = errors.Join(err, lines.Encode(r))
-	}
-	if err != nil {
-		return err
-	}
-	return lab.WriteFile(file, text.Bytes())
+	return lab.WriteResults(file, h, rows)
 }
 
 // Ranges writes increasing numbers as Slurm does: 0-3,7.

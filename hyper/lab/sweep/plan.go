@@ -190,7 +190,6 @@ func (p Plan) mayRun() error {
 	return p.mixed(fmt.Errorf("the sweep was planned by other code: %w", why))
 }
 
-// mixed is the error of shards of several kinds, unless they may mix.
 func (p Plan) mixed(why error) error {
 	if p.Mix == nil {
 		return why
@@ -210,7 +209,6 @@ func (p Plan) ShardSpec(n int) lab.Spec {
 	return spec
 }
 
-// runPeriods is the work of a shard.
 func (p Plan) runPeriods(n int) int64 {
 	s := p.Shards[n]
 	return int64(len(s.Entries)) * int64(s.Runs) * int64(p.Spec.Periods)

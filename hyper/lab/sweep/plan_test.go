@@ -138,7 +138,9 @@ func TestPlanFilesDoNotChange(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	s := grid(t, 20)
-	for want, o := range map[string]sweep.Options{"must not be negative": {Shards: -1}, "choose one of": {Backend: "tpu"}} {
+	for want, o := range map[string]sweep.Options{
+		"must not be negative": {Shards: -1}, "choose one of": {Backend: "tpu"},
+	} {
 		if _, err := sweep.New(s, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

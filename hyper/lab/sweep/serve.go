@@ -1,16 +1,15 @@
 package sweep
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
 )
 
 // message is a line of JSON that a worker writes about the shard it was given last.
@@ -36,18 +35,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	numbers := make(chan int)
-	go func() {
-		defer cancel() // the parent is done, or gone
-		defer close(numbers)
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			if n, err := strconv.Atoi(lines.Text()); err == nil {
-				numbers <- n
-			}
-		}
-	}()
 	programs, say := &lab.Programs{}, speaker{out: json.NewEncoder(out)}
-	for n := range numbers {
+	for n := range workers.Jobs(in, cancel) {
 		o := lab.Options{Workers: 1, Every: every, Programs: programs, Progress: say.progress}
 		err := p.runWhenFree(ctx, dir, n, known, o)
 		if errors.Is(err, lab.ErrInterrupted) {

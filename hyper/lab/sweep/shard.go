@@ -69,12 +69,11 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 	case err == nil:
 		return p.finish(path, n, known, time.Since(begin))
 	case errors.Is(err, lab.ErrInterrupted):
-		return errors.Join(err, record(path, event{What: interrupted}))
+		return errors.Join(err, record(path, event{What: Interrupted}))
 	}
-	return errors.Join(err, record(path, event{What: failed, Error: err.Error()}))
+	return errors.Join(err, record(path, event{What: Failed, Error: err.Error()}))
 }
 
-// work runs the shard's Spec with a heartbeat.
 func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	o.Dir, o.Backend, o.BatchRuns, o.Mix = path, p.Backend, p.BatchRuns, p.Mix
 	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})
@@ -94,14 +93,14 @@ func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab
 func (p Plan) finish(path string, n int, known map[string]lab.Experiment, took time.Duration) error {
 	_, rows, err := p.readShard(path, n, known)
 	if err != nil {
-		return errors.Join(err, record(path, event{What: failed, Error: err.Error()}))
+		return errors.Join(err, record(path, event{What: Failed, Error: err.Error()}))
 	}
 	sum, err := checksum(path)
 	if err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Join(path, heartbeatFile))
-	return record(path, event{What: done, Rows: len(rows), SHA256: sum, Seconds: took.Seconds()})
+	return record(path, event{What: Done, Rows: len(rows), SHA256: sum, Seconds: took.Seconds()})
 }
 
 // unused appends the first number to a path that makes it one that is not there.

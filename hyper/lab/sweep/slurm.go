@@ -96,7 +96,6 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 	return out.String(), err
 }
 
-// quote makes a text one word of the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without

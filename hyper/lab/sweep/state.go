@@ -22,6 +22,7 @@ type State string
 // States of a shard.
 const (
 	Waiting     State = "waiting"     // never begun
+	started     State = "started"     // said by its worker: it is running, or was killed
 	Running     State = "running"     // its worker is alive
 	Interrupted State = "interrupted" // saved, to be gone on with
 	Killed      State = "killed"      // its worker is gone without a word; what it saved is gone on with
@@ -76,21 +77,17 @@ func (p Plan) state(dir string, n int) (Status, error) {
 	if b.Seconds > 0 {
 		s.Rate = float64(b.Computed) / b.Seconds
 	}
-	switch last.What {
-	case done:
-		s.State, s.Done = Done, s.Total
+	switch s.State = last.What; last.What {
+	case Done:
+		s.Done = s.Total
 		if sum, err := checksum(path); err != nil || sum != last.SHA256 {
 			s.State, s.Done, s.Error = Damaged, 0, lab.ResultsFile+" is not the file that its worker wrote"
 		} else if last.Seconds > 0 {
 			s.Rate = float64(s.Total) / last.Seconds
 		}
-	case interrupted:
-		s.State = Interrupted
-	case failed:
-		s.State = Failed
+	case Interrupted, Failed:
 	default:
-		s.State = Killed
-		if alive(last, age) {
+		if s.State = Killed; alive(last, age) {
 			s.State = Running
 		}
 	}
@@ -120,7 +117,6 @@ func readHeartbeat(path string) (b heartbeat, age time.Duration) {
 	return b, time.Since(info.ModTime())
 }
 
-// checksum is the SHA-256 of a shard's results.
 func checksum(path string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(path, lab.ResultsFile))
 	if err != nil {

@@ -8,13 +8,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// world is one of them.
 type world struct {
 	name, title string
 	new         func() bandit.World
 }
 
-// all are the worlds.
 var all = []world{
 	{"table", "Rows of a CSV file: a contextual bandit", func() bandit.World { return new(bandit.Table) }},
 	{"drifting", "Gaussian bandit whose mean rewards drift", func() bandit.World { return bandit.NewDrifting() }},
@@ -29,7 +27,8 @@ func experiments() (order []string, known map[string]lab.Experiment) {
 	for _, w := range all {
 		order = append(order, w.name)
 		known[w.name] = lab.Experiment{
-			Name: w.name, Title: w.title, World: w.new, Others: learners.Known, Order: []string{"linear", "ensemble", "egreedy"},
+			Name: w.name, Title: w.title, World: w.new, Others: learners.Known,
+			Order: []string{"linear", "ensemble", "egreedy"},
 			Quick: lab.Size{Periods: 500, Runs: 8}, Full: lab.Size{Periods: 10_000, Runs: 100},
 		}
 	}

@@ -43,12 +43,14 @@ func (s *tilted) Learner(p bandit.Problem, periods int) learner.Learner {
 }
 
 var seasons = lab.Experiment{
-	Name:   "seasons",
-	Title:  "Arms that come and go with the season",
-	World:  func() bandit.World { return &Seasons{Arms: 4, Length: 200, Noise: 0.1} },
-	Agents: map[string]func() lab.Learner{"tilted": func() lab.Learner { return &tilted{Index: 3, StepSize: 0.02, Temperature: 0.1} }},
-	Order:  []string{"tilted"},
-	Quick:  lab.Size{Periods: 100, Runs: 4},
+	Name:  "seasons",
+	Title: "Arms that come and go with the season",
+	World: func() bandit.World { return &Seasons{Arms: 4, Length: 200, Noise: 0.1} },
+	Agents: map[string]func() lab.Learner{"tilted": func() lab.Learner {
+		return &tilted{Index: 3, StepSize: 0.02, Temperature: 0.1}
+	}},
+	Order: []string{"tilted"},
+	Quick: lab.Size{Periods: 100, Runs: 4},
 }
 
 var known = map[string]lab.Experiment{"seasons": seasons}
@@ -84,8 +86,8 @@ func sweep(dir string) error {
 		return err
 	}
 	for _, c := range lab.Curves(h, rows) {
-		fmt.Printf("%v length %v: regret %.1f, %d of %d runs diverged\n", c.Settings["temperature"], c.Settings["length"],
-			c.Mean[len(c.Mean)-1], c.Diverged, c.Runs)
+		fmt.Printf("%v length %v: regret %.1f, %d of %d runs diverged\n", c.Settings["temperature"],
+			c.Settings["length"], c.Mean[len(c.Mean)-1], c.Diverged, c.Runs)
 	}
 	return nil
 }

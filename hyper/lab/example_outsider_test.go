@@ -1,0 +1,79 @@
+package lab_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Tilted is a belief of one's own: f_z(x) = (w + V tanh z)^T x with w and V trained.
+type Tilted struct{ Features int }
+
+func (b Tilted) Index() index.Distribution           { return index.Gaussian{N: 2} }
+func (b Tilted) Inputs() int                         { return b.Features } // arms are one-hot vectors
+func (b Tilted) ForInputs(features int) hyper.Belief { return Tilted{features} }
+func (b Tilted) Init(s rng.Stream, _ *Node) hyper.Params {
+	v := s.Named("v").Normal(b.Features, 2)
+	nu := []*Node{ReduceSum(ZerosLike(v), -1), v}
+	return hyper.Params{Nu: nu, Nu0: nu}
+}
+func (b Tilted) Predict(p hyper.Params, z index.Set, x *Node) *Node {
+	tilt := Einsum("rfd,rnd->rnf", p.Nu[1], Tanh(z.Dense()))
+	return Einsum("rnf,rbf->rnb", Add(InsertAxes(p.Nu[0], 1), tilt), x)
+}
+
+// Coins is a world of one's own: each arm pays 1 with a chance of its own.
+type Coins struct {
+	Arms int `help:"number of arms"`
+}
+
+func (w *Coins) Validate() error         { return nil }
+func (w *Coins) Problem() bandit.Problem { return bandit.Problem{Actions: w.Arms} }
+func (w *Coins) Init(s rng.Stream, _ hyper.Numbers) bandit.State {
+	return bandit.State{"chance": s.Named("chance").Uniform(w.Arms)}
+}
+func (w *Coins) Offer(now bandit.State, _ hyper.Numbers, _ rng.Stream, _ *Node) (bandit.Offer, bandit.State) {
+	return bandit.Offer{}, now
+}
+func (w *Coins) Step(now bandit.State, _ hyper.Numbers, s rng.Stream, _, x *Node) (bandit.Outcome, bandit.State) {
+	chance := ReduceSum(Mul(now["chance"], OneHot(x, w.Arms, dtypes.Float32)), 1)
+	pays := ConvertDType(LessThan(Squeeze(s.Named("toss").Uniform(1), 1), chance), dtypes.Float32)
+	return bandit.Outcome{Reward: pays, Regret: Sub(ReduceMax(now["chance"], 1), chance)}, now
+}
+
+// Hopeful is a policy of one's own: the action that the most hopeful of some functions finds best.
+type Hopeful struct{}
+
+func (Hopeful) Samples() int { return 2 }
+func (Hopeful) Decide(values *Node, _ explore.Moment) (probabilities, action *Node) {
+	action = ArgMax(ReduceMax(values, 1), 1, dtypes.Int32)
+	return OneHot(action, values.Shape().Dim(2), dtypes.Float32), action
+}
+
+// A belief, a world and a policy of one's own, swept over in the lab: settings name what is in the lists of choices.
+func Example_outsider() {
+	lab.Beliefs = append(lab.Beliefs, lab.Choice{Name: "tilted", Value: Tilted{}})
+	lab.Policies = append(lab.Policies, lab.Choice{Name: "hopeful", Value: Hopeful{}})
+	own := map[string]func() lab.Learner{"tilted": func() lab.Learner { return learners.NewGeneric(Tilted{}) }}
+	coins, order := func() bandit.World { return new(Coins) }, []string{"tilted"}
+	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Agents: own, Order: order}}
+	size := lab.Size{Periods: 300, Runs: 8}
+	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
+	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
+	for _, c := range lab.Curves(h, rows) { // who guesses loses 0.25 in a period of 3 arms, and 0.36 of 6
+		fmt.Printf("%v arms: %t; ", c.Settings["arms"], c.Mean[len(c.Mean)-1] < 30)
+	}
+	// Output: 3 arms: true; 6 arms: true;
+}

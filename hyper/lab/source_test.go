@@ -1,0 +1,86 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
+	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
+)
+
+// Results of a file are those of its contents: once these change, whoever reads results, goes on with them, joins or
+// merges them says so and names the file. Results that were made before files had digests are read as ever.
+func TestFileThatChanges(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "rows.csv"), t.TempDir()
+	write := func(text string) { must.M(os.WriteFile(file, []byte(text), 0o644)) }
+	const before, after = "x,kind\n1,a\n2,b\n3,a\n", "x,kind\n1,a\n2,b\n4,a\n"
+	write(before)
+	x, known, ctx := worlds.Known["table"], worlds.Known, t.Context()
+	size := lab.Size{Periods: 3, Runs: 2}
+	spec := must.M1(x.Spec([]string{"egreedy"}, []string{"file=" + file, "hidden=none"}, size, 1))
+	one, plan := filepath.Join(dir, "one"), filepath.Join(dir, "plan")
+	o := lab.Options{Dir: one, Backend: backend.Go}
+	must.M1(lab.Run(ctx, spec, known, o))
+	p := must.M1(sweep.New(spec, sweep.Options{Backend: backend.Go, Shards: 1}))
+	must.M(p.Create(plan, known))
+	must.M(p.RunShard(ctx, plan, 0, known, lab.Options{}))
+
+	uses := map[string]func() error{
+		"read":   func() error { _, _, err := lab.ReadResults(one, known); return err },
+		"resume": func() error { _, err := lab.Resume(ctx, known, o); return err },
+		"run again": func() error {
+			now := must.M1(x.Spec([]string{"egreedy"}, []string{"file=" + file, "hidden=none"}, size, 1))
+			_, err := lab.Run(ctx, now, known, o)
+			return err
+		},
+		"study": func() error { _, _, err := lab.ReadStudy(known, one); return err },
+		"worker": func() error {
+			return lab.Worker(ctx, strings.NewReader(""), io.Discard, known, []string{one, "0/1", "1", "1s"})
+		},
+		"merge":   func() error { return p.Merge(plan, filepath.Join(dir, "merged.jsonl"), known) },
+		"a shard": func() error { _, err := sweep.Open(plan, known); return err },
+	}
+	check := func(when string, want ...string) {
+		t.Helper()
+		for use, do := range uses {
+			err := do()
+			if len(want) == 0 && err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %s: %v", when, use, err)
+			}
+			for _, w := range want {
+				if err == nil || !strings.Contains(err.Error(), w) {
+					t.Errorf("%s, %s: %v, want %q", when, use, err, w)
+				}
+			}
+		}
+	}
+	check("as it was")
+	write(after)
+	check("changed", "file "+file+" has changed", "SHA-256")
+	write(before)
+	check("brought back")
+
+	digest := regexp.MustCompile(`,\s*"file_sha256":\s*"[0-9a-f]{64}"`)
+	results := []string{filepath.Join(one, lab.ResultsFile), filepath.Join(plan, sweep.PlanFile)}
+	for _, path := range results {
+		text := must.M1(os.ReadFile(path))
+		old := digest.ReplaceAll(text, nil)
+		if bytes.Equal(old, text) {
+			t.Errorf("%s has no digest: %s", path, text)
+		}
+		must.M(os.WriteFile(path, old, 0o644))
+	}
+	delete(uses, "merge") // its shard has a checksum, and a digest
+	check("of old")
+}
