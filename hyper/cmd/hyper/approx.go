@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +35,7 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.StringVar((*string)(&f.options.Reference), "reference", string(approx.Uniform),
 		"p_z: uniform on [0, 1]^K, or gaussian")
 	flags.StringVar(&f.construction, "construction", "",
-		strings.Join(approx.ConstructionNames(), ", ")+" (default: the one that is natural for mu)")
+		strings.Join(constructions(), ", ")+" (default: the one that is natural for mu)")
 	flags.BoolVar(&f.optimal, "optimal", false,
 		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "fresh z")
@@ -42,6 +44,8 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
 	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
 }
+
+func constructions() []string { return slices.Sorted(maps.Keys(approx.Constructions)) }
 
 func approxCommand() *cobra.Command {
 	var f approxFlags
@@ -90,7 +94,7 @@ const mostPoints = 64
 func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
 	errs := []error{unknown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate()}
 	if f.construction != "" {
-		errs = append(errs, unknown("construction", approx.ConstructionNames(), f.construction))
+		errs = append(errs, unknown("construction", constructions(), f.construction))
 		f.options.Construction = approx.Constructions[f.construction]
 	}
 	if err := errors.Join(errs...); err != nil {
