@@ -5,7 +5,7 @@
 //
 // The steps of the proof are the files of this package:
 //
-//	Measure          mu, on K points of R and within [-B, B]; [Known] has examples
+//	Measure          mu, on K points of R and within [-B, B]; [NewMeasure] makes examples
 //	Map              H, a transport map from p_z, uniform on [0, 1]^K or N(0, I_K), to mu
 //	Construction     H~, a ReLU network near H
 //	Theorem          f_theta and g_nu, as an ordinary [hyper.Model]

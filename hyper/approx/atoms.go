@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 )
 
@@ -46,7 +45,7 @@ func (l Atoms) Check(k int, b float64) []error {
 		errs = append(errs, fmt.Errorf("there are %d weights for %d functions", len(l.Weights), len(l.Values)))
 	}
 	for j, w := range l.Weights {
-		if !(w > 0) || math.IsInf(w, 0) {
+		if !positive(w) {
 			errs = append(errs, fmt.Errorf("weight %d must be positive and finite, got %v", j, w))
 		}
 	}
@@ -55,7 +54,7 @@ func (l Atoms) Check(k int, b float64) []error {
 
 // Sample draws one of the functions.
 func (l Atoms) Sample(rnd *rand.Rand, _ float64, f []float64) {
-	copy(f, l.Values[l.interval(rnd.Float64())])
+	copy(f, l.Values[interval(l.ends(), rnd.Float64())])
 }
 
 // Transport returns the map asked for.
@@ -92,14 +91,13 @@ func (l Atoms) ends() []float64 {
 	return ends[:len(ends)-1]
 }
 
-// interval is the function whose interval of levels has u.
-func (l Atoms) interval(u float64) int {
-	for j, end := range l.ends() {
-		if u < end {
-			return j
-		}
+// interval is the number of the interval between ends that has u.
+func interval(ends []float64, u float64) int {
+	j := 0
+	for j < len(ends) && u >= ends[j] {
+		j++
 	}
-	return len(l.Values) - 1
+	return j
 }
 
 // intervals is the map of [Atoms] by z_1 alone: the functions divide [0, 1], and the level of z_1 chooses one.
@@ -111,9 +109,5 @@ type intervals struct {
 
 // At writes H(z) to f.
 func (h intervals) At(z, f []float64) {
-	u, j := h.reference.level(z[0]), 0
-	for j < len(h.ends) && u >= h.ends[j] {
-		j++
-	}
-	copy(f, h.atoms.Values[j])
+	copy(f, h.atoms.Values[interval(h.ends, h.reference.level(z[0]))])
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the
@@ -61,20 +63,11 @@ func (h *brenier) merge(l Atoms) {
 	}
 }
 
-// score is z^T y_j + b_j.
-func (h *brenier) score(z []float64, j int) float64 {
-	s := h.offsets[j]
-	for i, v := range h.values[j] {
-		s += z[i] * v
-	}
-	return s
-}
-
 // cell is the function whose cell has z, and the distance of its score from the second largest one.
 func (h *brenier) cell(z []float64) (cell int, gap float64) {
 	best, second := math.Inf(-1), math.Inf(-1)
 	for j := range h.values {
-		if s := h.score(z, j); s > best {
+		if s := floats.Dot(z, h.values[j]) + h.offsets[j]; s > best {
 			cell, best, second = j, s, best
 		} else {
 			second = max(second, s)

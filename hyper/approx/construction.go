@@ -3,8 +3,6 @@ package approx
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // Construction makes ReLU networks H~ close to a transport map.
@@ -46,9 +44,6 @@ var Constructions = map[string]Construction{
 	"kuhn":           Kuhn{},
 	"trained":        Trained{},
 }
-
-// ConstructionNames lists the keys of Constructions, sorted.
-func ConstructionNames() []string { return slices.Sorted(maps.Keys(Constructions)) }
 
 // natural is the construction that a transport map gets unless another is asked for: the first exact one that suits.
 func natural(h Map, k int) Construction {

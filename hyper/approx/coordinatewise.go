@@ -3,6 +3,8 @@ package approx
 import (
 	"context"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Coordinatewise is for the map to one Gaussian, m + L q(z): the normal quantile q of each component of uniform z is
@@ -29,11 +31,7 @@ func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, erro
 	}
 	gain := 0.0 // the largest sum of magnitudes in a row of L
 	for _, row := range p.l {
-		sum := 0.0
-		for _, v := range row {
-			sum += math.Abs(v)
-		}
-		gain = max(gain, sum)
+		gain = max(gain, floats.Norm(row, 1))
 	}
 	tail := t.Delta / (8 * float64(t.K)) * finer
 	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).then(Network{Layers: []Layer{affine}}), nil
@@ -81,16 +79,10 @@ func normals(k int, knots []float64) Network {
 func (b *builder) normals(z []form, knots []float64) []form {
 	out := make([]form, len(z))
 	for i := range z {
-		before := 0.0
-		for j, knot := range knots {
-			slope := 0.0
-			if j+1 < len(knots) {
-				slope = (quantile(knots[j+1]) - quantile(knot)) / (knots[j+1] - knot)
-			}
-			up, down := b.unit(z[i].plus(-knot)), b.unit(z[i].times(-1).plus(1-knot))
-			out[i] = out[i].and(up.minus(down).times(slope - before))
-			before = slope
-		}
+		slope := func(from, to float64) float64 { return (quantile(to) - quantile(from)) / (to - from) }
+		out[i] = bent(knots, slope, func(knot float64) form {
+			return b.unit(z[i].plus(-knot)).minus(b.unit(z[i].times(-1).plus(1 - knot)))
+		})
 	}
 	return out
 }

@@ -68,6 +68,14 @@ func tensor[T number](v []float64, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, dims...)
 }
 
+// before are arguments with a state behind them.
+func before(state []*tensors.Tensor, args ...any) []any {
+	for _, s := range state {
+		args = append(args, s)
+	}
+	return args
+}
+
 // readRows copies the first numbers of a tensor to rows of equal lengths.
 func readRows[T number](t *tensors.Tensor, out [][]float64) error {
 	flat, err := tensors.CopyFlatData[T](t)

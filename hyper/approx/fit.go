@@ -3,6 +3,7 @@ package approx
 import (
 	"context"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -24,7 +25,6 @@ type fitting struct {
 	seed    uint64
 	backend string
 	in, out [][]float64 // the pairs
-	scale   float64     // of the outputs, to numbers of magnitude 1
 }
 
 // The minibatch, and the first step size.
@@ -48,17 +48,15 @@ func (o *fitting) run(ctx context.Context) (Network, error) {
 		return Network{}, err
 	}
 	defer step.Finalize()
-	in, out := o.tensor(o.in, 1), o.tensor(o.out, o.scale)
+	in := tensor[float32](slices.Concat(o.in...), len(o.in), len(o.in[0]))
+	out := tensor[float32](slices.Concat(o.out...), len(o.out), len(o.out[0]))
 	for i := range o.steps {
 		if err := ctx.Err(); err != nil {
 			return Network{}, err
 		}
 		size := fitStep * (0.001 + 0.999*(1+math.Cos(math.Pi*float64(i)/float64(o.steps)))/2)
-		args := []any{in, out, int32(i * fitBatch % (len(o.in) - fitBatch + 1)), []float32{float32(size)}}
-		for _, s := range state {
-			args = append(args, s)
-		}
-		if state, err = step.Call(args...); err != nil {
+		from := int32(i * fitBatch % (len(o.in) - fitBatch + 1))
+		if state, err = step.Call(before(state, in, out, from, []float32{float32(size)})...); err != nil {
 			return Network{}, err
 		}
 	}
@@ -84,37 +82,20 @@ func (o *fitting) step(args []*Node) []*Node {
 	return append(nu, newState...)
 }
 
-// tensor is rows of numbers times a scale, [rows, columns].
-func (o *fitting) tensor(rows [][]float64, scale float64) *tensors.Tensor {
-	k := len(rows[0])
-	flat := make([]float64, 0, len(rows)*k)
-	for _, row := range rows {
-		for _, v := range row {
-			flat = append(flat, v*scale)
-		}
-	}
-	return tensor[float32](flat, len(rows), k)
-}
-
-// network takes the parameters apart, and brings the outputs back to their scale.
+// network takes the parameters apart.
 func (o *fitting) network(theta *tensors.Tensor) (Network, error) {
 	flat, err := tensors.CopyFlatData[float32](theta)
 	if err != nil {
 		return Network{}, err
 	}
 	var net Network
-	at := 0
-	for i := range len(o.widths) - 1 {
-		scale := 1.0
-		if i == len(o.widths)-2 {
-			scale = 1 / o.scale
-		}
-		l := Layer{W: rows(o.widths[i+1], o.widths[i]), B: make([]float64, o.widths[i+1])}
+	for i, in := range o.widths[:len(o.widths)-1] {
+		l := Layer{W: rows(o.widths[i+1], in), B: make([]float64, o.widths[i+1])}
 		for _, part := range append(l.W, l.B) {
 			for j := range part {
-				part[j] = scale * float64(flat[at])
-				at++
+				part[j] = float64(flat[j])
 			}
+			flat = flat[len(part):]
 		}
 		net.Layers = append(net.Layers, l)
 	}

@@ -1,6 +1,11 @@
 package approx
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-bound, bound]: f_i is the quantile, at the
 // level of z_i, of its conditional distribution given f_1, ..., f_{i-1}: a mixture of the components' conditional
@@ -73,17 +78,9 @@ func mixtureQuantile(parts []normal, logWeights []float64, r Reference, z float6
 
 // shares are weights that sum to 1, from their logarithms.
 func shares(logs []float64) []float64 {
-	top := math.Inf(-1)
-	for _, v := range logs {
-		top = max(top, v)
-	}
-	out, sum := make([]float64, len(logs)), 0.0
-	for i, v := range logs {
-		out[i] = math.Exp(v - top)
-		sum += out[i]
-	}
+	out, total := slices.Clone(logs), floats.LogSumExp(logs)
 	for i := range out {
-		out[i] /= sum
+		out[i] = math.Exp(out[i] - total)
 	}
 	return out
 }

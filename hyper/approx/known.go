@@ -22,8 +22,8 @@ type Setting struct {
 	Optimal bool      // of discrete: Brenier's map instead of intervals
 }
 
-// Known are the known measures; their values scale with B.
-var Known = map[string]func(ctx context.Context, s Setting) (Measure, error){
+// measures are the known ones; their values scale with B.
+var measures = map[string]func(ctx context.Context, s Setting) (Measure, error){
 	"gaussian":  gaussianMeasure,
 	"mixture":   mixtureMeasure,
 	"process":   processMeasure,
@@ -31,12 +31,12 @@ var Known = map[string]func(ctx context.Context, s Setting) (Measure, error){
 	"posterior": posteriorMeasure,
 }
 
-// KnownNames lists the keys of Known, sorted.
-func KnownNames() []string { return slices.Sorted(maps.Keys(Known)) }
+// KnownNames lists the names of the known measures, sorted.
+func KnownNames() []string { return slices.Sorted(maps.Keys(measures)) }
 
 // NewMeasure makes a known measure. The error joins every fault.
 func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
-	build, ok := Known[name]
+	build, ok := measures[name]
 	errs := append(checkPoints(s.Points), checkBound(s.Bound))
 	if !ok {
 		errs = append(errs, fmt.Errorf("unknown measure %q%s; the measures are %s", name,

@@ -3,6 +3,9 @@ package approx
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // Kuhn interpolates H on the Kuhn (Freudenthal) triangulation of a grid, exactly as a piecewise linear function: the
@@ -41,7 +44,7 @@ func (c Kuhn) Build(_ context.Context, t Task, level int) (Network, error) {
 	b := newBuilder(t.K)
 	v := b.gridUnits(b.inputs(), knots)
 	b.next()
-	nodes := grid(t.K, cells+1)
+	nodes := combin.Cartesian(slices.Repeat([]int{cells + 1}, t.K))
 	spans := b.spans(v, nodes)
 	out := make([]form, t.K)
 	values := make([][]float64, len(nodes))
@@ -70,32 +73,25 @@ func (t Task) value(knots [][]float64, node []int) []float64 {
 func (b *builder) gridUnits(z []form, knots [][]float64) []form {
 	v := make([]form, len(z))
 	for i := range z {
-		before := 0.0
-		for j, knot := range knots[i] {
-			slope := 0.0
-			if j+1 < len(knots[i]) {
-				slope = 1 / (knots[i][j+1] - knot)
-			}
-			v[i] = v[i].and(b.unit(z[i].plus(-knot)).times(slope - before))
-			before = slope
-		}
+		slope := func(from, to float64) float64 { return 1 / (to - from) }
+		v[i] = bent(knots[i], slope, func(knot float64) form { return b.unit(z[i].plus(-knot)) })
 	}
 	return v
 }
 
-// grid lists the nodes of a grid with n in each of k directions.
-func grid(k, n int) [][]int {
-	nodes := [][]int{{}}
-	for range k {
-		var longer [][]int
-		for _, node := range nodes {
-			for a := range n {
-				longer = append(longer, append(append([]int{}, node...), a))
-			}
+// bent is the sum of ramps, each 0 up to its knot and of slope 1 beyond, that has the given slope between two knots and
+// slope 0 after the last.
+func bent(knots []float64, slope func(from, to float64) float64, ramp func(knot float64) form) (sum form) {
+	before := 0.0
+	for j, knot := range knots {
+		next := 0.0
+		if j+1 < len(knots) {
+			next = slope(knot, knots[j+1])
 		}
-		nodes = longer
+		sum = sum.and(ramp(knot).times(next - before))
+		before = next
 	}
-	return nodes
+	return sum
 }
 
 // spans returns max(0, u) - min(0, u) at each node, u = v - node, for up to three directions.

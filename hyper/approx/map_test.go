@@ -39,7 +39,7 @@ func known(t testing.TB, name string, k int) Measure {
 func transport(t testing.TB, m Measure, r Reference) Map {
 	t.Helper()
 	find := func() (Map, error) { return m.Transport(context.Background(), r, 1) }
-	if _, ok := Known[m.Name]; ok {
+	if _, ok := measures[m.Name]; ok {
 		return once(t, fmt.Sprint("map", m.Name, m.Points, r, m.Law), find)
 	}
 	h, err := find()

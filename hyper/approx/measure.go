@@ -10,7 +10,7 @@ import (
 
 // Measure is a probability measure mu over functions on X = {Points} with values in [-Bound, Bound].
 type Measure struct {
-	Name   string    // for people; a key of Known for those
+	Name   string    // for people; one of KnownNames for those
 	Points []float64 // X: K numbers, increasing
 	Bound  float64   // B, in the units of the functions' values
 	Law    Law
@@ -99,8 +99,11 @@ func checkPoints(points []float64) []error {
 	return errs
 }
 
+// positive tells whether x is positive and finite.
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
+
 func checkBound(b float64) error {
-	if b > 0 && !math.IsInf(b, 0) {
+	if positive(b) {
 		return nil
 	}
 	return fmt.Errorf("the bound B must be positive and finite, got %v", b)

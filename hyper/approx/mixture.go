@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -29,7 +30,7 @@ func (l Mixture) Check(k int, _ float64) []error {
 	}
 	var errs []error
 	for i, c := range l.Components {
-		if !(c.Weight > 0) || math.IsInf(c.Weight, 0) {
+		if !positive(c.Weight) {
 			errs = append(errs, fmt.Errorf("component %d: the weight must be positive and finite, got %v", i, c.Weight))
 		}
 		if len(c.Mean) != k || c.Covariance == nil || c.Covariance.SymmetricDim() != k {
@@ -39,11 +40,8 @@ func (l Mixture) Check(k int, _ float64) []error {
 		if _, err := c.factor(); err != nil {
 			errs = append(errs, fmt.Errorf("component %d: %w", i, err))
 		}
-		for _, v := range c.Mean {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				errs = append(errs, fmt.Errorf("component %d: the mean must be finite, got %v", i, c.Mean))
-				break
-			}
+		if norm := floats.Norm(c.Mean, math.Inf(1)); math.IsNaN(norm) || math.IsInf(norm, 0) {
+			errs = append(errs, fmt.Errorf("component %d: the mean must be finite, got %v", i, c.Mean))
 		}
 	}
 	return errs

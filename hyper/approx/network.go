@@ -1,5 +1,7 @@
 package approx
 
+import "gonum.org/v1/gonum/floats"
+
 // Layer is an affine map: Out rows of weights W over the inputs, and biases B.
 type Layer struct {
 	W [][]float64
@@ -38,9 +40,11 @@ func (n Network) At(z, f []float64) {
 		if i < n.Hidden() {
 			h = make([]float64, len(l.B))
 		}
-		l.apply(z, h)
-		if i < n.Hidden() {
-			relu(h)
+		for o, row := range l.W {
+			h[o] = l.B[o] + floats.Dot(row, z)
+			if i < n.Hidden() {
+				h[o] = max(h[o], 0)
+			}
 		}
 		z = h
 	}
@@ -49,22 +53,6 @@ func (n Network) At(z, f []float64) {
 // Evaluate returns the outputs for each row of z, computed on all cores.
 func (n Network) Evaluate(z [][]float64) [][]float64 {
 	return apply(n.At, z, len(n.Layers[n.Hidden()].B))
-}
-
-func (l Layer) apply(in, out []float64) {
-	for o, row := range l.W {
-		sum := l.B[o]
-		for i, w := range row {
-			sum += w * in[i]
-		}
-		out[o] = sum
-	}
-}
-
-func relu(h []float64) {
-	for i, v := range h {
-		h[i] = max(v, 0)
-	}
 }
 
 // then returns next after n: the last affine map of n and the first of next become one.

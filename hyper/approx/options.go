@@ -1,9 +1,9 @@
 package approx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -24,18 +24,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Reference == "" {
-		o.Reference = Uniform
-	}
-	if o.Draws == 0 {
-		o.Draws = 20_000
-	}
-	if o.Budget == 0 {
-		o.Budget = 2 * time.Minute
-	}
-	if o.Backend == "" {
-		o.Backend = backend.Default()
-	}
+	o.Reference = cmp.Or(o.Reference, Uniform)
+	o.Draws = cmp.Or(o.Draws, 20_000)
+	o.Budget = cmp.Or(o.Budget, 2*time.Minute)
+	o.Backend = cmp.Or(o.Backend, backend.Default())
 	return o
 }
 
@@ -43,7 +35,7 @@ func (o Options) withDefaults() Options {
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error
-	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 0) {
+	if !positive(o.Epsilon) {
 		errs = append(errs, fmt.Errorf("epsilon must be positive and finite, got %v", o.Epsilon))
 	}
 	if !(o.Delta > 0 && o.Delta < 1) {

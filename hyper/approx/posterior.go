@@ -97,11 +97,7 @@ func (p *posterior) train(ctx context.Context, b compute.Backend, seed uint64) (
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		args := []any{int32(i), []uint64{seed}}
-		for _, v := range state {
-			args = append(args, v)
-		}
-		if state, err = round.Call(args...); err != nil {
+		if state, err = round.Call(before(state, int32(i), []uint64{seed})...); err != nil {
 			return nil, err
 		}
 	}
@@ -136,14 +132,10 @@ func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []fl
 	for i, v := range x {
 		features[i] = float64(feature(v))
 	}
-	args := []any{tensor[float32](features, 1, len(x), 1)}
-	for _, v := range state {
-		args = append(args, v)
-	}
 	f, err := CallOnce(b, func(args []*Node) *Node {
 		all := p.trainer.Belief.Index().(index.Enumerable).All(args[0].Graph(), 1)
 		return p.trainer.Belief.Predict(p.trainer.Params(p.unflat(args[1:])), all, args[0])
-	}, args...)
+	}, before(state, tensor[float32](features, 1, len(x), 1))...)
 	if err != nil {
 		return nil, err
 	}

@@ -145,13 +145,12 @@ func (t *Theorem) encode(w *builder, x form, y []form) (carried, near []form) {
 // gap is the distance of a point from the nearest other; 1 if there is none.
 func (t *Theorem) gap(i int) float64 {
 	gap := math.Inf(1)
-	if i > 0 {
-		gap = t.Points[i] - t.Points[i-1]
+	for j, x := range t.Points {
+		if j != i {
+			gap = min(gap, math.Abs(x-t.Points[i]))
+		}
 	}
-	if i+1 < len(t.Points) {
-		gap = min(gap, t.Points[i+1]-t.Points[i])
-	}
-	if math.IsInf(gap, 1) {
+	if len(t.Points) == 1 {
 		return 1
 	}
 	return gap

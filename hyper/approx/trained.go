@@ -1,9 +1,12 @@
 package approx
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1
@@ -25,14 +28,8 @@ const trainingDraws = 1 << 17
 
 // Build trains a network. Each level has half as many units again, twice the steps, and draws of its own.
 func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) {
-	width, steps := c.Width, c.Steps
-	if width == 0 {
-		width = 64
-	}
-	if steps == 0 {
-		steps = 4000
-	}
-	width = int(float64(width) * math.Pow(1.5, float64(level)))
+	width := int(float64(cmp.Or(c.Width, 64)) * math.Pow(1.5, float64(level)))
+	steps := cmp.Or(c.Steps, 4000) << level
 	rnd := source(t.Seed, "train")
 	for range level {
 		rnd = source(rnd.Uint64(), "train")
@@ -44,14 +41,20 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 		see = twice(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
 	}
 	in := see.Evaluate(z)
+	for _, row := range f { // outputs of magnitude 1 are learnt
+		floats.Scale(1/t.Bound, row)
+	}
 	fit := &fitting{
-		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps << level,
-		seed: rnd.Uint64(), backend: t.Backend,
-		in: in, out: f, scale: 1 / t.Bound,
+		widths: slices.Concat([]int{len(in[0])}, slices.Repeat([]int{width}, 3), []int{t.K}), steps: steps,
+		seed: rnd.Uint64(), backend: t.Backend, in: in, out: f,
 	}
 	net, err := fit.run(ctx)
 	if err != nil {
 		return Network{}, err
+	}
+	last := net.Layers[net.Hidden()]
+	for _, part := range append(last.W, last.B) {
+		floats.Scale(1/(1/t.Bound), part)
 	}
 	return see.then(net), nil
 }

@@ -12,16 +12,12 @@ import (
 func Functions(label string, x []float64, f [][]float32, shown int) Series {
 	s := Series{Label: label, X: x, Y: make([]float64, len(x)), Lower: make([]float64, len(x)),
 		Upper: make([]float64, len(x))}
+	column := make([]float64, len(f))
 	for i := range x {
-		var sum, squares float64
-		for _, values := range f {
-			sum += float64(values[i])
+		for j, values := range f {
+			column[j] = float64(values[i])
 		}
-		mean := sum / float64(len(f))
-		for _, values := range f {
-			squares += (float64(values[i]) - mean) * (float64(values[i]) - mean)
-		}
-		sd := math.Sqrt(squares / float64(len(f)))
+		mean, sd := stat.PopMeanStdDev(column, nil)
 		s.Y[i], s.Lower[i], s.Upper[i] = mean, mean-2*sd, mean+2*sd
 	}
 	for _, values := range f[:min(shown, len(f))] {

@@ -17,16 +17,20 @@ func Labels(curves []lab.Curve, always ...string) []string {
 	for _, k := range always {
 		shown[k] = true
 	}
-	keys := slices.Sorted(maps.Keys(shown))
 	out := make([]string, len(curves))
 	for i, c := range curves {
-		parts := []string{c.Agent}
-		for _, k := range keys {
-			if v, ok := c.Settings[k]; ok {
-				parts = append(parts, fmt.Sprintf("%s=%v", k, v))
-			}
+		out[i] = strings.Join(append([]string{c.Agent}, settings(c.Settings, shown)...), ", ") +
+			divergence(c.Diverged, c.Runs)
+	}
+	return out
+}
+
+// settings lists KEY=VALUE of the keys that are shown, sorted.
+func settings(all map[string]any, shown map[string]bool) (out []string) {
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if shown[k] {
+			out = append(out, fmt.Sprintf("%s=%v", k, all[k]))
 		}
-		out[i] = strings.Join(parts, ", ") + divergence(c.Diverged, c.Runs)
 	}
 	return out
 }

@@ -3,8 +3,10 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -12,22 +14,17 @@ import (
 )
 
 // key is a legend on a faint white ground that goes, when it is drawn, to the corner where it hides least. More than
-// five entries stand in columns.
+// five entries stand in columns, each a legend of gonum's.
 type key struct {
 	text.Style
 	entries   []entry
-	obstacles []obstacle
-	corners   []corner // in the order of preference
+	obstacles []plotter.XYs // lines that it should not hide
+	corners   []corner      // in the order of preference
 }
 
 type entry struct {
 	label  string
 	thumbs []gonum.Thumbnailer
-}
-
-// obstacle is what a legend should not hide, as lines on the canvas.
-type obstacle interface {
-	pieces(draw.Canvas, *gonum.Plot) [][]vg.Point
 }
 
 type corner struct{ top, left bool }
@@ -44,9 +41,8 @@ const (
 	keyMargin  = vg.Length(5)  // between the legend's edge and its content
 	keyInset   = vg.Length(5)  // between the axes and the legend's edge
 	keyThumb   = vg.Length(22) // width of a thumbnail
-	keyGap     = vg.Length(5)  // between thumbnail and text
 	keyColumns = vg.Length(14) // between columns
-	keyRow     = vg.Length(legendSize * 1.25)
+	keyRows    = vg.Length(4)  // between rows
 )
 
 // Plot implements gonum's Plotter.
@@ -55,46 +51,24 @@ func (k *key) Plot(c draw.Canvas, p *gonum.Plot) {
 		return
 	}
 	_, place := k.best(c, p)
-	box, rows := k.box(c, place)
+	box, columns := k.box(c, place)
 	ground := []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}, box.Min}
 	c.FillPolygon(color.NRGBA{255, 255, 255, 220}, ground)
 	c.StrokeLines(draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}, ground)
-	x := box.Min.X + keyMargin
-	for first := 0; first < len(k.entries); first += rows {
-		column := k.entries[first:min(first+rows, len(k.entries))]
-		k.draw(c, vg.Point{X: x, Y: box.Max.Y - keyMargin/2}, column)
-		x += k.width(column) + keyColumns
-	}
-}
-
-// draw draws a column of entries below and right of a point.
-func (k *key) draw(c draw.Canvas, at vg.Point, entries []entry) {
-	style := k.Style
-	style.YAlign = draw.YCenter
-	for i, e := range entries {
-		top := at.Y - keyRow*vg.Length(i)
-		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: at.X, Y: top - keyRow*0.88}, Max: vg.Point{X: at.X + keyThumb, Y: top - keyRow*0.12},
-		}}
-		for _, t := range e.thumbs {
-			t.Thumbnail(&icon)
-		}
-		descent := style.FontExtents().Descent
-		c.FillText(style, vg.Point{X: at.X + keyThumb + keyGap, Y: top - keyRow/2 + descent/2}, e.label)
+	at := draw.Crop(draw.Canvas{Canvas: c.Canvas, Rectangle: box}, keyMargin, 0, 0, -keyMargin)
+	for _, column := range columns {
+		column.Draw(at)
+		at.Min.X += column.Rectangle(c).Size().X + keyColumns
 	}
 }
 
 // best returns the length of lines, in points, that the legend hides where it hides least, and that corner.
 func (k *key) best(c draw.Canvas, p *gonum.Plot) (hidden vg.Length, place corner) {
-	var lines [][]vg.Point
-	for _, o := range k.obstacles {
-		lines = append(lines, o.pieces(c, p)...)
-	}
 	for i, option := range k.corners {
 		box, _ := k.box(c, option)
 		n := vg.Length(0)
-		for _, line := range lines {
-			n += inside(line, box)
+		for _, o := range k.obstacles {
+			n += inside(onCanvas(c, p, o), box)
 		}
 		if i == 0 || n < hidden {
 			hidden, place = n, option
@@ -103,37 +77,46 @@ func (k *key) best(c draw.Canvas, p *gonum.Plot) (hidden vg.Length, place corner
 	return hidden, place
 }
 
-// box returns the legend's rectangle in a corner of the canvas, and the entries of a column.
-func (k *key) box(c draw.Canvas, at corner) (box vg.Rectangle, rows int) {
-	size := c.Size()
-	var width vg.Length
-	for columns := (len(k.entries) + 4) / 5; columns > 0; columns-- {
-		rows = (len(k.entries) + columns - 1) / columns
-		width = 2*keyMargin - keyColumns
-		for first := 0; first < len(k.entries); first += rows {
-			width += k.width(k.entries[first:min(first+rows, len(k.entries))]) + keyColumns
+// box returns the legend's rectangle in a corner of the canvas, and its columns: as many as leave five entries to each,
+// or fewer where the canvas is narrow.
+func (k *key) box(c draw.Canvas, at corner) (box vg.Rectangle, columns []gonum.Legend) {
+	var size vg.Point
+	for n := (len(k.entries) + 4) / 5; n > 0; n-- {
+		columns = k.columns(n)
+		size = vg.Point{X: 2*keyMargin - keyColumns}
+		for _, column := range columns {
+			extent := column.Rectangle(c).Size()
+			size.X += extent.X + keyColumns
+			size.Y = max(size.Y, extent.Y+2*keyMargin)
 		}
-		if width < size.X*0.9 {
+		if size.X < c.Size().X*0.9 {
 			break
 		}
 	}
-	height := keyRow*vg.Length(rows) + keyMargin
-	x, y := c.Min.X+keyInset, c.Min.Y+keyInset
+	least := c.Min.Add(vg.Point{X: keyInset, Y: keyInset})
 	if !at.left {
-		x = c.Max.X - keyInset - width
+		least.X = c.Max.X - keyInset - size.X
 	}
 	if at.top {
-		y = c.Max.Y - keyInset - height
+		least.Y = c.Max.Y - keyInset - size.Y
 	}
-	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}, rows
+	return vg.Rectangle{Min: least, Max: least.Add(size)}, columns
 }
 
-// width returns that of a column.
-func (k *key) width(column []entry) (widest vg.Length) {
-	for _, e := range column {
-		widest = max(widest, k.Style.Width(e.label))
+// columns puts the entries into n columns.
+func (k *key) columns(n int) (out []gonum.Legend) {
+	if len(k.entries) == 0 {
+		return nil
 	}
-	return keyThumb + keyGap + widest
+	for some := range slices.Chunk(k.entries, (len(k.entries)+n-1)/n) {
+		column := gonum.Legend{TextStyle: k.Style, Padding: keyRows, Top: true, Left: true, ThumbnailWidth: keyThumb,
+			YPosition: draw.PosBottom}
+		for _, e := range some {
+			column.Add(e.label, e.thumbs...)
+		}
+		out = append(out, column)
+	}
+	return out
 }
 
 // inside returns about what length of a line lies in a box.
@@ -154,12 +137,12 @@ func inside(line []vg.Point, box vg.Rectangle) (length vg.Length) {
 
 // makeRoom extends the vertical axis upwards, at most to nearly twice its length, until the legend hides nothing in a
 // figure of the default size.
-func (k *key) makeRoom(p *gonum.Plot) {
+func (k *key) makeRoom(p *gonum.Plot, log bool) {
 	c := draw.NewCanvas(new(recorder.Canvas), saveWidth*vg.Centimeter*0.83, saveHeight*vg.Centimeter*0.74)
 	low, high := p.Y.Min, p.Y.Max
 	for room := 0.0; room < 0.46; room += 0.05 {
 		p.Y.Max = low + (high-low)/(1-room)
-		if logarithmic(p.Y) {
+		if log {
 			p.Y.Max = low * math.Pow(high/low, 1/(1-room))
 		}
 		if hidden, _ := k.best(c, p); hidden == 0 {

@@ -50,7 +50,7 @@ func TestPanels(t *testing.T) {
 	if !found {
 		t.Error("no full blue, an entry of 1, in the right upper panel")
 	}
-	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, ErrNothing) {
+	if _, err := Panels(2, 20, 8, 100); !errors.Is(err, errNothing) {
 		t.Errorf("no plots: %v", err)
 	}
 	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {

@@ -8,14 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ErrNothing is the cause of errors about data that have no point to draw.
-var ErrNothing = errors.New("nothing to draw")
+// errNothing is the cause of errors about data that have no point to draw.
+var errNothing = errors.New("nothing to draw")
 
 // Axes describe a figure around its data. The zero value is without texts and linear.
 type Axes struct {
@@ -40,7 +42,7 @@ type Series struct {
 }
 
 // Lines draws series over each other in their order: bands first, then samples, lines and points. The legend goes to
-// the corner where it hides least. It fails when lengths differ or no point can be drawn (ErrNothing).
+// the corner where it hides least. It fails when lengths differ or no point can be drawn.
 func Lines(axes Axes, series ...Series) (*gonum.Plot, error) {
 	return lines(axes, []corner{topLeft, topRight, bottomLeft, bottomRight}, series)
 }
@@ -59,17 +61,15 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	if err := setRanges(p, axes, series); err != nil {
 		return nil, err
 	}
-	k := &key{Style: p.Legend.TextStyle, corners: corners}
-	layers := make([][]gonum.Plotter, 4)
-	automatic := 0
+	f := figure{Axes: axes, least: p.Y.Min / 1e3, key: key{Style: p.Legend.TextStyle, corners: corners}}
 	for _, s := range series {
-		s.add(layers, k, &automatic)
+		f.add(s)
 	}
-	for _, layer := range layers {
-		p.Add(layer...)
+	for _, object := range slices.Concat(f.layers[:]...) {
+		p.Add(bare{object})
 	}
-	k.makeRoom(p)
-	p.Add(k)
+	f.key.makeRoom(p, axes.LogY)
+	p.Add(&f.key)
 	return p, nil
 }
 
@@ -92,59 +92,77 @@ func (s Series) validate() error {
 	return errors.Join(errs...)
 }
 
-// add puts the parts of the series into the layers (bands, samples, lines, points) and the legend.
-func (s Series) add(layers [][]gonum.Plotter, k *key, automatic *int) {
-	c, dash := s.style(automatic)
+// bare hides all of an object but how it is drawn: gonum would fit the axes to it.
+type bare struct{ gonum.Plotter }
+
+// figure collects what series draw.
+type figure struct {
+	Axes
+	least     float64            // what a band's bound on a log axis is at least
+	layers    [4][]gonum.Plotter // bands, samples, lines, points
+	key       key
+	automatic int // series that took their style from the palette
+}
+
+// add puts the parts of a series into the layers and the legend.
+func (f *figure) add(s Series) {
+	c, dash := f.style(s)
 	var thumbs []gonum.Thumbnailer
-	if s.hasBand() {
-		band := shade{s.X, s.Lower, s.Upper, faded(c, 0.2)}
-		layers[0], thumbs = append(layers[0], band), append(thumbs, band)
-		k.obstacles = append(k.obstacles, band)
+	lower, upper := f.edges(s, f.least)
+	for i := range lower {
+		band := shade(lower[i], upper[i], faded(c, 0.2))
+		f.layers[0], thumbs = append(f.layers[0], band), []gonum.Thumbnailer{band}
 	}
-	thin := draw.LineStyle{Color: faded(c, 0.55), Width: vg.Points(0.9)}
+	f.key.obstacles = slices.Concat(f.key.obstacles, lower, upper)
 	for i, y := range s.Samples {
-		sample := stroke{s.X, y, thin}
-		layers[1], k.obstacles = append(layers[1], sample), append(k.obstacles, sample)
+		sample := f.line(1, s.X, y, draw.LineStyle{Color: faded(c, 0.55), Width: vg.Points(0.9)})
 		if i == 0 && s.Y == nil {
 			thumbs = append(thumbs, sample)
 		}
 	}
 	switch {
 	case s.Y != nil && s.Points:
-		points := dots{s.X, s.Y, draw.GlyphStyle{Color: c, Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}}
-		layers[3], thumbs = append(layers[3], points), append(thumbs, points)
-		k.obstacles = append(k.obstacles, points)
+		thumbs = append(thumbs, f.points(s.X, s.Y, c))
 	case s.Y != nil:
-		line := stroke{s.X, s.Y, draw.LineStyle{Color: c, Width: vg.Points(lineWidth), Dashes: dash}}
-		layers[2], thumbs = append(layers[2], line), append(thumbs, line)
-		k.obstacles = append(k.obstacles, line)
+		style := draw.LineStyle{Color: c, Width: vg.Points(lineWidth), Dashes: dash}
+		thumbs = append(thumbs, f.line(2, s.X, s.Y, style))
 	}
 	if s.Label != "" && len(thumbs) > 0 {
-		k.entries = append(k.entries, entry{s.Label, thumbs})
+		f.key.entries = append(f.key.entries, entry{s.Label, thumbs})
 	}
 }
 
-// hasBand tells whether there is a band at any point; that of a single run's mean has none.
-func (s Series) hasBand() bool {
-	for i := range s.Lower {
-		if drawable(s.Lower[i], false) && drawable(s.Upper[i], false) {
-			return true
-		}
+// line adds a line to a layer, with gaps where the axes cannot show it, and returns its thumbnail.
+func (f *figure) line(layer int, x, y []float64, style draw.LineStyle) gonum.Thumbnailer {
+	for _, piece := range f.pieces(x, y) {
+		f.layers[layer] = append(f.layers[layer], &plotter.Line{XYs: piece, LineStyle: style})
+		f.key.obstacles = append(f.key.obstacles, piece)
 	}
-	return false
+	return &plotter.Line{LineStyle: style}
 }
 
-// style returns the colour and the dashes; automatic counts the series that took theirs from the palette.
-func (s Series) style(automatic *int) (c color.NRGBA, dash []vg.Length) {
+// points adds points, and returns their thumbnail.
+func (f *figure) points(x, y []float64, c color.Color) gonum.Thumbnailer {
+	all := &plotter.Scatter{XYs: slices.Concat(f.pieces(x, y)...),
+		GlyphStyle: draw.GlyphStyle{Color: c, Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}}
+	f.layers[3] = append(f.layers[3], all)
+	for _, at := range all.XYs {
+		f.key.obstacles = append(f.key.obstacles, plotter.XYs{at, at, at}) // a point counts as a short line
+	}
+	return all
+}
+
+// style returns the colour and the dashes of a series.
+func (f *figure) style(s Series) (c color.NRGBA, dash []vg.Length) {
 	c = s.Color
 	switch {
 	case c != color.NRGBA{}:
 	case s.Points:
 		c = ink
 	default:
-		c = Palette[*automatic%len(Palette)]
-		dash = dashes[*automatic/len(Palette)%len(dashes)]
-		*automatic++
+		c = Palette[f.automatic%len(Palette)]
+		dash = dashes[f.automatic/len(Palette)%len(dashes)]
+		f.automatic++
 	}
 	if s.Dashed {
 		dash = dashes[1]

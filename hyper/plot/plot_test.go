@@ -48,7 +48,7 @@ func TestPNGHasTheSizeAskedFor(t *testing.T) {
 		if _, err := PNG(p, size[0], size[1], 100); err == nil {
 			t.Errorf("%v cm: no error from PNG", size)
 		}
-		if _, err := SVG(p, size[0], size[1]); err == nil {
+		if _, err := svg(p, size[0], size[1]); err == nil {
 			t.Errorf("%v cm: no error from SVG", size)
 		}
 	}
@@ -78,7 +78,7 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 
 func TestLinesDrawsEachSample(t *testing.T) {
 	paths := func(samples ...[]float64) int {
-		text, err := SVG(mustLines(t, Axes{}, Series{X: x5, Y: x5, Samples: samples}), 16, 10)
+		text, err := svg(mustLines(t, Axes{}, Series{X: x5, Y: x5, Samples: samples}), 16, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestLinesErrors(t *testing.T) {
 		"short sample": {[]Series{{X: x5, Samples: [][]float64{x5[1:]}}}, false},
 	} {
 		_, err := Lines(Axes{}, c.series...)
-		if err == nil || errors.Is(err, ErrNothing) != c.nothing {
+		if err == nil || errors.Is(err, errNothing) != c.nothing {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestDrawingErrorsAreNoPanics(t *testing.T) {
 	if _, err := PNG(p, 16, 10, 100); err == nil {
 		t.Error("no error from PNG")
 	}
-	if _, err := SVG(p, 16, 10); err == nil {
+	if _, err := svg(p, 16, 10); err == nil {
 		t.Error("no error from SVG")
 	}
 }
@@ -183,11 +183,11 @@ func TestLegendHidesNothing(t *testing.T) {
 			{Label: "c", X: x5, Y: flat}}, topLeft},
 	} {
 		p := mustLines(t, Axes{}, s.series...)
-		k := &key{Style: p.Legend.TextStyle, corners: []corner{topLeft, topRight, bottomLeft, bottomRight}}
+		f := figure{key: key{Style: p.Legend.TextStyle, corners: []corner{topLeft, topRight, bottomLeft, bottomRight}}}
 		for _, one := range s.series {
-			one.add(make([][]gonum.Plotter, 4), k, new(int))
+			f.add(one)
 		}
-		if hidden, place := k.best(c, p); hidden > 0 || place != s.want {
+		if hidden, place := f.key.best(c, p); hidden > 0 || place != s.want {
 			t.Errorf("%s: hides %v points of lines at %+v, want none at %+v", name, hidden, place, s.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 
 	gonum "gonum.org/v1/plot"
@@ -20,7 +21,7 @@ type Options struct {
 
 // Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends
 // where its statistic becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many
-// did. Curves without a point have an entry in the legend only. It fails with ErrNothing when there is no point at all.
+// did. Curves without a point have an entry in the legend only. It fails when there is no point at all.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {
@@ -41,13 +42,13 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	}
 	// A target alone is no figure: the data are checked without it.
 	axes, corners := regretAxes(opts)
-	if _, err := lines(axes, corners, series); err != nil {
-		return nil, err
+	p, err := lines(axes, corners, series)
+	if err != nil || !(opts.Target > 0) {
+		return p, err
 	}
-	if opts.Target > 0 {
-		series = append(series, target(opts, last))
-	}
-	return lines(axes, corners, series)
+	target := Series{Label: cmp.Or(opts.TargetLabel, "target"), X: []float64{1, last},
+		Y: []float64{opts.Target, opts.Target}, Color: Gray, Dashed: true}
+	return lines(axes, corners, append(series, target))
 }
 
 // regretLabels are those of the options, with how many runs diverged, or those that Labels makes.
@@ -94,13 +95,4 @@ func regretSeries(c lab.Curve, opts Options) (Series, error) {
 		s.X[i], s.Y[i], s.Lower[i], s.Upper[i] = float64(t), y*scale, lower*scale, upper*scale
 	}
 	return s, nil
-}
-
-func target(opts Options, last float64) Series {
-	label := opts.TargetLabel
-	if label == "" {
-		label = "target"
-	}
-	return Series{Label: label, X: []float64{1, last}, Y: []float64{opts.Target, opts.Target}, Color: Gray,
-		Dashed: true}
 }

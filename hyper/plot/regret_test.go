@@ -157,7 +157,7 @@ func TestRegretErrors(t *testing.T) {
 		"labels missing":        {[]lab.Curve{power("a", 1, 5)}, Options{Labels: []string{"x", "y"}}, false},
 	} {
 		_, err := Regret(c.curves, c.opts)
-		if err == nil || errors.Is(err, ErrNothing) != c.nothing {
+		if err == nil || errors.Is(err, errNothing) != c.nothing {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestRegretErrors(t *testing.T) {
 func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	void := power("lost", math.NaN(), 0)
 	void.Runs, void.Diverged = 4, 4
-	text, err := SVG(mustRegret(t, Options{}, void, power("exact", 2, 10), lab.Curve{Agent: "absent"}), 16, 10)
+	text, err := svg(mustRegret(t, Options{}, void, power("exact", 2, 10), lab.Curve{Agent: "absent"}), 16, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestRegretWithRunsThatDiverged(t *testing.T) {
 		}
 	}
 	for name, opts := range map[string]Options{"linear": {}, "mine": {Labels: []string{"mine"}}} {
-		text, err := SVG(mustRegret(t, opts, c), 16, 10)
+		text, err := svg(mustRegret(t, opts, c), 16, 10)
 		if want := ">" + name + " (2 of 10 diverged)<"; err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("the SVG lacks %s (error %v)", want, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/png"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -23,7 +24,37 @@ const (
 )
 
 // PNG draws a plot of a size in centimetres at a resolution in dots per inch.
-func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) (data []byte, err error) {
+func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) ([]byte, error) {
+	return raster(widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
+}
+
+// Panels draws plots side by side, row by row, with their axes aligned: a PNG of a size in centimetres, all panels
+// together, at a resolution in dots per inch.
+func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte, error) {
+	if columns < 1 || len(plots) == 0 {
+		return nil, fmt.Errorf("%d panels in %d columns: %w", len(plots), columns, errNothing)
+	}
+	var table [][]*gonum.Plot
+	for row := range slices.Chunk(plots, columns) {
+		places := make([]*gonum.Plot, columns) // nil is an empty place
+		copy(places, row)
+		table = append(table, places)
+	}
+	tiles := draw.Tiles{Rows: len(table), Cols: columns, PadX: vg.Points(12), PadY: vg.Points(12),
+		PadTop: vg.Points(4), PadRight: vg.Points(6)}
+	return raster(widthCm, heightCm, dpi, func(c draw.Canvas) {
+		for i, row := range gonum.Align(table, tiles, c) {
+			for j, canvas := range row {
+				if table[i][j] != nil {
+					table[i][j].Draw(canvas)
+				}
+			}
+		}
+	})
+}
+
+// raster is the PNG of what is drawn on a canvas.
+func raster(widthCm, heightCm float64, dpi int, paint func(draw.Canvas)) (data []byte, err error) {
 	if err := checkSize(widthCm, heightCm); err != nil {
 		return nil, err
 	}
@@ -34,15 +65,15 @@ func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) (data []byte, err er
 	defer recovered(&err)
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter),
 		vgimg.UseDPI(dpi))
-	drawOn(draw.New(c), p)
+	paint(draw.New(c))
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	err = encoder.Encode(&out, c.Image())
 	return out.Bytes(), err
 }
 
-// SVG draws a plot of a size in centimetres. Its texts stay texts, in Liberation Sans or what resembles it.
-func SVG(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
+// svg draws a plot of a size in centimetres. Its texts stay texts, in Liberation Sans or what resembles it.
+func svg(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
 	if err := checkSize(widthCm, heightCm); err != nil {
 		return nil, err
 	}
@@ -64,7 +95,7 @@ func Save(p *gonum.Plot, path string) error {
 	if err != nil {
 		return err
 	}
-	vectors, err := SVG(p, saveWidth, saveHeight)
+	vectors, err := svg(p, saveWidth, saveHeight)
 	if err != nil {
 		return err
 	}

@@ -3,122 +3,49 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// shade fills the area between two curves. On a log axis a bound that is not positive reaches the edge of the plot.
-type shade struct {
-	x, lower, upper []float64
-	color           color.NRGBA
-}
-
-func (s shade) Plot(c draw.Canvas, p *gonum.Plot) {
-	for _, r := range stretches(p, false, s.x, s.lower, s.upper) {
-		var area []vg.Point
-		for i := r.from; i < r.to; i++ {
-			area = append(area, at(c, p, s.x[i], s.upper[i]))
-		}
-		for i := r.to - 1; i >= r.from; i-- {
-			area = append(area, at(c, p, s.x[i], s.lower[i]))
-		}
-		c.FillPolygon(s.color, c.ClipPolygonXY(area))
-	}
-}
-
-// pieces returns the edges.
-func (s shade) pieces(c draw.Canvas, p *gonum.Plot) [][]vg.Point {
-	return append(stroke{x: s.x, y: s.lower}.pieces(c, p), stroke{x: s.x, y: s.upper}.pieces(c, p)...)
-}
-
-// Thumbnail draws the shade's patch in a legend.
-func (s shade) Thumbnail(c *draw.Canvas) {
-	c.FillPolygon(s.color, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-}
-
-// stroke draws a curve, with gaps where it is not finite.
-type stroke struct {
-	x, y []float64
-	draw.LineStyle
-}
-
-func (s stroke) Plot(c draw.Canvas, p *gonum.Plot) {
-	for _, line := range s.pieces(c, p) {
-		c.StrokeLines(s.LineStyle, c.ClipLinesXY(line)...)
-	}
-}
-
-// pieces returns the curve on the canvas.
-func (s stroke) pieces(c draw.Canvas, p *gonum.Plot) (lines [][]vg.Point) {
-	for _, r := range stretches(p, logarithmic(p.Y), s.x, s.y) {
-		var line []vg.Point
-		for i := r.from; i < r.to; i++ {
-			line = append(line, at(c, p, s.x[i], s.y[i]))
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// Thumbnail draws a piece of the line in a legend.
-func (s stroke) Thumbnail(c *draw.Canvas) {
-	y := c.Center().Y
-	c.StrokeLine2(s.LineStyle, c.Min.X, y, c.Max.X, y)
-}
-
-// dots draws data points.
-type dots struct {
-	x, y []float64
-	draw.GlyphStyle
-}
-
-func (s dots) Plot(c draw.Canvas, p *gonum.Plot) {
-	for _, dot := range s.pieces(c, p) {
-		if c.Contains(dot[0]) {
-			c.DrawGlyph(s.GlyphStyle, dot[0])
-		}
-	}
-}
-
-// pieces returns a short line from each point.
-func (s dots) pieces(c draw.Canvas, p *gonum.Plot) (lines [][]vg.Point) {
-	for _, line := range (stroke{x: s.x, y: s.y}).pieces(c, p) {
-		for _, dot := range line {
-			lines = append(lines, []vg.Point{dot, dot.Add(vg.Point{X: s.Radius})})
-		}
-	}
-	return lines
-}
-
-// Thumbnail draws one point in a legend.
-func (s dots) Thumbnail(c *draw.Canvas) { c.DrawGlyph(s.GlyphStyle, c.Center()) }
-
-// stretch is the half-open range of positions of some consecutive points.
-type stretch struct{ from, to int }
-
-// stretches returns where x and all values are finite, and positive where a log axis needs that.
-func stretches(p *gonum.Plot, logValues bool, x []float64, values ...[]float64) (out []stretch) {
+// pieces cuts the points (x, y) where one of them has no place on the axes.
+func (a Axes) pieces(x, y []float64) (out []plotter.XYs) {
 	open := false
-	for i := range x {
-		ok := drawable(x[i], logarithmic(p.X))
-		for _, v := range values {
-			ok = ok && drawable(v[i], logValues)
+	for i := range y {
+		ok := drawable(x[i], a.LogX) && drawable(y[i], a.LogY)
+		if ok && !open {
+			out = append(out, nil)
 		}
-		if ok && open {
-			out[len(out)-1].to++
-		} else if ok {
-			out = append(out, stretch{i, i + 1})
+		if ok {
+			out[len(out)-1] = append(out[len(out)-1], plotter.XY{X: x[i], Y: y[i]})
 		}
 		open = ok
 	}
 	return out
 }
 
-func logarithmic(a gonum.Axis) bool {
-	_, ok := a.Scale.(gonum.LogScale)
-	return ok
+// edges are the pieces of a band's bounds, cut at the same places. On a log axis a bound is at least the given number:
+// one that is not positive reaches the edge of the plot.
+func (a Axes) edges(s Series, least float64) (lower, upper []plotter.XYs) {
+	low, high := slices.Clone(s.Lower), slices.Clone(s.Upper)
+	for i := range low {
+		if !drawable(low[i], false) || !drawable(high[i], false) {
+			low[i], high[i] = math.NaN(), math.NaN()
+		} else if a.LogY {
+			low[i], high[i] = max(low[i], least), max(high[i], least)
+		}
+	}
+	return a.pieces(s.X, low), a.pieces(s.X, high)
+}
+
+// shade fills the area between two edges.
+func shade(lower, upper plotter.XYs, c color.Color) *plotter.Polygon {
+	ring := slices.Clone(lower)
+	slices.Reverse(ring)
+	return &plotter.Polygon{XYs: []plotter.XYs{append(slices.Clone(upper), ring...)}, Color: c}
 }
 
 // drawable tells whether x has a place on an axis.
@@ -126,10 +53,12 @@ func drawable(x float64, log bool) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
 }
 
-// at returns a point on the canvas. What a log axis cannot show is put just below it, where it is clipped.
-func at(c draw.Canvas, p *gonum.Plot, x, y float64) vg.Point {
-	if logarithmic(p.Y) {
-		y = math.Max(y, p.Y.Min/1e3)
+// onCanvas are the places of points.
+func onCanvas(c draw.Canvas, p *gonum.Plot, points plotter.XYs) []vg.Point {
+	out := make([]vg.Point, len(points))
+	x, y := p.Transforms(&c)
+	for i, at := range points {
+		out[i] = vg.Point{X: x(at.X), Y: y(at.Y)}
 	}
-	return vg.Point{X: c.X(p.X.Norm(x)), Y: c.Y(p.Y.Norm(y))}
+	return out
 }

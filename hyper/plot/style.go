@@ -5,6 +5,7 @@ import (
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -56,7 +57,8 @@ func newPlot(axes Axes) *gonum.Plot {
 	styleText(&p.Legend.TextStyle, legendSize)
 	styleAxis(&p.X, axes.X, axes.LogX)
 	styleAxis(&p.Y, axes.Y, axes.LogY)
-	p.Add(grid{})
+	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
+	p.Add(&plotter.Grid{Vertical: line, Horizontal: line})
 	return p
 }
 
@@ -91,23 +93,3 @@ func (n narrow) Box(label string, f font.Font) (width, height, depth vg.Length) 
 	}
 	return width, height, depth
 }
-
-// grid draws a thin line at each labelled tick.
-type grid struct{}
-
-func (grid) Plot(c draw.Canvas, p *gonum.Plot) {
-	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
-	x, y := p.Transforms(&c)
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		if !t.IsMinor() && within(t.Value, p.X) {
-			c.StrokeLine2(line, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		}
-	}
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if !t.IsMinor() && within(t.Value, p.Y) {
-			c.StrokeLine2(line, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
-	}
-}
-
-func within(x float64, a gonum.Axis) bool { return x >= a.Min && x <= a.Max }

@@ -3,7 +3,6 @@ package plot
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -56,17 +55,13 @@ func others(all []lab.Standing, but string) []string {
 		curves[i] = lab.Curve{Agent: s.Agent, Settings: s.Settings}
 		agents[s.Agent] = true
 	}
-	keys := slices.Sorted(maps.Keys(differing(curves)))
+	shown := differing(curves)
+	delete(shown, but)
 	out := make([]string, len(all))
 	for i, s := range all {
-		var parts []string
+		parts := settings(s.Settings, shown)
 		if len(agents) > 1 {
-			parts = append(parts, s.Agent)
-		}
-		for _, k := range keys {
-			if v, ok := s.Settings[k]; ok && k != but {
-				parts = append(parts, fmt.Sprintf("%s=%v", k, v))
-			}
+			parts = append([]string{s.Agent}, parts...)
 		}
 		out[i] = strings.Join(parts, ", ")
 	}

@@ -4,24 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/approx"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
 // approxFlags are the flags of hyper approx.
 type approxFlags struct {
-	measure, construction, reference string
-	points                           int
-	bound                            float64
-	options                          approx.Options
-	optimal, json                    bool
+	measure, construction string
+	points                int
+	bound                 float64
+	options               approx.Options
+	optimal, json         bool
 }
 
 func (f *approxFlags) add(c *cobra.Command) {
@@ -31,9 +32,10 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.bound, "bound", 1, "B: functions have values in [-B, B]")
 	flags.Float64Var(&f.options.Epsilon, "epsilon", 0.1, "the error allowed, in the units of B")
 	flags.Float64Var(&f.options.Delta, "delta", 0.1, "the probability of a larger error allowed")
-	flags.StringVar(&f.reference, "reference", string(approx.Uniform), "p_z: uniform on [0, 1]^K, or gaussian")
+	flags.StringVar((*string)(&f.options.Reference), "reference", string(approx.Uniform),
+		"p_z: uniform on [0, 1]^K, or gaussian")
 	flags.StringVar(&f.construction, "construction", "",
-		strings.Join(approx.ConstructionNames(), ", ")+" (default: the one that is natural for mu)")
+		strings.Join(constructions(), ", ")+" (default: the one that is natural for mu)")
 	flags.BoolVar(&f.optimal, "optimal", false,
 		"for discrete: Brenier's map instead of intervals of the first component of z")
 	flags.IntVar(&f.options.Draws, "draws", 20_000, "fresh z")
@@ -42,6 +44,8 @@ func (f *approxFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
 	flags.BoolVar(&f.json, "json", false, "print the certificate as one JSON object")
 }
+
+func constructions() []string { return slices.Sorted(maps.Keys(approx.Constructions)) }
 
 func approxCommand() *cobra.Command {
 	var f approxFlags
@@ -67,11 +71,12 @@ with an exact lower bound at 99% confidence.`,
 			return err
 		}
 		if f.json {
-			if err := printLines(certificate); err != nil {
-				return err
-			}
+			err = printLines(certificate)
 		} else {
 			printCertificate(certificate)
+		}
+		if err != nil {
+			return err
 		}
 		if !certificate.Certified {
 			return failure{fmt.Errorf("not certified: the probability has the lower bound %.4f, and 1 - delta is %.4g",
@@ -82,41 +87,30 @@ with an exact lower bound at 99% confidence.`,
 	return c
 }
 
+// mostPoints bounds K: the networks grow as its square and more.
+const mostPoints = 64
+
 // certify makes the measure and the certificate. The error joins every fault of the flags.
 func (f *approxFlags) certify(c *cobra.Command) (approx.Certificate, error) {
-	o := f.options
-	o.Reference = approx.Reference(f.reference)
-	errs := []error{f.check()}
+	errs := []error{unknown("measure", approx.KnownNames(), f.measure), f.check(), f.options.Validate()}
 	if f.construction != "" {
-		known, ok := approx.Constructions[f.construction]
-		if !ok {
-			names := approx.ConstructionNames()
-			errs = append(errs, fmt.Errorf("unknown construction %q%s; choose %s", f.construction,
-				nearest.Hint(f.construction, names), strings.Join(names, ", ")))
-		}
-		o.Construction = known
+		errs = append(errs, unknown("construction", constructions(), f.construction))
+		f.options.Construction = approx.Constructions[f.construction]
 	}
-	if err := errors.Join(append(errs, o.Validate())...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return approx.Certificate{}, err
 	}
 	m, err := approx.NewMeasure(c.Context(), f.measure, approx.Setting{Points: approx.Grid(f.points), Bound: f.bound,
-		Seed: o.Seed, Optimal: f.optimal})
+		Seed: f.options.Seed, Optimal: f.optimal})
 	if err != nil {
 		return approx.Certificate{}, err
 	}
-	return approx.Certify(c.Context(), m, o)
+	return approx.Certify(c.Context(), m, f.options)
 }
-
-// mostPoints bounds K: the networks grow as its square and more.
-const mostPoints = 64
 
 // check reports faults of the measure's flags, and zeros that would mean a default.
 func (f *approxFlags) check() error {
 	var errs []error
-	if _, ok := approx.Known[f.measure]; !ok {
-		errs = append(errs, fmt.Errorf("unknown measure %q%s; choose --measure %s", f.measure,
-			nearest.Hint(f.measure, approx.KnownNames()), strings.Join(approx.KnownNames(), ", ")))
-	}
 	if f.points < 1 || f.points > mostPoints {
 		errs = append(errs, fmt.Errorf("--points must be from 1 to %d, got %d", mostPoints, f.points))
 	}
@@ -129,7 +123,7 @@ func (f *approxFlags) check() error {
 	if f.options.Draws == 0 {
 		errs = append(errs, errors.New("--draws must be at least 1, got 0"))
 	}
-	if f.reference == "" {
+	if f.options.Reference == "" {
 		errs = append(errs, errors.New("--reference must be uniform or gaussian"))
 	}
 	return errors.Join(errs...)

@@ -10,8 +10,8 @@ import (
 
 func TestBadMeasuresAreExitStatus2(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                                 `unknown measure ""; choose --measure discrete, gaussian`,
-		"--measure gaussain":                               "choose --measure discrete, gaussian, mixture, posterior, process",
+		"":                                                 `unknown measure ""; the measures are discrete, gaussian`,
+		"--measure gaussain":                               "the measures are discrete, gaussian, mixture, posterior, process",
 		"--measure gaussian --points 0":                    "--points must be from 1 to 64, got 0",
 		"--measure gaussian --epsilon 0":                   "epsilon must be positive and finite, got 0",
 		"--measure gaussian --epsilon NaN":                 "epsilon must be positive and finite, got NaN",
@@ -19,7 +19,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 		"--measure gaussian --bound -1":                    "--bound must be positive and finite, got -1",
 		"--measure gaussian --draws 0":                     "--draws must be at least 1, got 0",
 		"--measure gaussian --reference foo":               "choose uniform or gaussian",
-		"--measure gaussian --construction f":              "choose coordinatewise, kuhn, max-affine, steps, trained",
+		"--measure gaussian --construction f":              "the constructions are coordinatewise, kuhn, max-affine, steps, trained",
 		"--measure mixture --construction steps":           "construction steps is for maps by intervals",
 		"--measure mixture --points 4 --construction kuhn": "kuhn is for K <= 3 points",
 		"--measure process --optimal":                      "--optimal is for the measure discrete",

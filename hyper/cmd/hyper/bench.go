@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/rng"
@@ -28,33 +28,32 @@ type workload struct {
 	sets        []string
 	periods     int
 	runs        []int
-	batchRuns   []int // to sweep over; nil is the default alone
+	batchRuns   []int // to sweep over; nil is the flag's alone
 }
 
-// figure3 is the work of the paper's figure 3 at K = 100 arms: index dimension 30, batch 1024, 16 indices, one step.
-var figure3 = []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3"}
+// figure3 is the work of the paper's figure 3 at K = 100 arms, with a way to take the expectation over z: index
+// dimension 30, batch 1024, 16 indices, one step.
+func figure3(integrate string) []string {
+	return []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3",
+		"integrate=" + integrate}
+}
 
 // figure4 is the work of the paper's figure 4 as the tests of speed take it: index dimension 30, 200 actions.
 var figure4 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
 	"optimizer=sgd", "step-size=0.003", "clip=0"}
 
-var workloads = []workload{
-	{name: "gaussian-sampled", experiment: paper.Gaussian, agent: "linear",
-		sets: append(slices.Clone(figure3), "integrate=sampled"), periods: 500, runs: []int{10, 100}},
-	{name: "gaussian-analytic", experiment: paper.Gaussian, agent: "linear",
-		sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 2000, runs: []int{10, 100}},
-	{name: "gaussian-full-data", experiment: paper.Gaussian, agent: "linear",
-		sets: append(slices.Clone(figure3), "integrate=full-data"), periods: 10_000, runs: []int{10, 100}},
-	{name: "neural", experiment: paper.Neural, agent: "linear", sets: figure4, periods: 500, runs: []int{8, 64}},
-	{name: "ids", experiment: paper.IDS, agent: "ids", sets: figure5, periods: 150, runs: []int{20}},
-	{name: "ids-thompson", experiment: paper.IDS, agent: "thompson", sets: figure5, periods: 150, runs: []int{20}},
-	{name: "batches", experiment: paper.Gaussian, agent: "linear",
-		sets: append(slices.Clone(figure3), "integrate=analytic"), periods: 1000, runs: []int{32},
-		batchRuns: []int{1, 2, 4, 8, 16, 32}},
-}
-
 // figure5 is the work of the paper's figure 5: 398 actions, 500 functions for each decision.
 var figure5 = []string{"size=200", "policy-samples=500"}
+
+var workloads = []workload{
+	{"gaussian-sampled", "linear", paper.Gaussian, figure3("sampled"), 500, []int{10, 100}, nil},
+	{"gaussian-analytic", "linear", paper.Gaussian, figure3("analytic"), 2000, []int{10, 100}, nil},
+	{"gaussian-full-data", "linear", paper.Gaussian, figure3("full-data"), 10_000, []int{10, 100}, nil},
+	{"neural", "linear", paper.Neural, figure4, 500, []int{8, 64}, nil},
+	{"ids", "ids", paper.IDS, figure5, 150, []int{20}, nil},
+	{"ids-thompson", "thompson", paper.IDS, figure5, 150, []int{20}, nil},
+	{"batches", "linear", paper.Gaussian, figure3("analytic"), 1000, []int{32}, []int{1, 2, 4, 8, 16, 32}},
+}
 
 // measurement is a line of the bench.
 type measurement struct {
@@ -105,16 +104,10 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 	if len(names) == 0 {
 		names = []string{"gaussian-sampled", "gaussian-analytic", "gaussian-full-data"}
 	}
-	known := append(workloadNames(), "normals", "matmul")
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return fmt.Errorf("unknown workload %q%s; the workloads are %s", n, nearest.Hint(n, known),
-				strings.Join(known, ", "))
-		}
+	if err := unknown("workload", append(workloadNames(), "normals", "matmul"), names...); err != nil {
+		return err
 	}
-	if engine.backend == "" {
-		engine.backend = backend.Default()
-	}
+	engine.backend = cmp.Or(engine.backend, backend.Default())
 	peak, normals, err := primitives(engine.backend)
 	if err != nil {
 		return err
@@ -125,9 +118,13 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 		if !slices.Contains(names, w.name) {
 			continue
 		}
+		batches := w.batchRuns
+		if batches == nil {
+			batches = []int{engine.batchRuns}
+		}
 		for _, runs := range w.runs {
-			for _, batch := range batchesOf(w, engine) {
-				m, err := measure(c, w, runs, batch, engine)
+			for _, engine.batchRuns = range batches {
+				m, err := measure(c, w, runs, engine)
 				if err != nil {
 					return err
 				}
@@ -136,18 +133,16 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 			}
 		}
 	}
-	return printBench(all, engine.json)
-}
-
-func batchesOf(w workload, engine engineFlags) []int {
-	if w.batchRuns == nil {
-		return []int{engine.batchRuns}
-	}
-	return w.batchRuns
+	return printAll(all, engine.json, tabwriter.AlignRight,
+		"workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t",
+		func(_ int, m measurement) string {
+			return fmt.Sprintf("%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t", m.Workload, m.Runs, m.BatchRuns,
+				m.Workers, m.Compile, m.Rate, m.FormulaOps, m.Share)
+		})
 }
 
 // measure runs a workload, and counts the time after compilation.
-func measure(c *cobra.Command, w workload, runs, batch int, engine engineFlags) (measurement, error) {
+func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measurement, error) {
 	spec, err := w.experiment.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
 	if err != nil {
 		return measurement{}, err
@@ -157,14 +152,11 @@ func measure(c *cobra.Command, w workload, runs, batch int, engine engineFlags) 
 		return measurement{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	engine.batchRuns = batch
-	bar := newProgressBar(os.Stderr)
-	o, err := engine.options(dir, bar)
-	if err != nil {
-		return measurement{}, err
-	}
-	p, err := lab.Run(c.Context(), spec, paper.Known, o)
-	bar.finish()
+	var p lab.Progress
+	err = engine.work(dir, func(o lab.Options) (err error) {
+		p, err = lab.Run(c.Context(), spec, paper.Known, o)
+		return err
+	})
 	if err != nil {
 		return measurement{}, err
 	}
@@ -226,17 +218,4 @@ func fastest(e *Exec) (time.Duration, error) {
 		best = min(best, time.Since(begin))
 	}
 	return best, nil
-}
-
-func printBench(all []measurement, asJSON bool) error {
-	if asJSON {
-		return printLines(all...)
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "workload\truns\tbatch\tworkers\tcompile s\trun-periods/s\tformula GFLOP/s\tshare of matmul peak\t")
-	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\t%.0f\t%.1f\t%.2f\t\n", m.Workload, m.Runs, m.BatchRuns, m.Workers,
-			m.Compile, m.Rate, m.FormulaOps, m.Share)
-	}
-	return w.Flush()
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -95,12 +94,9 @@ func (f startFlags) run(ctx context.Context, names []string) error {
 		}
 		peers[name] = command
 	}
-	for _, name := range slices.Concat(names, slices.Collect(maps.Keys(peers))) {
-		if startWorkloads[name] == nil {
-			known := slices.Sorted(maps.Keys(startWorkloads))
-			return fmt.Errorf("unknown workload %q%s; the workloads are %s", name, nearest.Hint(name, known),
-				strings.Join(known, ", "))
-		}
+	known := slices.Sorted(maps.Keys(startWorkloads))
+	if err := unknown("workload", known, slices.Concat(names, slices.Collect(maps.Keys(peers)))...); err != nil {
+		return err
 	}
 	if f.rounds < 1 {
 		return errors.New("--rounds must be positive")
@@ -117,7 +113,8 @@ func (f startFlags) run(ctx context.Context, names []string) error {
 		}
 		all = append(all, s)
 	}
-	return printStarts(all, f.json)
+	return printAll(all, f.json, tabwriter.AlignRight, "workload\tcold s\twarm s\tcold/warm\tprocessor s, cold\twarm\t"+
+		"compile s, cold\twarm\tpeer's compile s\tcold/peer\t", func(_ int, s startLine) string { return s.row() })
 }
 
 // measure times a workload in rounds: cold, warm, and the peer.
@@ -190,16 +187,12 @@ func (f startFlags) once(ctx context.Context, args []string, out, cache string) 
 	if err != nil {
 		return t, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	t.Wall, t.Processor = time.Since(begin).Seconds(),
-		(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
-	var said struct {
-		Compile float64 `json:"compile_seconds"`
-	}
-	if err := json.Unmarshal(text, &said); err != nil {
-		return t, err
-	}
-	t.Compile = said.Compile
-	return t, nil
+	t.Wall = time.Since(begin).Seconds()
+	t.Processor = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	var said outcome
+	err = json.Unmarshal(text, &said)
+	t.Compile = said.CompileSeconds
+	return t, err
 }
 
 // peerCompile is what a peer says of itself.
@@ -221,17 +214,11 @@ func peerCompile(ctx context.Context, command string) (float64, error) {
 }
 
 func medians(all []startTime) startTime {
-	of := func(field func(startTime) float64) float64 {
-		var x []float64
-		for _, t := range all {
-			x = append(x, field(t))
-		}
-		return median(x)
+	var wall, processor, compile []float64
+	for _, t := range all {
+		wall, processor, compile = append(wall, t.Wall), append(processor, t.Processor), append(compile, t.Compile)
 	}
-	return startTime{
-		of(func(t startTime) float64 { return t.Wall }), of(func(t startTime) float64 { return t.Processor }),
-		of(func(t startTime) float64 { return t.Compile }),
-	}
+	return startTime{median(wall), median(processor), median(compile)}
 }
 
 func median(x []float64) float64 {
@@ -240,21 +227,11 @@ func median(x []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-func printStarts(all []startLine, asJSON bool) error {
-	if asJSON {
-		return printLines(all...)
+func (s startLine) row() string {
+	peer := "\t"
+	if s.Peer > 0 {
+		peer = fmt.Sprintf("%.2f\t%.2f", s.Peer, s.Cold.Compile/s.Peer)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "workload\tcold s\twarm s\tcold/warm\tprocessor s, cold\twarm\tcompile s, cold\twarm\t"+
-		"peer's compile s\tcold/peer\t")
-	for _, s := range all {
-		peer := "\t"
-		if s.Peer > 0 {
-			peer = fmt.Sprintf("%.2f\t%.2f", s.Peer, s.Cold.Compile/s.Peer)
-		}
-		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t\n", s.Workload,
-			s.Cold.Wall, s.Warm.Wall, s.Cold.Wall/s.Warm.Wall,
-			s.Cold.Processor, s.Warm.Processor, s.Cold.Compile, s.Warm.Compile, peer)
-	}
-	return w.Flush()
+	return fmt.Sprintf("%s\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t", s.Workload, s.Cold.Wall, s.Warm.Wall,
+		s.Cold.Wall/s.Warm.Wall, s.Cold.Processor, s.Warm.Processor, s.Cold.Compile, s.Warm.Compile, peer)
 }

@@ -7,12 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
@@ -44,11 +42,7 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 
 // check reports what is wrong.
 func (f *clusterFlags) check(engine string) error {
-	var errs []error
-	if engines := []string{"local", "slurm", "kubernetes"}; !slices.Contains(engines, engine) {
-		errs = append(errs, fmt.Errorf("unknown engine %q%s: choose local, slurm or kubernetes", engine,
-			nearest.Hint(engine, engines)))
-	}
+	errs := []error{unknown("engine", []string{"local", "slurm", "kubernetes"}, engine)}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +36,10 @@ every other run, so the mean is infinite (+Inf).`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printLines(all...)
-			}
-			return printComparison(all, plot.Labels(lab.Curves(h, rows)))
+			labels := plot.Labels(lab.Curves(h, rows))
+			return printAll(all, asJSON, 0, comparisonHead, func(i int, s lab.Standing) string {
+				return labels[i] + comparison(s)
+			})
 		},
 	}
 	mix.add(c.Flags())
@@ -49,17 +47,15 @@ every other run, so the mean is infinite (+Inf).`,
 	return c
 }
 
-func printComparison(all []lab.Standing, labels []string) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, paired "+
-		"[95%]")
-	for i, s := range all {
-		difference := "-" // of the first, and where nothing pairs the two
-		if s.Pairs > 0 {
-			difference = s.Difference.String()
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\n", labels[i], s.Period, s.Runs, s.Mean, s.Median, s.Failed,
-			s.Diverged, difference)
+const comparisonHead = "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, " +
+	"paired [95%]"
+
+// comparison is what stands behind the agent in its row.
+func comparison(s lab.Standing) string {
+	difference := "-" // of the first, and where nothing pairs the two
+	if s.Pairs > 0 {
+		difference = s.Difference.String()
 	}
-	return w.Flush()
+	return fmt.Sprintf("\t%d\t%d\t%s\t%s\t%s\t%d\t%s", s.Period, s.Runs, s.Mean, s.Median, s.Failed, s.Diverged,
+		difference)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -13,10 +11,8 @@ func exportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export DIR FILE.jsonl.gz",
 		Short: "Write complete results as a small file, a piece of a study that hyper plot and hyper compare read",
+		Args:  argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("hyper export takes two arguments, DIR and FILE, and got %d", len(args))
-			}
 			return lab.Export(args[0], args[1], paper.Known)
 		},
 	}

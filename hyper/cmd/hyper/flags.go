@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,4 +39,40 @@ var wanted = map[string]string{
 	"float64":  "a number",
 	"duration": "a time such as 20s or 5m",
 	"bool":     "true or false",
+}
+
+// unknown is an error where some words are not among the known ones of a kind, such as "agent".
+func unknown(kind string, known []string, words ...string) error {
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			return fmt.Errorf("unknown %s %q%s; the %ss are %s", kind, w, nearest.Hint(w, known), kind,
+				strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// argument wants exactly the named arguments.
+func argument(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		count := "one argument"
+		if len(names) > 1 {
+			count = "two arguments"
+		}
+		return fmt.Errorf("%s takes %s, %s, and got %d; see %[1]s --help", c.CommandPath(), count,
+			strings.Join(names, " and "), len(args))
+	}
+}
+
+// fixed is an error where one of some flags is given, which cannot be, for a reason such as "it was begun".
+func fixed(c *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf(why, "--"+name)
+		}
+	}
+	return nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
@@ -20,10 +18,8 @@ workers and the shards. FILE.jsonl.gz is a piece of a study, as hyper export wri
 and check --study; FILE.jsonl has every row with every digit. Of a search by halving, merge its rounds:
 DIR/rung-1 and so on.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
+		Args:    argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("hyper merge takes two arguments, DIR and FILE, and got %d", len(args))
-			}
 			p, err := sweep.Open(args[0], paper.Known)
 			if err != nil {
 				return err

@@ -53,6 +53,19 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 	return nil
 }
 
+// printAll prints a JSON object for each, or a table: a row of cells separated by tabs for each, below the head.
+func printAll[T any](all []T, asJSON bool, flags uint, head string, row func(i int, one T) string) error {
+	if asJSON {
+		return printLines(all...)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', flags)
+	fmt.Fprintln(w, head)
+	for i, one := range all {
+		fmt.Fprintln(w, row(i, one))
+	}
+	return w.Flush()
+}
+
 // printLines prints one JSON object per line.
 func printLines[T any](all ...T) error {
 	lines := json.NewEncoder(os.Stdout)

@@ -15,9 +15,8 @@ import (
 )
 
 func plotCommand() *cobra.Command {
-	var out, title string
+	var out string
 	var options plot.Options
-	var target float64
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "plot DIR|FILE...",
@@ -28,15 +27,14 @@ func plotCommand() *cobra.Command {
 	mix.add(flags)
 	flags.StringVar(&out, "out", "",
 		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
-	flags.StringVar(&title, "title", "", "title of the figure")
+	flags.StringVar(&options.Title, "title", "", "title of the figure")
 	flags.BoolVar(&options.Average, "average", false, "average regret per period on log axes, not cumulative regret")
 	flags.BoolVar(&options.Quartiles, "quartiles", false, "median and quartiles over runs, not mean and 95% interval")
-	flags.Float64Var(&target, "target", 0, "a horizontal line at this regret")
+	flags.Float64Var(&options.Target, "target", 0, "a horizontal line at this regret")
 	c.RunE = func(_ *cobra.Command, paths []string) error {
-		if math.IsNaN(target) || math.IsInf(target, 0) {
-			return fmt.Errorf("--target must be finite, got %v", target)
+		if math.IsNaN(options.Target) || math.IsInf(options.Target, 0) {
+			return fmt.Errorf("--target must be finite, got %v", options.Target)
 		}
-		options.Title, options.Target = title, target
 		if out == "" {
 			out = strings.TrimSuffix(paths[0], ".jsonl.gz")
 			if out == paths[0] {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -87,12 +85,7 @@ func (f *specFlags) allSets() []string {
 }
 
 func experiment(name string) (lab.Experiment, error) {
-	x, ok := paper.Known[name]
-	if all := experiments(); !ok {
-		return x, fmt.Errorf("unknown experiment %q%s; the experiments are %s", name, nearest.Hint(name, all),
-			strings.Join(all, ", "))
-	}
-	return x, nil
+	return paper.Known[name], unknown("experiment", experiments(), name)
 }
 
 // experiments are the names of all, the paper's first.
@@ -134,6 +127,14 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 	return o, nil
 }
 
+const runHelp = `run simulates agents in a world, and writes the results.
+
+EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions are
+the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
+
+An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
+{"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
+
 func runCommand() *cobra.Command {
 	var spec specFlags
 	var engine engineFlags
@@ -142,13 +143,7 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT|FILE.csv",
 		Short: "Run agents on an experiment and write results",
-		Long: `run simulates agents in a world, and writes the results.
-
-EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions are
-the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
-
-An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
-{"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`,
+		Long:  runHelp,
 		Example: `  hyper run gaussian --quick
   hyper run gaussian --agent linear,ensemble --set arms=20 --set particles=10,100 --periods 2000 --runs 30
   hyper run neural --agent hypernetwork,mine.json
@@ -166,16 +161,12 @@ An agent is one of the experiment's, another learner of hyper list, or FILE.json
 			return err
 		}
 		if forecast {
-			o, err := engine.options("", newProgressBar(os.Stderr))
-			if err != nil {
-				return err
-			}
-			return dryRun(s, o, nil, engine.json)
+			return engine.work("", func(o lab.Options) error { return dryRun(s, o, nil, engine.json) })
 		}
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
 		}
-		return simulate(c.Context(), out, engine, func(o lab.Options) (lab.Progress, error) {
+		return simulate(out, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, paper.Known, o)
 		})
 	}
@@ -191,41 +182,38 @@ func resumeCommand() *cobra.Command {
 	}
 	engine.add(c, true)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return simulate(c.Context(), args[0], engine, func(o lab.Options) (lab.Progress, error) {
+		return simulate(args[0], engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Resume(c.Context(), paper.Known, o)
 		})
 	}
 	return c
 }
 
-// simulate runs or resumes a Spec with a progress bar, and prints the outcome.
-func simulate(_ context.Context, dir string, engine engineFlags, work func(lab.Options) (lab.Progress, error)) error {
+// work does something with the options that the flags make, beside a progress bar.
+func (f *engineFlags) work(dir string, do func(lab.Options) error) error {
 	bar := newProgressBar(os.Stderr)
-	o, err := engine.options(dir, bar)
+	defer bar.finish()
+	o, err := f.options(dir, bar)
 	if err != nil {
 		return err
 	}
-	p, err := work(o)
-	bar.finish()
+	return do(o)
+}
+
+// simulate runs or resumes a Spec, and prints the outcome.
+func simulate(dir string, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+	var p lab.Progress
+	err := engine.work(dir, func(o lab.Options) (err error) {
+		p, err = run(o)
+		return err
+	})
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper resume %s` goes on\n", dir)
-		return err
 	}
 	if err != nil {
 		return err
 	}
 	return printOutcome(dir, p, engine.json)
-}
-
-// argument wants exactly one argument.
-func argument(name string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return nil
-		}
-		return fmt.Errorf("%s takes one argument, %s, and got %d; see %s --help", c.CommandPath(), name, len(args),
-			c.CommandPath())
-	}
 }
 
 func workerCommand() *cobra.Command {

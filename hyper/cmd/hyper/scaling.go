@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
@@ -35,9 +34,9 @@ type start struct {
 }
 
 var scalings = []scaling{
-	{"gaussian-sampled", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=sampled"),
+	{"gaussian-sampled", "linear", paper.Gaussian, figure3("sampled"),
 		[]start{{"arms", 25}, {"index-dim", 8}, {"batch", 128}, {"periods", 1000}}},
-	{"gaussian-analytic", "linear", paper.Gaussian, append(slices.Clone(figure3), "integrate=analytic"),
+	{"gaussian-analytic", "linear", paper.Gaussian, figure3("analytic"),
 		[]start{{"arms", 100}, {"index-dim", 16}}},
 	{"gaussian-ensemble", "ensemble", paper.Gaussian, []string{"arms=50", "particles=100"},
 		[]start{{"arms", 50}, {"particles", 100}, {"periods", 250}}},
@@ -109,11 +108,8 @@ func scalingKeys() (keys []string) {
 }
 
 func (f scalingFlags) run(ctx context.Context, keys []string) error {
-	for _, k := range keys {
-		if !slices.Contains(scalingKeys(), k) {
-			return fmt.Errorf("unknown key %q%s; the keys are %s", k, nearest.Hint(k, scalingKeys()),
-				strings.Join(scalingKeys(), ", "))
-		}
+	if err := unknown("key", scalingKeys(), keys...); err != nil {
+		return err
 	}
 	if err := f.open(); err != nil {
 		return err

@@ -130,11 +130,9 @@ func isSweep(path string) bool {
 
 // goOn does what is left of a sweep or search.
 func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
-	for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space",
-		"random", "halving", "least", "out", "shards", "backend", "batch-runs"} {
-		if c.Flags().Changed(flag) {
-			return fmt.Errorf("%s is a sweep that was begun: --%s cannot change it", dir, flag)
-		}
+	begun := append(settingFlags, "halving", "least", "out", "shards", "backend", "batch-runs")
+	if err := fixed(c, dir+" is a sweep that was begun: %s cannot change it", begun...); err != nil {
+		return err
 	}
 	s, err := sweep.OpenSearch(dir)
 	if err == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -40,14 +39,14 @@ Engines:
 With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes
 nothing: it prints what would be run, or the script or manifest.`
 
+// settingFlags say what a sweep is to run.
+var settingFlags = []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"}
+
 // settings makes the Spec of a grid, a random search or a file.
 func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 	if strings.HasSuffix(what, ".json") {
-		for _, flag := range []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space",
-			"random"} {
-			if c.Flags().Changed(flag) {
-				return lab.Spec{}, fmt.Errorf("%s says what to run: --%s cannot be given with it", what, flag)
-			}
+		if err := fixed(c, what+" says what to run: %s cannot be given with it", settingFlags...); err != nil {
+			return lab.Spec{}, err
 		}
 		text, err := os.ReadFile(what)
 		if err != nil {

@@ -102,7 +102,7 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep gaussian":         "--out must be given",
 		"sweep gaussian --dry-run --engine slurm":              "--out must be given",
 		"sweep gaussian --out x --set foo=1":                   `no agent here has a key "foo"`,
-		"sweep gaussian --out x --engine pbs":                  "choose local, slurm or kubernetes",
+		"sweep gaussian --out x --engine pbs":                  "the engines are local, slurm, kubernetes",
 		"sweep gaussian --out x --shards -1":                   "must not be negative",
 		"sweep gaussian --out x --space a=1:2":                 "needs --random N or --halving N",
 		"sweep gaussian --out x --random 3":                    "need one --agent and at least one --space",

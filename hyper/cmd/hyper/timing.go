@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,7 @@ func (t *timing) open() error {
 	if t.rounds < 1 || t.length <= 0 {
 		return errors.New("--rounds and --time must be positive")
 	}
-	if t.backend == "" {
-		t.backend = backend.Default()
-	}
+	t.backend = cmp.Or(t.backend, backend.Default())
 	return lab.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
 }
 

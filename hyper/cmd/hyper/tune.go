@@ -89,17 +89,14 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if last := len(t.Plan) - 1; last >= 0 {
 		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
 	}
-	bar := newProgressBar(os.Stderr)
-	o, err := f.engine.options(f.out, bar)
+	err = f.engine.work(f.out, func(o lab.Options) (err error) {
+		t, err = lab.Tune(c.Context(), t, paper.Known, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	done, err := lab.Tune(c.Context(), t, paper.Known, o)
-	bar.finish()
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(done, "", " ")
+	text, err := json.MarshalIndent(t, "", " ")
 	if err != nil {
 		return err
 	}
@@ -107,10 +104,10 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if f.engine.json {
-		fmt.Println(strings.Join(done.Best(), " "))
+		fmt.Println(strings.Join(t.Best(), " "))
 		return nil
 	}
-	return printTuning(done)
+	return printTuning(t)
 }
 
 // dimensions are those of --space.
