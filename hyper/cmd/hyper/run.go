@@ -27,8 +27,8 @@ type specFlags struct {
 
 func (f *specFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas: the experiment's, other learners, "+
-		"or FILE.json (default: the experiment's); see hyper list")
+	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas: the experiment's, other "+
+		"learners, or FILE.json (default: the experiment's); see hyper list")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
 	flags.StringVar(&f.policy, "policy", "", strings.Join(lab.Names(lab.Policies), ", ")+
@@ -129,8 +129,8 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 
 const runHelp = `run simulates agents in a world, and writes the results.
 
-EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions are
-the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
+EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions
+are the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
 
 An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
 {"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
