@@ -27,3 +27,42 @@ func TestRunsToDecide(t *testing.T) {
 		}
 	}
 }
+
+// A claim that two agents are alike holds where the whole interval lies between its bounds, and is refuted where it lies
+// outside.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		value, lower, upper float64
+		want                lab.Verdict
+	}{
+		{1, 0.9, 1.1, lab.Reproduced}, {1, 0.7, 1.1, lab.Undecided}, {1, 0.9, 1.4, lab.Undecided},
+		{0.6, 0.5, 0.7, lab.Refuted}, {2, 1.5, 3, lab.Refuted}, {math.Inf(1), 0.9, math.Inf(1), lab.Refuted},
+	} {
+		e := lab.Estimate{Value: lab.Float(c.value), Lower: lab.Float(c.lower), Upper: lab.Float(c.upper)}
+		if f := lab.Within("ratio", e, 0.8, 1.25, 10, 100); f.Verdict != c.want {
+			t.Errorf("%v: %s, want %s", e, f.Verdict, c.want)
+		}
+	}
+	toLower := lab.Within("ratio", lab.Estimate{Value: 0.9, Lower: 0.7, Upper: 1.16}, 0.8, 1.25, 10, 100)
+	if runs, ok := toLower.RunsToDecide(); !ok || runs < 401 || runs > 402 { // 0.2 above the lower end must become 0.1
+		t.Errorf("%v, %v runs would decide", runs, ok)
+	}
+}
+
+// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust has them: two findings that
+// are decided alone are not among four. What is not tested does not count.
+func TestHolm(t *testing.T) {
+	finding := func(p float64, v lab.Verdict) lab.Finding { return lab.Finding{P: lab.Float(p), Verdict: v} }
+	all := []lab.Finding{finding(0.03, lab.Refuted), finding(0.001, lab.Reproduced),
+		finding(math.NaN(), lab.NotTested), finding(0.02, lab.Reproduced), finding(0.2, lab.Undecided)}
+	got := lab.Holm(all)
+	for i, want := range []lab.Finding{finding(0.06, lab.Undecided), finding(0.004, lab.Reproduced), all[2],
+		finding(0.06, lab.Undecided), finding(0.2, lab.Undecided)} {
+		if got[i].Verdict != want.Verdict || math.Abs(float64(got[i].P-want.P)) > 1e-12 {
+			t.Errorf("finding %d: p = %v, %s; want %v, %s", i, got[i].P, got[i].Verdict, want.P, want.Verdict)
+		}
+	}
+	if all[0].Verdict != lab.Refuted {
+		t.Error("Holm changed its argument")
+	}
+}

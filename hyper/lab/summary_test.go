@@ -287,3 +287,38 @@ func TestPairedDifferenceErrors(t *testing.T) {
 		t.Errorf("no pairs: got %v", err)
 	}
 }
+
+// The p-value of a bound is that of the level at which the interval ends there.
+func TestPValue(t *testing.T) {
+	rows := append(rowsOf(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}),
+		rowsOf(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})...)
+	d, err := PairedDifference(rows, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Estimate{d.Mean, d.Ratio, d.Ratio.Scaled(3), MeanRegret([]float64{1, 2, 60})} {
+		near(t, "p of the lower end", e.PValue(float64(e.Lower)), 0.05)
+		near(t, "p of the upper end", e.PValue(float64(e.Upper)), 0.05)
+		near(t, "p of the estimate", e.PValue(float64(e.Value)), 1)
+	}
+	if p := (Estimate{Value: 1, Lower: 0, Upper: 2}).PValue(0); !math.IsNaN(p) {
+		t.Errorf("p = %v of an interval that is not Student's", p)
+	}
+}
+
+// Late regret is that after the last period up to half of the last one: here all but the first 10 of 100.
+func TestLateDifference(t *testing.T) {
+	rows := append(rowsOf(0, []float64{1, 3}, []float64{2, 5}), rowsOf(1, []float64{1, 2}, []float64{0, 5})...)
+	d, from, err := LateDifference(rows, 0, 1)
+	if err != nil || from != 10 || d.Period != 100 {
+		t.Fatalf("from %d to %d, %v", from, d.Period, err)
+	}
+	near(t, "ratio", float64(d.Ratio.Value), 5.0/6) // (2 + 3) / (1 + 5)
+	rows[1].Diverged, rows[3].Diverged = 0, 50
+	if d, _, _ = LateDifference(rows, 0, 1); !math.IsInf(float64(d.Ratio.Value), 1) || d.Diverged != 1 {
+		t.Errorf("with a diverged run of the first: %+v", d)
+	}
+	if _, _, err := LateDifference(rows, 0, 2); !errors.Is(err, ErrNoRows) {
+		t.Errorf("no such entry: error %v", err)
+	}
+}

@@ -228,3 +228,62 @@ func TestTuneLeast(t *testing.T) {
 		t.Error("a search for the least computation of an experiment without a target is not refused")
 	}
 }
+
+// A plan says the candidates, runs and periods of each round. A key may be searched over where another has a value: the
+// other candidates do not have it. The record says how far each candidate is behind the first on the same seeds.
+func TestTuneByPlan(t *testing.T) {
+	x := smallTuning()
+	x.Space = []lab.Dimension{
+		{Key: "optimizer", Values: []string{"adam", "sgd"}},
+		{Key: "step-size", When: "optimizer=adam", Low: 0.001, High: 0.01},
+		{Key: "step-size", When: "optimizer=sgd", Low: 0.1, High: 1},
+	}
+	x.Plan = []lab.Stage{{Candidates: 6, Size: lab.Size{Periods: 8, Runs: 3}},
+		{Candidates: 3, Size: lab.Size{Periods: 12, Runs: 4}}}
+	if got := x.Budget(); got != 6*8*3+3*12*4 {
+		t.Errorf("a budget of %d run-periods", got)
+	}
+	tuned, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range tuned.Rungs {
+		if r.Size.String() != x.Plan[i].Size.String() || len(r.Results) != x.Plan[i].Candidates {
+			t.Errorf("rung %d: %d candidates, %v", i+1, len(r.Results), r.Size)
+		}
+		first := r.Results[0]
+		for _, o := range r.Results {
+			if gap := float64(o.Mean - first.Mean); math.Abs(float64(o.Behind)-gap) > 1e-4*float64(first.Mean) {
+				t.Errorf("rung %d: %v behind by %v, want %v", i+1, o.Settings, o.Behind, gap)
+			}
+		}
+	}
+	count := map[string]int{}
+	for _, o := range tuned.Rungs[0].Results {
+		var step float64
+		must.M1(fmt.Sscan(o.Settings["step-size"], &step))
+		count[o.Settings["optimizer"]]++
+		if adam := o.Settings["optimizer"] == "adam"; adam != (step <= 0.01) {
+			t.Errorf("a step size out of its range: %v", o.Settings)
+		}
+	}
+	if count["adam"] != 3 || count["sgd"] != 3 {
+		t.Errorf("optimizers: %v", count)
+	}
+
+	for want, change := range map[string]func(*lab.Tuning){
+		"which no key before it can be": func(x *lab.Tuning) { x.Space[1].When = "optimizer=adamax" },
+		"keeps the best of the one":     func(x *lab.Tuning) { x.Plan[1].Candidates = 7 },
+	} {
+		y := x
+		y.Space, y.Plan = slices.Clone(x.Space), slices.Clone(x.Plan)
+		change(&y)
+		if _, err := y.Spec(paper.Known); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	d, err := lab.ParseDimension("step-size[optimizer=sgd]=0.1:1")
+	if err != nil || !reflect.DeepEqual(d, x.Space[2]) {
+		t.Errorf("%+v, error %v; want %+v", d, err, x.Space[2])
+	}
+}

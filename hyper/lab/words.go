@@ -27,5 +27,6 @@ func CheckWord[T enum.Value](key, word string) error {
 	for _, v := range enum.All[T]() {
 		words = append(words, v.String())
 	}
-	return fmt.Errorf("%s: unknown %q%s; choose one of %s", key, word, nearest.Hint(word, words), strings.Join(words, ", "))
+	return fmt.Errorf("%s: unknown %q%s; choose one of %s", key, word, nearest.Hint(word, words),
+		strings.Join(words, ", "))
 }

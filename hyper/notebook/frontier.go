@@ -15,7 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier draws figure 3, in two panels for each bar that has points: the least computation of those agents that are
+// Frontier draws figure 2, in two panels for each bar that has points: the least computation of those agents that are
 // below it against the number of arms, and how many times that of the linear hypermodel an ensemble needs, beside the
 // paper's 50 and 100. Bars of the figure are 95% intervals, dashed where they have no end on one side.
 func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
@@ -90,7 +90,7 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.
 	return low, high
 }
 
-// FrontierTable is a table of the points of figure 3, with 95% intervals in brackets, and of the times that were
+// FrontierTable is a table of the points of figure 2, with 95% intervals in brackets, and of the times that were
 // measured with their settings.
 func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
 	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation",
@@ -116,7 +116,7 @@ func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Ta
 	return t
 }
 
-// LimitsTable has the regret that agents must have beside the target of figure 3, with 95% intervals in brackets.
+// LimitsTable has the regret that agents must have beside the target of figure 2, with 95% intervals in brackets.
 func LimitsTable(limits []paper.FrontierLimit) *Table {
 	t := NewTable("arms", "target $0.01\\sqrt K$", "least of any agent", "exact Thompson sampling", "runs")
 	for _, l := range limits {

@@ -31,28 +31,28 @@ type workload struct {
 	batchRuns   []int // to sweep over; nil is the flag's alone
 }
 
-// figure3 is the work of the paper's figure 3 at K = 100 arms, with a way to take the expectation over z: index
+// figure2 is the work of the paper's figure 2 at K = 100 arms, with a way to take the expectation over z: index
 // dimension 30, batch 1024, 16 indices, one step.
-func figure3(integrate string) []string {
+func figure2(integrate string) []string {
 	return []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3",
 		"integrate=" + integrate}
 }
 
-// figure4 is the work of the paper's figure 4 as the tests of speed take it: index dimension 30, 200 actions.
-var figure4 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
+// figure3 is the work of the paper's figure 3 as the tests of speed take it: index dimension 30, 200 actions.
+var figure3 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
 	"optimizer=sgd", "step-size=0.003", "clip=0"}
 
-// figure5 is the work of the paper's figure 5: 398 actions, 500 functions for each decision.
-var figure5 = []string{"size=200", "policy-samples=500"}
+// figure4 is the work of the paper's figure 4: 398 actions, 500 functions for each decision.
+var figure4 = []string{"size=200", "policy-samples=500"}
 
 var workloads = []workload{
-	{"gaussian-sampled", "linear", paper.Gaussian, figure3("sampled"), 500, []int{10, 100}, nil},
-	{"gaussian-analytic", "linear", paper.Gaussian, figure3("analytic"), 2000, []int{10, 100}, nil},
-	{"gaussian-full-data", "linear", paper.Gaussian, figure3("full-data"), 10_000, []int{10, 100}, nil},
-	{"neural", "linear", paper.Neural, figure4, 500, []int{8, 64}, nil},
-	{"ids", "ids", paper.IDS, figure5, 150, []int{20}, nil},
-	{"ids-thompson", "thompson", paper.IDS, figure5, 150, []int{20}, nil},
-	{"batches", "linear", paper.Gaussian, figure3("analytic"), 1000, []int{32}, []int{1, 2, 4, 8, 16, 32}},
+	{"gaussian-sampled", "linear", paper.Gaussian, figure2("sampled"), 500, []int{10, 100}, nil},
+	{"gaussian-analytic", "linear", paper.Gaussian, figure2("analytic"), 2000, []int{10, 100}, nil},
+	{"gaussian-full-data", "linear", paper.Gaussian, figure2("full-data"), 10_000, []int{10, 100}, nil},
+	{"neural", "linear", paper.Neural, figure3, 500, []int{8, 64}, nil},
+	{"ids", "ids", paper.IDS, figure4, 150, []int{20}, nil},
+	{"ids-thompson", "thompson", paper.IDS, figure4, 150, []int{20}, nil},
+	{"batches", "linear", paper.Gaussian, figure2("analytic"), 1000, []int{32}, []int{1, 2, 4, 8, 16, 32}},
 }
 
 // measurement is a line of the bench.

@@ -23,8 +23,8 @@ func benchFrontierCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "frontier [ARMS...]",
-		Short: "Measure the time of a period at the points of figure 3, beside the computation by the paper's formula",
-		Long: `frontier finds the points of figure 3 in a study: for each agent, way to train and number of arms the
+		Short: "Measure the time of a period at the points of figure 2, beside the computation by the paper's formula",
+		Long: `frontier finds the points of figure 2 in a study: for each agent, way to train and number of arms the
 least computation, by the paper's formula, that is below a bar: the paper's 0.01 sqrt(K), or twice the regret of exact
 Thompson sampling (hyper check frontier says how). It then measures what a run-period costs with these settings,
 on one core: those of one number of arms in turn, in rounds, of which the fastest counts, in the second half of
@@ -70,7 +70,7 @@ func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.Frontie
 		known = append(known, strconv.Itoa(arms))
 	}
 	if known == nil {
-		return nil, errors.New("the study has no point of figure 3")
+		return nil, errors.New("the study has no point of figure 2")
 	}
 	if len(named) == 0 {
 		named = known

@@ -100,3 +100,16 @@ func TestCheckAllRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The rounds of a search are read from flags, and a word too many is refused.
+func TestStages(t *testing.T) {
+	plan, err := stages([]string{"24:16:500", "3:32:2000"})
+	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 || plan[1].Size.Periods != 2000 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {
+		if _, err := stages([]string{text}); err == nil {
+			t.Errorf("--rung %q is not refused", text)
+		}
+	}
+}

@@ -34,9 +34,9 @@ type start struct {
 }
 
 var scalings = []scaling{
-	{"gaussian-sampled", "linear", paper.Gaussian, figure3("sampled"),
+	{"gaussian-sampled", "linear", paper.Gaussian, figure2("sampled"),
 		[]start{{"arms", 25}, {"index-dim", 8}, {"batch", 128}, {"periods", 1000}}},
-	{"gaussian-analytic", "linear", paper.Gaussian, figure3("analytic"),
+	{"gaussian-analytic", "linear", paper.Gaussian, figure2("analytic"),
 		[]start{{"arms", 100}, {"index-dim", 16}}},
 	{"gaussian-ensemble", "ensemble", paper.Gaussian, []string{"arms=50", "particles=100"},
 		[]start{{"arms", 50}, {"particles", 100}, {"periods", 250}}},

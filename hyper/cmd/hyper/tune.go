@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -56,7 +58,7 @@ again, and so on. Agents that are tuned with the same --candidates, --periods, -
 and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
 search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.
 
-With --least the search is for the least computation, by the paper's formula, that performs well (figure 3: an
+With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an
 average regret below 0.01 sqrt(K)). Settings whose average regret is below that with 95% confidence come first,
 from less to more computation, then those whose mean is below it, then the others by regret. As that is about
 the whole horizon, all rounds have all periods.`,
@@ -142,10 +144,8 @@ func printTuning(t lab.Tuning) error {
 		fmt.Fprintf(w, "%d periods, %d runs\tmean\tse\tbehind\tse\tmedian\tdiverged\n", r.Size.Periods, r.Size.Runs)
 		for _, o := range r.Results[:min(len(r.Results), 9)] {
 			var settings []string
-			for _, d := range t.Space {
-				if value, ok := o.Settings[d.Key]; ok {
-					settings = append(settings, d.Key+"="+value)
-				}
+			for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
+				settings = append(settings, key+"="+o.Settings[key])
 			}
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
