@@ -24,7 +24,10 @@ func LogSlope(x, y []float64) Slope {
 		fitted[i] = a + b*v
 	}
 	deviation := floats.Distance(ly, fitted, 2) / math.Sqrt(float64(n-2)) // of a residual
-	half := halfWidth(deviation/math.Sqrt(float64(n-1)*stat.Variance(lx, nil)), n-1)
+	half := math.NaN()
+	if n > 2 {
+		half = deviation / math.Sqrt(float64(n-1)*stat.Variance(lx, nil)) * studentQuantile(n-2)
+	}
 	return Slope{Float(b), Float(b - half), Float(b + half)}
 }
 
