@@ -37,7 +37,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 		{"neural", "linear", "clip=-1", "clip must be finite and not negative"},
 		{"neural", "linear", "index-set=frame;index-samples=15", "index-set frame needs an even number of index-samples, got 15"},
 		{"neural", "linear", "index-set=antithetic;index-samples=15", "index-set antithetic needs an even number"},
-		{"neural", "linear", "index-set=magic", `index-set: unknown "magic"; choose iid, antithetic or frame`},
+		{"neural", "linear", "index-set=magic", `index-set: unknown "magic"; choose one of iid, antithetic, frame`},
 		{"neural", "linear", "index-set=frame;index-dim=200", "at most 512 dimensions, got 600"}, // three layers
 		{"neural", "linear", "integrate=analytic", "linear in its parameters"},
 		{"neural", "ensemble", "integrate=full-data", "linear in its parameters"},
