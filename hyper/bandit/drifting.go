@@ -14,6 +14,7 @@ import (
 // period it becomes sqrt(1-d) theta* + sqrt(d) sigma_p W, W ~ N(0, I) and d the Drift. So it is N(0, sigma_p^2 I) in
 // every period, and has a correlation of (1-d)^(k/2) with what it was k periods before. Regret is to the best arm of
 // the period. Without drift it is [Gaussian], number for number.
+// LeastRegret is a bound for arms that stay as they are: it says nothing here.
 type Drifting struct {
 	Gaussian
 	Drift float64 `run:"true" help:"d, from 0 to 1: share of the variance of mean rewards that is new in each period"`

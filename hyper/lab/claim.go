@@ -45,6 +45,7 @@ const (
 type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
+	Kind      string  `json:"-"`        // of the statistic, in a word or two
 	Estimate  Float   `json:"estimate"` // infinite where a run diverged, see [Row.Counted]
 	Lower     Float   `json:"lower"`
 	Upper     Float   `json:"upper"`           // may be infinite
@@ -118,6 +119,14 @@ func Holm(all []Finding) []Finding {
 		}
 	}
 	return out
+}
+
+// Wants is what the claim says of the statistic.
+func (f Finding) Wants() string {
+	if f.Above != nil {
+		return fmt.Sprintf("between %.3g and %.3g", float64(*f.Above), f.Bound)
+	}
+	return fmt.Sprintf("below %.3g", f.Bound)
 }
 
 // String is the finding in a line.

@@ -16,37 +16,38 @@ type Difference struct {
 	Diverged int      // pairs of which either run diverged
 	Mean     Estimate // of A minus B
 	Ratio    Estimate // mean of A over mean of B
-	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the difference,
-	// and more where the others point the other way. NaN where a run diverged, or the sum is zero.
+	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the
+	// difference, and more where the others point the other way. NaN where a run diverged, or the sum is zero.
 	Share Float
-	SE    Float // of the mean of A minus B, over the pairs that did not diverge
 }
 
 // PairedDifference pairs the runs of two entries by seed. The error is ErrNoRows without a pair or a common period.
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
-	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
-	seeds, periods := common(a, b)
-	d := Difference{Pairs: len(seeds)}
-	if err := enough(seeds, periods); err != nil {
-		return d, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
-	}
-	d.Period = periods[len(periods)-1]
-	d.compare(a.at(d.Period, seeds), b.at(d.Period, seeds))
-	return d, nil
+	d, _, err := difference(rows, entryA, entryB, func([]int) int { return 0 })
+	return d, err
 }
 
 // LateDifference is PairedDifference of late regret: of the regret after the last common period From that is not above
 // half of the last one.
 func LateDifference(rows []Row, entryA, entryB int) (d Difference, from int, err error) {
+	return difference(rows, entryA, entryB, func(periods []int) int {
+		return before(periods, periods[len(periods)-1]/2)
+	})
+}
+
+// difference compares the regret of two entries from the end of one of their common periods, which start chooses; 0 is
+// the start of the runs.
+func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (d Difference, from int, err error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
 	seeds, periods := common(a, b)
 	d.Pairs = len(seeds)
 	if err := enough(seeds, periods); err != nil {
 		return d, 0, fmt.Errorf("entries %d and %d: %w", entryA, entryB, err)
 	}
-	d.Period = periods[len(periods)-1]
-	from = before(periods, d.Period/2)
-	d.compare(a.since(from, d.Period, seeds), b.since(from, d.Period, seeds))
+	d.Period, from = periods[len(periods)-1], start(periods)
+	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
+	d.subtract(regretA, regretB)
+	d.Ratio = ratioOfMeans(regretA, regretB)
 	return d, from, nil
 }
 
@@ -83,11 +84,6 @@ func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	return out, nil
 }
 
-func (d *Difference) compare(a, b []float64) {
-	d.subtract(a, b)
-	d.Ratio = ratioOfMeans(a, b)
-}
-
 // subtract fills in the mean of a minus b. Where both are infinite a counts: it is then not below b.
 func (d *Difference) subtract(a, b []float64) {
 	differences := make([]float64, len(a))
@@ -98,8 +94,6 @@ func (d *Difference) subtract(a, b []float64) {
 		}
 	}
 	d.Diverged, d.Mean, d.Share = infinite(differences), meanDifference(differences), Float(math.NaN())
-	_, se := meanSE(finiteOnes(differences))
-	d.SE = Float(se)
 	if sum := stat.Mean(differences, nil) * float64(len(differences)); d.Diverged == 0 && sum != 0 {
 		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
 	}

@@ -37,19 +37,28 @@ func (e Estimate) PValue(x float64) float64 {
 	if e.student.freedom < 1 {
 		return math.NaN()
 	}
-	away := e.student.centre - x
+	scale, away := widening*e.student.se, e.student.centre-x
 	if e.student.log {
 		away = math.Log(e.student.centre / x)
 	}
 	if away == 0 {
 		return 1
 	}
-	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/e.student.se)
+	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/scale)
 }
 
-// widening multiplies the half-width of intervals. Regrets have heavy right tails, so that Student's intervals of 24 to
-// 100 runs hold the true mean in 92 to 94 of 100 cases. With this constant, which was chosen by simulation from committed
-// studies, 95 or 96 do, see TestCoverage.
+// stdErr is the standard error of a statistic that is no logarithm, over the runs that did not diverge; NaN where there
+// is none.
+func (e Estimate) stdErr() float64 {
+	if e.student.freedom < 1 {
+		return math.NaN()
+	}
+	return e.student.se
+}
+
+// widening multiplies the half-width of intervals. Regrets have heavy right tails: Student's intervals of 24 to 100 runs
+// hold the true mean in 92 to 94 of 100 cases. With this constant 94 to 97 do, on average over the comparisons of the
+// committed studies, from which it was chosen, see TestCoverage.
 const widening = 1.15
 
 // String is the estimate with its interval.
@@ -101,14 +110,14 @@ func meanOf(mean, se float64, n int) Estimate {
 func interval(value, se float64, n int) Estimate {
 	half := halfWidth(se, n)
 	return Estimate{Float(value), Float(value - half), Float(value + half),
-		student{value, widening * se, float64(n - 1), false}}
+		student{value, se, float64(n - 1), false}}
 }
 
 // logInterval is that of a positive statistic whose logarithm has a standard error.
 func logInterval(value, se float64, n int) Estimate {
 	factor := math.Exp(halfWidth(se, n))
 	return Estimate{Float(value), Float(value / factor), Float(value * factor),
-		student{value, widening * se, float64(n - 1), true}}
+		student{value, se, float64(n - 1), true}}
 }
 
 // meanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric. With a

@@ -18,8 +18,9 @@ import (
 )
 
 // Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates
-// are run on a few seeds, the best third on twice as many and for half as long again, and so on to the last one. Agents
-// tuned with equal Candidates, Size and Seed have equal budgets, and meet the same environments.
+// are run on a few seeds, the best third on twice as many and for half as long again, and so on to the last one; or by
+// a Plan. Agents that are tuned with equal Plan, Candidates, Size and Seed have equal budgets, and meet the same
+// environments.
 //
 // With Least, the search is for the least computation that performs well, by the experiment's Target: of the candidates
 // whose average regret is below it with confidence that with the least computation is best, then those whose mean is
@@ -33,12 +34,14 @@ type Tuning struct {
 	Size       Size        `json:"size"`           // of the last rung
 	Plan       []Stage     `json:"plan,omitempty"` // sizes of all rungs, in place of Candidates and Size
 	Seed       uint64      `json:"seed"`           // the first; evaluate on others
-	Least      bool        `json:"least,omitempty"`
-	Provenance Provenance  `json:"provenance,omitzero"` // of the code that began the first rung
-	Rungs      []Rung      `json:"rungs"`
+	// Champion is the winner of an earlier search, as "key=value" texts: the last rung has it as one of its candidates.
+	Champion   []string   `json:"champion,omitempty"`
+	Least      bool       `json:"least,omitempty"`
+	Provenance Provenance `json:"provenance,omitzero"` // of the code that began the first rung
+	Rungs      []Rung     `json:"rungs"`
 }
 
-// Stage is a rung before it is run: so many candidates that are left meet a Size.
+// Stage is a rung before it is run: the number of candidates that are left for it, and the Size that they meet.
 type Stage struct {
 	Candidates int  `json:"candidates"`
 	Size       Size `json:"size"`
@@ -80,6 +83,7 @@ type Outcome struct {
 	// Behind is by how much the mean regret is above that of the first in the rung, over the same seeds.
 	Behind   Float `json:"behind"`
 	BehindSE Float `json:"behind_se"`
+	Champion bool  `json:"champion,omitempty"` // the winner of an earlier search
 	// Computation is that of a period, by the paper's formula; of a search for the least.
 	Computation float64 `json:"computation,omitempty"`
 }
@@ -95,6 +99,46 @@ func (t Tuning) Best() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// AtEdge are the dimensions of the winner's values that lie in the outer tenth of their range, on the logarithmic scale,
+// moved by half their length to that side: what to search over next. A value out of the range is a champion's.
+func (t Tuning) AtEdge() []Dimension {
+	if len(t.Rungs) == 0 {
+		return nil
+	}
+	var out []Dimension
+	winner := t.Rungs[len(t.Rungs)-1].Results[0].Settings
+	for _, d := range t.Space {
+		key, value, _ := strings.Cut(d.When, "=")
+		x, err := strconv.ParseFloat(winner[d.Key], 64)
+		if len(d.Values) > 0 || err != nil || d.When != "" && winner[key] != value {
+			continue
+		}
+		half := math.Sqrt(d.High / d.Low)
+		switch at := math.Log(x/d.Low) / math.Log(d.High/d.Low); {
+		case at >= 0 && at < 0.1:
+			d.Low, d.High = d.Low/half, d.High/half
+		case at > 0.9 && at <= 1:
+			d.Low, d.High = d.Low*half, d.High*half
+		default:
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// String is the dimension as [ParseDimension] reads it.
+func (d Dimension) String() string {
+	key := d.Key
+	if d.When != "" {
+		key += "[" + d.When + "]"
+	}
+	if len(d.Values) > 0 {
+		return key + "=" + strings.Join(d.Values, ",")
+	}
+	return fmt.Sprintf("%s=%.4g:%.4g", key, d.Low, d.High)
 }
 
 // ParseDimension reads KEY=LOW:HIGH or KEY=V,V,..., of the candidates with KEY=VALUE alone as KEY[KEY=VALUE]=...
@@ -158,12 +202,19 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	if err != nil {
 		return t, err
 	}
+	champion, err := t.champion(known[t.Experiment])
+	if err != nil {
+		return t, err
+	}
 	var target func(*Setting) float64
 	if t.Least {
 		target = known[t.Experiment].Target
 	}
 	stages := t.stages()
 	for i, stage := range stages {
+		if i+1 == len(stages) && champion != nil {
+			candidates = append(candidates, *champion)
+		}
 		h, rows, err := simulate(i+1, t.spec(stage.Size, candidates))
 		if err != nil {
 			return t, err
@@ -181,7 +232,7 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 		}
 		t.Rungs = append(t.Rungs, rung)
 		if i+1 < len(stages) {
-			next := make([]candidate, stages[i+1].Candidates)
+			next := make([]candidate, t.fresh(i+1))
 			for j := range next {
 				next[j] = candidates[outcomes[j].of]
 			}
@@ -215,10 +266,38 @@ func (t Tuning) stages() []Stage {
 	return out
 }
 
+// fresh is the number of candidates of a rung that the search itself brings there: all but the champion.
+func (t Tuning) fresh(rung int) int {
+	stages := t.stages()
+	if rung+1 == len(stages) && len(t.Champion) > 0 {
+		return stages[rung].Candidates - 1
+	}
+	return stages[rung].Candidates
+}
+
 // candidate is a setting to try.
 type candidate struct {
-	values map[string]string
-	entry  Entry
+	values   map[string]string
+	entry    Entry
+	champion bool
+}
+
+// champion is the candidate of Champion, or nil.
+func (t Tuning) champion(x Experiment) (*candidate, error) {
+	if len(t.Champion) == 0 {
+		return nil, nil
+	}
+	values := map[string]string{}
+	for _, text := range t.Champion {
+		key, value, _ := strings.Cut(text, "=")
+		values[key] = value
+	}
+	c, err := t.candidate(x, values)
+	if err != nil {
+		return nil, fmt.Errorf("the champion %v: %w", t.Champion, err)
+	}
+	c.champion = true
+	return &c, nil
 }
 
 // candidates are the settings to try, as entries of the experiment.
@@ -253,6 +332,9 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 			return x, fmt.Errorf("round %d of the search has %d candidates, and the one before %d: a round keeps the "+
 				"best of the one before", i+1, s.Candidates, t.Plan[i-1].Candidates)
 		}
+	}
+	if n := len(t.stages()); len(t.Champion) > 0 && (n < 2 || t.fresh(n-1) < 1) {
+		return x, errors.New("a search with a champion needs two rounds or more, and two candidates or more in the last")
 	}
 	for i, d := range t.Space {
 		before := slices.ContainsFunc(t.Space[:i], func(o Dimension) bool {
@@ -342,7 +424,7 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 	for i, s := range summaries {
 		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative),
 			SE:     orInfinite(s.CumulativeSE),
-			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged}, of: i}
+			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged, Champion: candidates[i].champion}, of: i}
 		out[i].price = float64(out[i].Mean)
 		if target == nil {
 			continue
@@ -367,7 +449,7 @@ func behind(rows []Row, out []ranked) error {
 		if err != nil {
 			return err
 		}
-		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, d.SE
+		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, Float(d.Mean.stdErr())
 	}
 	return nil
 }

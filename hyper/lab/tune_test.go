@@ -157,6 +157,61 @@ func TestParseDimension(t *testing.T) {
 	}
 }
 
+// The winner of an earlier search is one of the candidates of the last round, and is marked there; the budget is the
+// same. A winner at the edge of a range says where to search next.
+func TestTuneChampion(t *testing.T) {
+	x := smallTuning()
+	x.Space = []lab.Dimension{{Key: "step-size", Low: 0.5, High: 1}}
+	x.Plan = []lab.Stage{{Candidates: 4, Size: lab.Size{Periods: 8, Runs: 3}},
+		{Candidates: 2, Size: lab.Size{Periods: 12, Runs: 4}}}
+	budget := x.Budget()
+	x.Champion = []string{"step-size=0.02", "sgd-steps=2"}
+	tuned, err := lab.Tune(t.Context(), x, paper.Known, lab.Options{Backend: backend.Go, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var champions []map[string]string
+	for _, o := range tuned.Rungs[1].Results {
+		if o.Champion {
+			champions = append(champions, o.Settings)
+		}
+	}
+	want := []map[string]string{{"step-size": "0.02", "sgd-steps": "2"}}
+	if len(tuned.Rungs[1].Results) != 2 || !reflect.DeepEqual(champions, want) || tuned.Budget() != budget {
+		t.Errorf("champions %v of %d candidates, budget %d; want %v of 2, %d", champions, len(tuned.Rungs[1].Results),
+			tuned.Budget(), want, budget)
+	}
+	for text, champion := range map[string][]string{
+		"the champion":              {"step-size=fast"},
+		"two candidates or more in": {"step-size=0.02"},
+	} {
+		y := x
+		y.Champion, y.Plan = champion, slices.Clone(x.Plan)
+		if len(text) > 15 {
+			y.Plan[1].Candidates = 1
+		}
+		if _, err := lab.Tune(t.Context(), y, paper.Known, lab.Options{Backend: backend.Go}); err == nil ||
+			!strings.Contains(err.Error(), text) {
+			t.Errorf("champion %v: error %v, want %q", champion, err, text)
+		}
+	}
+
+	for value, want := range map[string]string{"0.011": "step-size[optimizer=sgd]=0.001:0.1", "0.1": "",
+		"0.9": "step-size[optimizer=sgd]=0.1:10", "3": ""} {
+		at := lab.Tuning{Space: []lab.Dimension{{Key: "step-size", When: "optimizer=adam", Low: 0.8, High: 8},
+			{Key: "step-size", When: "optimizer=sgd", Low: 0.01, High: 1}, {Key: "clip", Values: []string{"0"}}},
+			Rungs: []lab.Rung{{Results: []lab.Outcome{{Settings: map[string]string{"step-size": value,
+				"optimizer": "sgd", "clip": "0"}}}}}}
+		var got []string
+		for _, d := range at.AtEdge() {
+			got = append(got, d.String())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("a winner with step size %s is at the edge as %v, want %q", value, got, want)
+		}
+	}
+}
+
 // An experiment's own settings hold where none are given for their keys; the first key of them runs slowest, those
 // given after it. An agent that has not the key is not touched.
 func TestExperimentSets(t *testing.T) {

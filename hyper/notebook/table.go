@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -84,7 +85,8 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 
 // Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
 // The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
-// what the study lacks, or asks for more runs or periods than that has. A verdict at another size says so.
+// what the study lacks, or asks for more runs or periods than that has. A verdict at another size says so. Each claim is
+// judged alone, without Holm's correction.
 func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
@@ -93,13 +95,14 @@ func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
 		for _, other := range at {
 			size.Periods, size.Runs = other.Periods, other.Runs
 		}
-		f, err := c.Test(lab.FromStudy(x, h, rows), size)
-		if err != nil {
+		j, err := paper.Judge(x.Name, c, size, lab.FromStudy(x, h, rows))
+		if err = cmp.Or(err, j.Untested); err != nil {
 			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: "+err.Error())
 			continue
 		}
-		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %g | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower,
-			f.Upper, f.Bound, f.Runs, f.Diverged, f.Verdict, ownSize(c, size))
+		f := j.Finding
+		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %s | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower,
+			f.Upper, strings.TrimPrefix(f.Wants(), "below "), f.Runs, f.Diverged, f.Verdict, ownSize(c, size))
 	}
 	return t
 }

@@ -176,7 +176,7 @@ func leastComputation(name, text string, bound float64, bar Bar, a, b family) la
 			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
 				float64(least.Computation.Value), b, float64(other.Computation.Value))
 			f := lab.Below(statistic, ratio, bound, size.Periods, least.Runs)
-			f.Discrete, f.P = true, lab.Float(p)
+			f.Kind, f.Discrete, f.P = "ratio of computation", true, lab.Float(p)
 			return f, err
 		}}
 }

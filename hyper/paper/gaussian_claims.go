@@ -58,7 +58,7 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 	}
 	f := lab.Below("average regret per period", mean.Scaled(1/float64(periods)),
 		performsWell(h.Spec.Entries[0].Setting), periods, c.Runs)
-	f.Diverged = c.Diverged
+	f.Kind, f.Diverged = "regret a period", c.Diverged
 	return f, size.Enough(f.Runs)
 }
 
@@ -110,13 +110,7 @@ func (c comparison) judge(simulate lab.Simulator, size lab.Size) (lab.Finding, e
 	if err != nil {
 		return lab.Finding{}, err
 	}
-	d, err := lab.PairedDifference(rows, 0, 1)
-	what := fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.a, c.b, d.Period)
-	if c.late {
-		var from int
-		d, from, err = lab.LateDifference(rows, 0, 1)
-		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.a, c.b, from, d.Period)
-	}
+	d, what, kind, err := c.difference(rows)
 	if err != nil {
 		return lab.Finding{}, err
 	}
@@ -127,6 +121,18 @@ func (c comparison) judge(simulate lab.Simulator, size lab.Size) (lab.Finding, e
 	if c.above > 0 {
 		f = lab.Within(what, d.Ratio, c.above, c.bound, d.Period, d.Pairs)
 	}
-	f.Diverged, f.Share = d.Diverged, &d.Share
+	f.Kind, f.Diverged, f.Share = kind, d.Diverged, &d.Share
 	return f, size.Enough(f.Runs)
+}
+
+// difference returns that of the two sides, and its statistic in words.
+func (c comparison) difference(rows []lab.Row) (d lab.Difference, what, kind string, err error) {
+	if c.late {
+		d, from, err := lab.LateDifference(rows, 0, 1)
+		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.a, c.b, from, d.Period)
+		return d, what, "ratio of late regret", err
+	}
+	d, err = lab.PairedDifference(rows, 0, 1)
+	what = fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.a, c.b, d.Period)
+	return d, what, "ratio of regret", err
 }

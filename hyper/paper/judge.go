@@ -15,25 +15,36 @@ type Judged struct {
 	Claim      lab.Claim
 	Size       lab.Size // at which it was judged
 	Finding    lab.Finding
+	Untested   error // why the claim is not tested, or nil
 	// RunPeriods is the number of periods of all runs that the finding is from: what it costs to make it again.
 	RunPeriods int
 	// Smaller is what results of a smaller size say, where they are not enough for the claim's own. It decides nothing.
 	Smaller *Judged
 }
 
-// Judge judges a claim at a size. A claim that results cannot say anything of is not tested: its Finding has the reason.
+// Shown is what a table shows of the claim: what a smaller size says, where there is one.
+func (j Judged) Shown() Judged {
+	if j.Smaller != nil {
+		return *j.Smaller
+	}
+	return j
+}
+
+// Judge judges a claim at a size. A claim that results cannot say anything of is not tested: its Finding has the
+// reason.
 func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simulator) (Judged, error) {
 	cost := costs{}
-	f, err := claim.Test(cost.of(simulate), size)
-	if untested(err) {
+	f, why := claim.Test(cost.of(simulate), size)
+	if untested(why) {
 		nan := lab.Float(math.NaN())
 		f = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, P: nan, Bound: f.Bound, Periods: size.Periods,
-			Verdict: lab.NotTested, Reason: err.Error()}
-	} else if err != nil {
-		return Judged{}, err
+			Verdict: lab.NotTested, Reason: why.Error()}
+	} else if why != nil {
+		return Judged{}, why
 	}
 	f.Claim = claim.Name
-	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, RunPeriods: cost.sum()}, nil
+	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, Untested: why, RunPeriods: cost.sum()},
+		nil
 }
 
 // JudgeAll judges all claims of the paper's experiments by studies, by the name of the experiment, with Holm's

@@ -217,6 +217,6 @@ func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Findin
 	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets,
 		gap.Period)
 	f := lab.Below(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
-	f.Diverged, f.Share = gap.Diverged, &gap.Share
+	f.Kind, f.Diverged, f.Share = "difference of gaps", gap.Diverged, &gap.Share
 	return f, size.Enough(f.Runs)
 }

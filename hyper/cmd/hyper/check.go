@@ -223,13 +223,12 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 		if err != nil {
 			return lab.Header{}, nil, err
 		}
-		bar := newProgressBar(os.Stderr)
-		defer bar.finish()
-		o, err := engine.options("", bar)
-		if err != nil {
-			return lab.Header{}, nil, err
-		}
-		h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
+		var h lab.Header
+		var rows []lab.Row
+		err = engine.work("", func(o lab.Options) (err error) {
+			h, rows, err = lab.Simulate(ctx, spec, paper.Known, o)
+			return err
+		})
 		if errors.Is(err, lab.ErrInterrupted) {
 			fmt.Fprintln(os.Stderr, "hyper: interrupted; a check keeps no results")
 		}

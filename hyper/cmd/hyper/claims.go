@@ -79,8 +79,8 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 			x := paper.Known[j.Experiment]
 			fmt.Fprintf(w, "\n### %s: %s\n\n`hyper check %s --study 'notebooks/results/%s/*.gz' --claim NAME`\n\n",
 				sectionTitle(x.Section), x.Title, x.Name, x.Name)
-			fmt.Fprintln(w, "| Name: claim | Statistic, and what the claim says of it | Estimate, 95% interval | Runs × periods "+
-				"| Run-periods | One seed | Verdict |")
+			fmt.Fprintln(w, "| Name: claim | Statistic, and what the claim says of it | Estimate, 95% interval "+
+				"| Runs × periods | Run-periods | One seed | Verdict |")
 			fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
 			last = j.Experiment
 		}
@@ -97,42 +97,24 @@ func sectionTitle(section string) string {
 
 // claimLine is a line of the table: of what a smaller size has, where there is no more.
 func claimLine(j paper.Judged) string {
-	shown := j
-	if j.Smaller != nil {
-		shown = *j.Smaller
-	}
+	shown := j.Shown()
 	f := shown.Finding
 	name := fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text)
 	if f.Verdict == lab.NotTested {
 		return fmt.Sprintf("| %s | | | %s | | | %s |", name, sizeText(j.Size), judgement(j))
-	}
-	bound := "below " + number(f.Bound)
-	if f.Above != nil {
-		bound = fmt.Sprintf("between %s and %s", number(float64(*f.Above)), number(f.Bound))
 	}
 	share := ""
 	if f.Share != nil && !math.IsNaN(float64(*f.Share)) {
 		share = fmt.Sprintf("%.0f%%", 100*float64(*f.Share))
 	}
 	size := lab.Size{Periods: f.Periods, Runs: f.Runs, Sets: shown.Size.Sets}
-	return fmt.Sprintf("| %s | %s, %s | %s [%s, %s] | %s | %s | %s | %s |", name, kind(f), bound,
-		number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper)), sizeText(size),
+	return fmt.Sprintf("| %s | %s, %s | %s | %s | %s | %s | %s |", name, f.Kind, f.Wants(), estimate(f), sizeText(size),
 		thousands(shown.RunPeriods), share, judgement(j))
 }
 
-// kind is the statistic of a finding in a word or two.
-func kind(f lab.Finding) string {
-	switch {
-	case f.Discrete:
-		return "ratio of computation"
-	case strings.HasPrefix(f.Statistic, "average regret"):
-		return "regret a period"
-	case strings.HasPrefix(f.Statistic, "("):
-		return "difference of gaps"
-	case strings.HasPrefix(f.Statistic, "regret of"):
-		return "ratio of late regret"
-	}
-	return "ratio of regret"
+// estimate is that of a finding, with its interval.
+func estimate(f lab.Finding) string {
+	return fmt.Sprintf("%s [%s, %s]", number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper)))
 }
 
 // judgement is the verdict of the table, with what it needs to change.
@@ -141,7 +123,7 @@ func judgement(j paper.Judged) string {
 	switch {
 	case j.Smaller != nil:
 		return fmt.Sprintf("%s at %s", f.Verdict, sizeText(j.Size))
-	case strings.Contains(f.Reason, lab.ErrNoneBelow.Error()):
+	case errors.Is(j.Untested, lab.ErrNoneBelow):
 		return string(f.Verdict) + ": of one agent no setting performs well with confidence"
 	case f.Verdict != lab.Undecided:
 		return string(f.Verdict)

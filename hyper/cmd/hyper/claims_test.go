@@ -59,12 +59,12 @@ func TestClaimsTable(t *testing.T) {
 			t.Errorf("the README has claim %s, which the table does not have", h[3])
 			continue
 		}
-		estimate, verdict := headline(j)
+		text, verdict := headline(j)
 		if *update {
 			line := strings.TrimSuffix(h[0], fmt.Sprintf("| %s | %s | `%s` |", h[1], h[2], h[3]))
-			readme = strings.Replace(readme, h[0], fmt.Sprintf("%s| %s | %s | `%s` |", line, estimate, verdict, h[3]), 1)
-		} else if h[1] != estimate || h[2] != verdict {
-			t.Errorf("the README has %s, %s of claim %s, and the results say %s, %s", h[1], h[2], h[3], estimate, verdict)
+			readme = strings.Replace(readme, h[0], fmt.Sprintf("%s| %s | %s | `%s` |", line, text, verdict, h[3]), 1)
+		} else if h[1] != text || h[2] != verdict {
+			t.Errorf("the README has %s, %s of claim %s, and the results say %s, %s", h[1], h[2], h[3], text, verdict)
 		}
 	}
 	if *update {
@@ -73,18 +73,16 @@ func TestClaimsTable(t *testing.T) {
 }
 
 // headline is what the README says of a claim.
-func headline(j paper.Judged) (estimate, verdict string) {
-	shown := j
+func headline(j paper.Judged) (text, verdict string) {
 	verdict = string(j.Finding.Verdict)
 	if j.Smaller != nil {
-		shown, verdict = *j.Smaller, "smaller study"
+		verdict = "smaller study"
 	}
-	f := shown.Finding
+	f := j.Shown().Finding
 	if f.Verdict == lab.NotTested {
 		return "", verdict
 	}
-	return fmt.Sprintf("%s [%s, %s]", number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper))),
-		verdict
+	return estimate(f), verdict
 }
 
 // What cannot be printed is refused, with what to do.

@@ -26,6 +26,7 @@ type tuneFlags struct {
 	engine engineFlags
 	space  []string
 	rungs  []string
+	from   string
 	out    string
 }
 
@@ -44,6 +45,8 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
 	flags.BoolVar(&t.Least, "least", false,
 		"search for the least computation that performs well, not for the least regret")
+	flags.StringVar(&f.from, "champion", "",
+		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
 	flags.StringVar(&f.out, "out", "", "folder for the results (needed)")
 	f.engine.add(c, false)
 }
@@ -91,6 +94,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if last := len(t.Plan) - 1; last >= 0 {
 		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
 	}
+	if t.Champion, err = champion(f.from, t); err != nil {
+		return err
+	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {
 		t, err = lab.Tune(c.Context(), t, paper.Known, o)
 		return err
@@ -124,6 +130,26 @@ func dimensions(texts []string) (space []lab.Dimension, err error) {
 	return space, nil
 }
 
+// champion is the winner of the record of --champion.
+func champion(file string, t lab.Tuning) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var earlier lab.Tuning
+	if err := json.Unmarshal(text, &earlier); err != nil {
+		return nil, fmt.Errorf("%s is no record of hyper tune: %w", file, err)
+	}
+	if earlier.Agent != t.Agent || len(earlier.Rungs) == 0 {
+		return nil, fmt.Errorf("%s has no winner for agent %s: it is a search of %q with %d rounds done", file, t.Agent,
+			earlier.Agent, len(earlier.Rungs))
+	}
+	return earlier.Best(), nil
+}
+
 // stages are those of --rung.
 func stages(texts []string) (plan []lab.Stage, err error) {
 	for _, text := range texts {
@@ -147,6 +173,9 @@ func printTuning(t lab.Tuning) error {
 			for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
 				settings = append(settings, key+"="+o.Settings[key])
 			}
+			if o.Champion {
+				settings = append(settings, "(champion)")
+			}
 			if t.Least {
 				settings = append(settings, fmt.Sprintf("(computation %.3g)", o.Computation))
 			}
@@ -158,5 +187,8 @@ func printTuning(t lab.Tuning) error {
 		return err
 	}
 	fmt.Println("best:", strings.Join(t.Best(), " "))
+	for _, d := range t.AtEdge() {
+		fmt.Printf("its %s lies at the edge of its range: search on with --space '%s' and --champion FILE\n", d.Key, d)
+	}
 	return nil
 }
