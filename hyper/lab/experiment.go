@@ -22,6 +22,7 @@ type Experiment struct {
 	// Others are kinds of learners that can be run as well, by name, as they begin in a world of arms or of features.
 	Others      map[string]func(arms bool) Learner
 	Sets        []string // settings that a Spec has unless it is given others for their keys, see [Experiment.Spec]
+	Tuned       []Tuned  // what searches found: for what a Spec is not given, and before the agents' defaults
 	Quick, Full Size
 	Failure     float64 // regret per period, late in a run, above which it counts as failed
 	Claims      []Claim

@@ -93,7 +93,8 @@ func compareValues(a, b any) int {
 	return cmp.Compare(s, t)
 }
 
-// Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent.
+// Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent, nor what a
+// search found.
 func (x Experiment) Unusual(e Entry) (out []string) {
 	usual := map[string]any{}
 	if s, err := x.ofEntry(e.Agent, e.Kind); err == nil {
@@ -101,7 +102,7 @@ func (x Experiment) Unusual(e Entry) (out []string) {
 	}
 	own := Values(e.Setting)
 	for _, k := range slices.Sorted(maps.Keys(own)) {
-		if own[k] != usual[k] {
+		if own[k] != usual[k] && !slices.Contains(e.Setting.found, k) {
 			out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 		}
 	}
@@ -111,7 +112,7 @@ func (x Experiment) Unusual(e Entry) (out []string) {
 // WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an
 // agent it takes the first. So claims are looked up in a study of other settings, see [FromStudy].
 func (x Experiment) WithDefaults(entries []Entry) Experiment {
-	x.usual = cloned(x.usual)
+	x.usual, x.Tuned = cloned(x.usual), nil
 	for _, e := range slices.Backward(entries) {
 		if _, ok := x.Agents[e.Agent]; ok || e.Kind != "" {
 			x.usual[e.Agent] = e.Setting

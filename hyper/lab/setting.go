@@ -38,6 +38,8 @@ type Setting struct {
 	World   bandit.World
 	Learner Learner
 	Delay   int `help:"periods after an action until its reward comes"`
+
+	found []string // the keys whose values a search found, see Experiment.Tuned
 }
 
 // Validate reports everything that is wrong, one fault each as joined by errors.Join.

@@ -387,6 +387,7 @@ func (t Tuning) draw() []map[string]string {
 // candidate makes an entry of values.
 func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, error) {
 	stages := t.stages()
+	x.Tuned = nil // a search does not begin with what one found
 	spec, err := x.Spec([]string{t.Agent}, t.Sets, stages[len(stages)-1].Size, t.Seed)
 	if err != nil {
 		return candidate{}, err

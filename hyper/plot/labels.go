@@ -11,7 +11,8 @@ import (
 
 // Labels names curves for a legend, in their order: the agent, then the settings that differ between the curves of any
 // one agent, as in "ensemble, particles=10", and the settings in always, sorted by key. Settings that differ only
-// between agents are left out, as the agent's name stands for them. It ends with how many runs diverged.
+// between agents are left out, as the agent's name stands for them, and so are those that searches found for all curves
+// of an agent. It ends with how many runs diverged.
 func Labels(curves []lab.Curve, always ...string) []string {
 	shown := differing(curves)
 	for _, k := range always {
@@ -35,19 +36,25 @@ func settings(all map[string]any, shown map[string]bool) (out []string) {
 	return out
 }
 
-// differing returns the keys whose values differ between two curves of an agent.
+// differing returns the keys whose values differ between two curves of an agent, unless a search found them all.
 func differing(curves []lab.Curve) map[string]bool {
 	type place struct{ agent, key string }
-	first := map[place]any{}
-	out := map[string]bool{}
+	first, chosen := map[place]any{}, map[place]bool{}
+	differ, out := map[place]bool{}, map[string]bool{}
 	for _, c := range curves {
 		for k, v := range c.Settings {
 			at := place{c.Agent, k}
 			if seen, ok := first[at]; !ok {
 				first[at] = v
 			} else if fmt.Sprint(seen) != fmt.Sprint(v) {
-				out[k] = true
+				differ[at] = true
 			}
+			chosen[at] = chosen[at] || !slices.Contains(c.Found, k)
+		}
+	}
+	for at := range differ {
+		if chosen[at] {
+			out[at.key] = true
 		}
 	}
 	return out

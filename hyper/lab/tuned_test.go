@@ -1,0 +1,73 @@
+package lab_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// What a search found holds where its conditions do, but for keys that are given, and for none where another choice is
+// given than it made. Legends leave it out, also of results that were read.
+func TestTuned(t *testing.T) {
+	x := paper.Neural
+	x.Tuned = []lab.Tuned{
+		{Agent: "linear", When: []string{"actions=40", "index-set=iid"}, Sets: []string{"step-size=0.5"}},
+		{Agent: "linear", When: []string{"actions=40"}, Sets: []string{"clip=5", "optimizer=sgd", "step-size=0.25"}},
+		{Agent: "linear", When: []string{"actions=50"}, Sets: []string{"optimizer=sgd", "step-size=0.125"}},
+	}
+	plain := must.M1(x.New("linear"))
+	step := fmt.Sprint(lab.Values(plain)["step-size"])
+	for sets, want := range map[string]string{
+		"actions=30":                               "adam " + step,
+		"actions=40":                               "sgd 0.25",
+		"actions=40 sgd-steps=2":                   "sgd 0.25",
+		"actions=40 step-size=1":                   "sgd 1",
+		"actions=40 optimizer=sgd":                 "sgd 0.25",
+		"actions=40 optimizer=adamax":              "adamax " + step,
+		"actions=40 index-set=iid":               "adam 0.5",
+		"actions=40 index-set=iid optimizer=sgd": "sgd 0.5",
+	} {
+		spec, err := x.Spec([]string{"linear"}, strings.Fields(sets), lab.Size{Periods: 1, Runs: 1}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := lab.Values(spec.Entries[0].Setting)
+		if got := fmt.Sprint(v["optimizer"], " ", v["step-size"]); got != want {
+			t.Errorf("%s: %s, want %s", sets, got, want)
+		}
+	}
+
+	spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40,50"}, lab.Size{Periods: 1, Runs: 1}, 0))
+	read, _, err := lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []lab.Spec{spec, read} {
+		got := strings.Join(plot.Labels(lab.Curves(lab.Header{Spec: s}, nil)), "; ")
+		if want := "linear, actions=40; linear, actions=50"; got != want {
+			t.Errorf("labels %q, want %q", got, want)
+		}
+		if got := fmt.Sprint(x.Unusual(s.Entries[0])); got != "[actions=40]" {
+			t.Errorf("unusual settings %s", got)
+		}
+	}
+
+	other := must.M1(x.Spec([]string{"linear"}, []string{"actions=40", "step-size=0.25,1"}, lab.Size{Periods: 1,
+		Runs: 1}, 0))
+	if got := strings.Join(plot.Labels(lab.Curves(lab.Header{Spec: other}, nil)), "; "); got !=
+		"linear, step-size=0.25; linear, step-size=1" {
+		t.Errorf("labels %q", got)
+	}
+	x.Tuned[0].Sets = []string{"foo=1"}
+	if _, err := x.Spec([]string{"linear"}, []string{"actions=40", "index-set=iid"}, lab.Size{Periods: 1, Runs: 1},
+		0); err == nil || !strings.Contains(err.Error(), `agent linear, as tuned: `) {
+		t.Errorf("error %v", err)
+	}
+}
