@@ -1,10 +1,6 @@
 package lab
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat"
-)
+import "math"
 
 // Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard
 // problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the
@@ -36,8 +32,7 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
 			Diverged: infinite(regret)}
 		s.Mean = MeanRegret(regret)
-		s.Median = bootstrap(regret, func(x []float64) float64 { return quantile(x, 0.5) })
-		s.Failed = bootstrap(runs.failed(failure), func(x []float64) float64 { return stat.Mean(x, nil) })
+		s.Median, s.Failed = median(regret), share(runs.failed(failure), len(regret))
 		if i > 0 {
 			s.Difference, s.Pairs = differenceFrom(rows, i, 0)
 		}
@@ -56,18 +51,17 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return d.Mean, d.Pairs
 }
 
-// failed is 1 for each run that diverged, or whose regret per period over the last half or so is above a bound.
-func (h history) failed(bound float64) []float64 {
+// failed is the number of runs that diverged, or whose regret per period over the last half or so is above a bound.
+func (h history) failed(bound float64) (n int) {
 	seeds, periods := common(h)
 	last := periods[len(periods)-1]
 	middle := before(periods, (last+1)/2)
-	out := make([]float64, len(seeds))
-	for i, late := range h.since(middle, last, seeds) {
+	for _, late := range h.since(middle, last, seeds) {
 		if late/float64(last-middle) > bound {
-			out[i] = 1
+			n++
 		}
 	}
-	return out
+	return n
 }
 
 // before is the last of the periods that is not above one, or 0.

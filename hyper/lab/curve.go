@@ -5,7 +5,7 @@ package lab
 type Curve struct {
 	Agent     string
 	Settings  map[string]any
-	Found     []string // the keys whose values a search found, see [Experiment.Tuned]
+	Usual     []string // the keys whose values are the agent's defaults, or what a search found, see [Experiment.Tuned]
 	Periods   []int
 	Mean      []float64
 	MeanLower []float64 // of the interval of the mean, at Level, see MeanRegret
@@ -25,7 +25,7 @@ func Curves(h Header, rows []Row) []Curve {
 	for i, e := range h.Spec.Entries {
 		runs := historyOf(rows, i)
 		seeds, periods := common(runs)
-		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Found: e.Setting.found, Periods: periods,
+		c := Curve{Agent: e.Agent, Settings: Values(e.Setting), Usual: e.Setting.usual, Periods: periods,
 			Runs: len(seeds)}
 		for _, period := range periods {
 			regret := runs.at(period, seeds)

@@ -3,7 +3,6 @@ package lab
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -149,21 +148,34 @@ func finiteOnes(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
-// bootstrap returns a statistic of x with percentiles over 2000 resamples. Its seed is fixed.
-func bootstrap(x []float64, statistic func([]float64) float64) Estimate {
-	if len(x) < 2 {
-		return Estimate{Value: Float(statistic(x)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
+// median is that of numbers, with an interval between order statistics, which covers at Level for any distribution:
+// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers.
+func median(x []float64) Estimate {
+	sorted, n := slices.Sorted(slices.Values(x)), len(x)
+	e := Estimate{Value: Float(quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
+	covered := func(d int) float64 { // by the numbers from the d-th on to the d-th from the end
+		return 1 - 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(d-1))
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	draws, sample := make([]float64, 2000), make([]float64, len(x))
-	for r := range draws {
-		for i := range sample {
-			sample[i] = x[random.IntN(len(x))]
-		}
-		draws[r] = statistic(sample)
+	d := 0
+	for covered(d+1) >= Level {
+		d++
 	}
-	return Estimate{Value: Float(statistic(x)), Lower: Float(quantile(draws, (1-Level)/2)),
-		Upper: Float(quantile(draws, (1+Level)/2))}
+	if d == 0 {
+		return e
+	}
+	excess := (covered(d) - Level) / (covered(d) - covered(d+1))
+	inward := float64(n-d) * excess / (float64(d) + float64(n-2*d)*excess)
+	e.Lower, e.Upper = Float(between(sorted[d-1], sorted[d], inward)), Float(between(sorted[n-d], sorted[n-d-1], inward))
+	return e
+}
+
+// share is that of k among n, with Wilson's interval (1927).
+func share(k, n int) Estimate {
+	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
+	successes, all := float64(k), float64(n)
+	middle := (successes + z*z/2) / (all + z*z)
+	half := z / (all + z*z) * math.Sqrt(successes*(all-successes)/all+z*z/4)
+	return Estimate{Value: Float(successes / all), Lower: Float(max(0, middle-half)), Upper: Float(min(1, middle+half))}
 }
 
 // ratioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose standard
@@ -227,8 +239,8 @@ func halfWidth(se float64, n int) float64 {
 	return widening * se * studentQuantile(n-1)
 }
 
-// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a bootstrap
-// asks for it often.
+// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a curve asks
+// for it at each of its periods.
 func studentQuantile(freedom int) float64 {
 	if q, ok := quantiles.Load(freedom); ok {
 		return q.(float64)
@@ -248,9 +260,13 @@ func quantile(x []float64, p float64) float64 {
 	}
 	x = slices.Sorted(slices.Values(x))
 	at := p * float64(len(x)-1)
-	below, above := x[int(math.Floor(at))], x[int(math.Ceil(at))]
-	if below == above {
-		return below // also when both are infinite
+	return between(x[int(math.Floor(at))], x[int(math.Ceil(at))], at-math.Floor(at))
+}
+
+// between is the number that lies at a part of the way from one to another, which may be infinite.
+func between(from, to, part float64) float64 {
+	if from == to || part == 0 {
+		return from
 	}
-	return below + (at-math.Floor(at))*(above-below)
+	return from + part*(to-from)
 }

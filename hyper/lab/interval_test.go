@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 func TestMeanRegret(t *testing.T) {
@@ -86,7 +84,7 @@ type covers struct {
 	negative                                       int
 }
 
-// coverage counts over samples of n runs. The bootstrap is that of medians and ratios here.
+// coverage counts over samples of n runs.
 func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 	one := 1 / float64(samples)
 	for range samples {
@@ -109,8 +107,71 @@ func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 		half := halfWidth(se, runs)
 		add(&c.student, math.Abs(m-mean) <= half)
 		add(&c.shortStudent, m+half < mean)
-		b := bootstrap(x, func(x []float64) float64 { return stat.Mean(x, nil) })
-		add(&c.percentiles, float64(b.Lower) <= mean && mean <= float64(b.Upper))
+		lower, upper := percentilesOfMean(x)
+		add(&c.percentiles, lower <= mean && mean <= upper)
 	}
 	return c
+}
+
+// percentilesOfMean is the bootstrap's percentile interval of a mean, which Student's is compared with.
+func percentilesOfMean(x []float64) (lower, upper float64) {
+	random := rand.New(rand.NewPCG(1, 2))
+	draws := make([]float64, 2000)
+	for r := range draws {
+		for range x {
+			draws[r] += x[random.IntN(len(x))] / float64(len(x))
+		}
+	}
+	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
+}
+
+// The interval of a median covers it for any distribution, also one of heavy tails, and that of a share with any number
+// of runs that failed; where none did, the share may still be more than zero.
+func TestMedianAndShareCover(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const samples = 4000
+	for _, n := range []int{8, 24, 60, 100} {
+		var medians float64
+		shares := map[float64]float64{0.02: 0, 0.1: 0, 0.3: 0}
+		for range samples {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = math.Exp(2 * random.NormFloat64())
+			}
+			if e := median(x); float64(e.Lower) <= 1 && 1 <= float64(e.Upper) {
+				medians += 1. / samples
+			}
+			for p := range shares {
+				k := 0
+				for range n {
+					if random.Float64() < p {
+						k++
+					}
+				}
+				if e := share(k, n); float64(e.Lower) <= p && p <= float64(e.Upper) {
+					shares[p] += 1. / samples
+				}
+			}
+		}
+		t.Logf("%d runs: medians %.3f, shares %.3f", n, medians, shares)
+		if medians < 0.94 || medians > 0.97 {
+			t.Errorf("%d runs: intervals of medians cover %.3f", n, medians)
+		}
+		for p, covered := range shares {
+			if n >= 24 && (covered < 0.92 || covered > 0.98) { // shares are discrete
+				t.Errorf("%d runs: intervals of a share of %v cover %.3f", n, p, covered)
+			}
+		}
+	}
+	if e := median([]float64{1, 2, 3, 4, 5}); e.Value != 3 || !math.IsNaN(float64(e.Lower)) {
+		t.Errorf("the median of five numbers is %v, which need no interval", e)
+	}
+	inf := math.Inf(1)
+	if e := median([]float64{1, 2, 3, inf, inf, inf, inf}); !math.IsInf(float64(e.Value), 1) || e.Lower > 2 ||
+		!math.IsInf(float64(e.Upper), 1) {
+		t.Errorf("of runs that diverged: %v", e)
+	}
+	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
+		t.Errorf("none of 60: %v", e)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -15,8 +14,8 @@ type Least struct {
 	Average     Estimate // regret per period, of Entry
 	Runs        int
 
-	seeds     []uint64
-	resampled []float64 // Computation.Value of resamples of the seeds, infinite where no setting performs well
+	seeds []uint64
+	all   []priced
 }
 
 // ErrNoneBelow says that no setting has an average regret below its target with confidence.
@@ -27,61 +26,69 @@ var ErrNoneBelow = errors.New("no setting performs well")
 // diverged does not, see [Row.Counted]. Only seeds and periods count that all these entries have: the average is over
 // the periods up to the last common one.
 //
-// The interval of the computation is by the bootstrap: the same is asked of resamples of the seeds. It is a percentile
-// of what these entries can say, and infinite above where too many resamples leave none that performs well.
+// The interval begins at the least computation that may perform well, which is that the lower end of its average
+// regret's interval is below the target, and ends at the least that does.
 func LeastComputation(h Header, rows []Row, entries []int, target func(*Setting) float64) (Least, error) {
 	all, seeds, err := price(h, rows, entries, target)
-	out := Least{Runs: len(seeds), seeds: seeds}
+	out := Least{Runs: len(seeds), seeds: seeds, all: all}
 	if err != nil {
 		return out, err
 	}
-	whole := make([]int, out.Runs)
-	for i := range whole {
-		whole[i] = i
-	}
-	at := cheapest(all, whole)
-	if at < 0 {
+	may, does := least(all, 1-Level)
+	if does < 0 {
 		return out, fmt.Errorf("%w: none of %d settings of agent %s has an average regret below its target with "+
 			"confidence (%d runs)", ErrNoneBelow, len(entries), h.Spec.Entries[entries[0]].Agent, out.Runs)
 	}
-	out.Entry, out.Average = entries[at], all[at].average(whole)
-	out.resampled = resampledLeast(all, out.Runs)
-	lower, upper := percentiles(out.resampled)
-	out.Computation = Estimate{Value: Float(all[at].computation), Lower: Float(lower), Upper: Float(upper)}
+	out.Entry, out.Average = entries[does], all[does].average
+	value := Float(all[does].computation)
+	out.Computation = Estimate{Value: value, Lower: Float(all[may].computation), Upper: value}
 	return out, nil
 }
 
-// Over is the ratio of the least computation to that of other settings on the same seeds, and a p-value of the
-// hypothesis that this ratio is bound, against both sides, by the share of resamples on the other side. The error is
-// ErrNotInStudy when they have others.
+// Over is the ratio of the least computation to that of other settings on the same seeds, from the ends of both
+// intervals, and a p-value of the hypothesis that this ratio is bound, against both sides. The error is ErrNotInStudy
+// when the seeds are others.
 func (l Least) Over(other Least, bound float64) (ratio Estimate, p float64, err error) {
 	if !slices.Equal(l.seeds, other.seeds) {
 		return ratio, 0, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not the same",
 			ErrNotInStudy, l.Runs, other.Runs)
 	}
-	ratios := make([]float64, len(l.resampled))
-	above, below := 1, 1
-	for i, c := range l.resampled {
-		ratios[i] = c / other.resampled[i]
-		if math.IsInf(c, 1) { // also where neither performs well
-			ratios[i] = c
-		}
-		if ratios[i] >= bound {
-			above++
-		}
-		if ratios[i] <= bound {
-			below++
+	a, b := l.Computation, other.Computation
+	ratio = Estimate{Value: a.Value / b.Value, Lower: a.Lower / b.Upper, Upper: a.Upper / b.Lower}
+	levels := []float64{1}
+	for _, s := range slices.Concat(l.all, other.all) {
+		levels = append(levels, s.p)
+	}
+	slices.Sort(levels)
+	for _, p = range slices.Backward(levels) {
+		// The interval of all p-values below p gets wider as p falls.
+		if lower, upper := ratioAt(l.all, other.all, p); lower <= bound && bound <= upper {
+			break
 		}
 	}
-	lower, upper := percentiles(ratios)
-	ratio = Estimate{Value: l.Computation.Value / other.Computation.Value, Lower: Float(lower), Upper: Float(upper)}
-	return ratio, min(1, 2*float64(min(above, below))/float64(len(ratios)+1)), nil
+	return ratio, p, nil
+}
+
+// ratioAt are the ends of a ratio's interval, as far as p-values below alpha tell; 0 and infinite where they do not.
+func ratioAt(a, b []priced, alpha float64) (lower, upper float64) {
+	mayA, doesA := least(a, alpha)
+	mayB, doesB := least(b, alpha)
+	upper = math.Inf(1)
+	if doesA >= 0 && mayB >= 0 {
+		upper = a[doesA].computation / b[mayB].computation
+	}
+	if doesB >= 0 && mayA >= 0 {
+		lower = a[mayA].computation / b[doesB].computation
+	}
+	return lower, upper
 }
 
 // priced is a setting with its computation and the average regret of its runs.
 type priced struct {
-	computation, target float64
-	regret              []float64 // per period
+	computation float64
+	average     Estimate // regret per period
+	target      float64
+	p           float64 // of the hypothesis that the average is the target
 }
 
 // price returns the entries with their average regrets, up to the last period that all have reached, over the seeds
@@ -109,55 +116,27 @@ func price(h Header, rows []Row, entries []int, target func(*Setting) float64) (
 		for j := range regret {
 			regret[j] /= float64(last)
 		}
-		all = append(all, priced{agent.Computation(), target(setting), regret})
+		average, bar := MeanRegret(regret), target(setting)
+		all = append(all, priced{agent.Computation(), average, bar, average.PValue(bar)})
 	}
 	return all, seeds, nil
 }
 
-// average is that of some runs, by their places.
-func (p priced) average(runs []int) Estimate {
-	some := make([]float64, len(runs))
-	for i, r := range runs {
-		some[i] = p.regret[r]
-	}
-	return MeanRegret(some)
-}
-
-// cheapest is the place of the setting with the least computation that performs well in some runs, or -1.
-func cheapest(all []priced, runs []int) int {
-	best := -1
-	for i, p := range all {
-		if best >= 0 && all[best].computation <= p.computation {
+// least are the places of the settings with the least computation that may perform well, and that does: as far as
+// p-values below alpha tell. They are -1 where there is none.
+func least(all []priced, alpha float64) (may, does int) {
+	may, does = -1, -1
+	for i, s := range all {
+		mean := float64(s.average.Value)
+		if math.IsInf(mean, 1) {
 			continue
 		}
-		if float64(p.average(runs).Upper) < p.target {
-			best = i
+		if certain := s.p < alpha; (!certain || mean < s.target) && (may < 0 || s.computation < all[may].computation) {
+			may = i
+		}
+		if s.p < alpha && mean < s.target && (does < 0 || s.computation < all[does].computation) {
+			does = i
 		}
 	}
-	return best
-}
-
-// resampledLeast returns the least computation in each of 20,000 resamples of the runs. Its seed is fixed: equal results
-// have equal intervals, and settings with the same seeds the same resamples.
-func resampledLeast(all []priced, runs int) []float64 {
-	random := rand.New(rand.NewPCG(1, 2))
-	out := make([]float64, 20_000)
-	some := make([]int, runs)
-	for r := range out {
-		for i := range some {
-			some[i] = random.IntN(runs)
-		}
-		out[r] = math.Inf(1)
-		if at := cheapest(all, some); at >= 0 {
-			out[r] = all[at].computation
-		}
-	}
-	return out
-}
-
-// percentiles are those of an interval at Level: values of x themselves, which may be infinite.
-func percentiles(x []float64) (lower, upper float64) {
-	sorted := slices.Sorted(slices.Values(x))
-	at := func(q float64) float64 { return sorted[int(math.Round(q*float64(len(sorted)-1)))] }
-	return at((1 - Level) / 2), at((1 + Level) / 2)
+	return may, does
 }

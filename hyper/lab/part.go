@@ -96,15 +96,9 @@ func compareValues(a, b any) int {
 // Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent, nor what a
 // search found.
 func (x Experiment) Unusual(e Entry) (out []string) {
-	usual := map[string]any{}
-	if s, err := x.ofEntry(e.Agent, e.Kind); err == nil {
-		usual = Values(s)
-	}
 	own := Values(e.Setting)
-	for _, k := range slices.Sorted(maps.Keys(own)) {
-		if own[k] != usual[k] && !slices.Contains(e.Setting.found, k) {
-			out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
-		}
+	for _, k := range x.unusual(e) {
+		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 	}
 	return out
 }

@@ -39,7 +39,7 @@ type Setting struct {
 	Learner Learner
 	Delay   int `help:"periods after an action until its reward comes"`
 
-	found []string // the keys whose values a search found, see Experiment.Tuned
+	usual []string // of a Spec: the keys whose values are the agent's defaults there, or what a search found
 }
 
 // Validate reports everything that is wrong, one fault each as joined by errors.Join.

@@ -87,9 +87,9 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		if err := s.sameSource(e.File); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: %w", err)
 		}
-		x.recognize(e.Agent, s)
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}
+	x.recognize(spec)
 	return spec, x, spec.Validate()
 }
 

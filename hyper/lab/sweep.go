@@ -44,6 +44,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	if err := errors.Join(errs...); err != nil {
 		return Spec{}, errors.Join(err, errors.Join(spec.settingFaults()...))
 	}
+	x.recognize(spec)
 	return spec, spec.Validate()
 }
 

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -49,18 +50,30 @@ func (x Experiment) settle(agent string, s *Setting, given []string) error {
 		if err := Set(s, k, values[k][0]); err != nil {
 			return fmt.Errorf("agent %s, as tuned: %w", agent, err)
 		}
-		s.found = append(s.found, k)
 	}
 	return nil
 }
 
-// recognize notes which values of a setting that was read are those that a search found.
-func (x Experiment) recognize(agent string, s *Setting) {
-	values := Values(s)
-	for _, set := range x.tuned(agent, s) {
-		if has(values, set) {
-			key, _, _ := strings.Cut(set, "=")
-			s.found = append(s.found, key)
+// unusual are the keys of an entry whose values are neither what a search found nor, where it found none, the defaults.
+func (x Experiment) unusual(e Entry) (keys []string) {
+	usual := map[string]any{}
+	if s, err := x.ofEntry(e.Agent, e.Kind); err == nil {
+		usual = Values(s)
+	}
+	tuned, values, _ := parseSets(x.tuned(e.Agent, e.Setting))
+	own := Values(e.Setting)
+	for _, k := range slices.Sorted(maps.Keys(own)) {
+		if slices.Contains(tuned, k) && !has(own, k+"="+values[k][0]) || !slices.Contains(tuned, k) && own[k] != usual[k] {
+			keys = append(keys, k)
 		}
+	}
+	return keys
+}
+
+// recognize notes in the settings of a Spec which values are usual.
+func (x Experiment) recognize(s Spec) {
+	for _, e := range s.Entries {
+		unusual := x.unusual(e)
+		e.Setting.usual = slices.DeleteFunc(keyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })
 	}
 }

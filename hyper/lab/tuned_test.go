@@ -25,12 +25,12 @@ func TestTuned(t *testing.T) {
 	plain := must.M1(x.New("linear"))
 	step := fmt.Sprint(lab.Values(plain)["step-size"])
 	for sets, want := range map[string]string{
-		"actions=30":                               "adam " + step,
-		"actions=40":                               "sgd 0.25",
-		"actions=40 sgd-steps=2":                   "sgd 0.25",
-		"actions=40 step-size=1":                   "sgd 1",
-		"actions=40 optimizer=sgd":                 "sgd 0.25",
-		"actions=40 optimizer=adamax":              "adamax " + step,
+		"actions=30":                             "adam " + step,
+		"actions=40":                             "sgd 0.25",
+		"actions=40 sgd-steps=2":                 "sgd 0.25",
+		"actions=40 step-size=1":                 "sgd 1",
+		"actions=40 optimizer=sgd":               "sgd 0.25",
+		"actions=40 optimizer=adamax":            "adamax " + step,
 		"actions=40 index-set=iid":               "adam 0.5",
 		"actions=40 index-set=iid optimizer=sgd": "sgd 0.5",
 	} {

@@ -36,7 +36,7 @@ func settings(all map[string]any, shown map[string]bool) (out []string) {
 	return out
 }
 
-// differing returns the keys whose values differ between two curves of an agent, unless a search found them all.
+// differing returns the keys whose values differ between two curves of an agent, unless all are usual there.
 func differing(curves []lab.Curve) map[string]bool {
 	type place struct{ agent, key string }
 	first, chosen := map[place]any{}, map[place]bool{}
@@ -49,7 +49,7 @@ func differing(curves []lab.Curve) map[string]bool {
 			} else if fmt.Sprint(seen) != fmt.Sprint(v) {
 				differ[at] = true
 			}
-			chosen[at] = chosen[at] || !slices.Contains(c.Found, k)
+			chosen[at] = chosen[at] || !slices.Contains(c.Usual, k)
 		}
 	}
 	for at := range differ {
