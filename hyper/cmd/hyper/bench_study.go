@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+func benchStudyCommand() *cobra.Command {
+	var t timing
+	var study []string
+	var mix mixFlag
+	c := &cobra.Command{
+		Use:   "study EXPERIMENT [KEY=VALUE...]",
+		Short: "Measure the time of a period of each agent of a study, beside its regret and its computation",
+		Long: `study answers which agent to take for a given budget a period. Of each agent and setting of a study that has the
+given values it prints the mean regret with its 95% interval, the computation of a period by the paper's formula
+(section 4.1), and the microseconds that a run-period takes on one core: all in turn, in rounds, of which the fastest
+counts, in the second half of the periods and without compiling.
+
+An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
+it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
+neither it is undecided.`,
+		Example: "  hyper bench study neural actions=1000",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	t.add(c)
+	c.Flags().StringArrayVar(&study, "study", nil,
+		"DIR|FILE: the results; repeatable, or a pattern (default notebooks/results/EXPERIMENT/*.gz)")
+	mix.add(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		x, err := experiment(args[0])
+		if err != nil {
+			return err
+		}
+		if study == nil {
+			study = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
+		}
+		h, rows, err := readStudy(x, study, mix)
+		if err != nil {
+			return err
+		}
+		h, rows = x.Part(h, rows, args[1:]...)
+		if len(h.Spec.Entries) == 0 {
+			return fmt.Errorf("the study has no agent with %v", args[1:])
+		}
+		offers, err := lab.Offers(h, rows)
+		if err != nil {
+			return err
+		}
+		if err := t.open(); err != nil {
+			return err
+		}
+		specs := make([]lab.Spec, len(offers))
+		for i, e := range h.Spec.Entries {
+			specs[i] = h.Spec
+			specs[i].Entries = []lab.Entry{e}
+		}
+		micros, _, err := t.inTurn(c.Context(), specs)
+		if err != nil {
+			return err
+		}
+		for i := range offers {
+			offers[i].Micros = lab.Float(micros[i])
+		}
+		return t.printOffers(offers, h, rows)
+	}
+	return c
+}
+
+// printOffers prints a line for each offer, with its places.
+func (t timing) printOffers(offers []lab.Offer, h lab.Header, rows []lab.Row) error {
+	operations, micros := make([]float64, len(offers)), make([]float64, len(offers))
+	for i, o := range offers {
+		operations[i], micros[i] = o.Operations, float64(o.Micros)
+	}
+	byOperations, err := lab.Frontier(rows, operations)
+	if err != nil {
+		return err
+	}
+	byTime, err := lab.Frontier(rows, micros)
+	if err != nil {
+		return err
+	}
+	labels := plot.Labels(lab.Curves(h, rows))
+	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
+		"us/period\tplace", func(i int, o lab.Offer) string {
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
+			byOperations[i], short(micros[i]), byTime[i])
+	})
+}
