@@ -1,9 +1,15 @@
 package paper
 
 import (
+	_ "embed" // of frontier.csv
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -19,33 +25,22 @@ type frontierSetting struct {
 }
 
 // frontierTable goes, for each agent, way to train and number of arms, from less to more computation.
-var frontierTable = slices.Concat([]frontierSetting{
-	{"linear", "sampled", 10, 1, 1, 0.205, 1}, {"linear", "sampled", 10, 2, 1, 0.283, 1}, {"linear", "sampled", 10, 3, 1, 0.215, 1}, {"linear", "sampled", 10, 1, 4, 0.346, 1},
-	{"ensemble", "sampled", 10, 30, 1, 1.2, 1}, {"ensemble", "sampled", 10, 30, 2, 0.859, 1}, {"ensemble", "sampled", 10, 30, 4, 0.594, 1}, {"ensemble", "sampled", 10, 30, 8, 0.9, 1},
-	{"ensemble", "sampled", 10, 30, 16, 0.948, 1},
-	{"linear", "sampled", 30, 1, 1, 0.205, 1}, {"linear", "sampled", 30, 2, 1, 0.283, 1}, {"linear", "sampled", 30, 3, 1, 0.215, 1}, {"linear", "sampled", 30, 5, 1, 0.2, 1},
-	{"linear", "sampled", 30, 3, 2, 0.4, 1}, {"linear", "sampled", 30, 2, 4, 0.416, 1}, {"linear", "sampled", 30, 3, 4, 0.6, 1}, {"linear", "sampled", 30, 10, 8, 0.5, 1},
-	{"ensemble", "sampled", 30, 100, 8, 1.6, 1}, {"ensemble", "sampled", 30, 100, 16, 1.3, 1}, {"ensemble", "sampled", 30, 200, 16, 1.54, 1},
-	{"ensemble", "sampled", 30, 100, 32, 0.8, 1}, {"ensemble", "sampled", 30, 200, 32, 1.04, 1},
-	{"linear", "sampled", 100, 3, 1, 0.3, 1}, {"linear", "sampled", 100, 2, 2, 0.668, 1}, {"linear", "sampled", 100, 3, 2, 0.5, 1}, {"linear", "sampled", 100, 5, 2, 0.4, 1},
-	{"linear", "sampled", 100, 3, 4, 0.893, 1}, {"linear", "sampled", 100, 5, 4, 0.6, 1}, {"linear", "sampled", 100, 10, 4, 0.25, 1}, {"linear", "sampled", 100, 10, 8, 0.5, 1},
-	{"ensemble", "sampled", 100, 100, 16, 1.52, 1}, {"ensemble", "sampled", 100, 100, 32, 1.08, 1}, {"ensemble", "sampled", 100, 200, 32, 1.5, 1},
-	{"ensemble", "sampled", 100, 200, 64, 1.1, 1}, {"ensemble", "sampled", 100, 300, 64, 1.2, 1},
-	{"linear", "sampled", 300, 1, 1, 0.3, 1}, {"linear", "sampled", 300, 2, 1, 0.3, 1}, {"linear", "sampled", 300, 3, 1, 0.3, 1}, {"linear", "sampled", 300, 3, 2, 0.5, 1},
-	{"linear", "sampled", 300, 3, 4, 0.9, 1}, {"linear", "sampled", 300, 5, 4, 0.726, 0.567},
-	{"ensemble", "sampled", 300, 100, 8, 1.6, 1}, {"ensemble", "sampled", 300, 100, 16, 1.28, 0.567}, {"ensemble", "sampled", 300, 100, 16, 1.5, 1}, {"ensemble", "sampled", 300, 100, 32, 1.1, 1},
-	{"ensemble", "sampled", 300, 200, 32, 1.5, 1},
-	{"linear", "analytic", 10, 1, 0, 0.843, 1}, {"linear", "analytic", 10, 2, 0, 0.946, 1}, {"linear", "analytic", 10, 3, 0, 0.552, 1}, {"linear", "analytic", 10, 5, 0, 0.192, 1},
-	{"ensemble", "analytic", 10, 10, 0, 1.31, 1}, {"ensemble", "analytic", 10, 30, 0, 1.31, 1}, {"ensemble", "analytic", 10, 100, 0, 1.2, 1},
-	{"linear", "analytic", 30, 1, 0, 0.656, 1}, {"linear", "analytic", 30, 2, 0, 0.656, 1}, {"linear", "analytic", 30, 3, 0, 0.499, 1}, {"linear", "analytic", 30, 5, 0, 0.272, 1},
-	{"ensemble", "analytic", 30, 30, 0, 0.656, 1}, {"ensemble", "analytic", 30, 100, 0, 1.31, 1},
-	{"linear", "analytic", 100, 2, 0, 1.31, 1}, {"linear", "analytic", 100, 3, 0, 1.31, 1}, {"linear", "analytic", 100, 5, 0, 0.842, 1}, {"linear", "analytic", 100, 10, 0, 0.5, 1},
-	{"ensemble", "analytic", 100, 100, 0, 1.31, 1}, {"ensemble", "analytic", 100, 300, 0, 0.842, 1},
-	{"linear", "analytic", 300, 2, 0, 0.656, 1}, {"linear", "analytic", 300, 3, 0, 1.31, 1}, {"linear", "analytic", 300, 5, 0, 0.842, 1},
-	{"ensemble", "analytic", 300, 100, 0, 1.31, 1}, {"ensemble", "analytic", 300, 300, 0, 0.842, 1},
-	{"linear", "full-data", 10, 1, 0, 0.843, 1}, {"linear", "full-data", 10, 2, 0, 0.946, 1}, {"linear", "full-data", 10, 3, 0, 0.552, 1}, {"linear", "full-data", 10, 5, 0, 0.5, 1},
-	{"ensemble", "full-data", 10, 10, 0, 1.64, 1}, {"ensemble", "full-data", 10, 30, 0, 1.64, 1}, {"ensemble", "full-data", 10, 100, 0, 0.574, 1}, {"ensemble", "full-data", 10, 300, 0, 0.574, 1},
-}, sizesOnAllData(30, fine), sizesOnAllData(100, fine), sizesOnAllData(300, coarse))
+var frontierTable = slices.Concat(frontierFound(), sizesOnAllData(30, fine), sizesOnAllData(100, fine),
+	sizesOnAllData(300, coarse))
+
+//go:embed frontier.csv
+var frontierText string
+
+// frontierFound are the settings of frontier.csv.
+func frontierFound() (out []frontierSetting) {
+	lines := must.M1(csv.NewReader(strings.NewReader(frontierText)).ReadAll())
+	for _, l := range lines[1:] {
+		whole := func(i int) int { return must.M1(strconv.Atoi(l[i])) }
+		number := func(i int) float64 { return must.M1(strconv.ParseFloat(l[i], 64)) }
+		out = append(out, frontierSetting{l[0], l[1], whole(2), whole(3), whole(4), number(5), number(6)})
+	}
+	return out
+}
 
 // sizes are index dimensions and numbers of particles.
 type sizes struct{ dims, particles []int }
@@ -93,7 +88,8 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 		if agent == "ensemble" {
 			size = "particles"
 		}
-		sets := []string{fmt.Sprintf("arms=%d", arms), "integrate=" + integrate, fmt.Sprintf("%s=%d", size, s.size), fmt.Sprintf("step-size=%v", s.step)}
+		sets := []string{fmt.Sprintf("arms=%d", arms), "integrate=" + integrate, fmt.Sprintf("%s=%d", size, s.size),
+			fmt.Sprintf("step-size=%v", s.step)}
 		if s.indices > 0 {
 			sets = append(sets, fmt.Sprintf("index-samples=%d", s.indices))
 		}
@@ -124,7 +120,10 @@ func frontierClaims() []lab.Claim {
 	for _, bar := range []struct {
 		Bar
 		prefix, text string
-	}{{PerformsWell, "", "performs well"}, {TwiceExact, "twice-", "has at most twice the regret of exact Thompson sampling (ours)"}} {
+	}{
+		{PerformsWell, "", "performs well"},
+		{TwiceExact, "twice-", "has at most twice the regret of exact Thompson sampling (ours)"},
+	} {
 		for _, way := range []struct{ integrate, name, text string }{
 			{"sampled", "least", ""},
 			{"analytic", "closed", ", both with the expectation over z in closed form"},
@@ -135,7 +134,8 @@ func frontierClaims() []lab.Claim {
 				if arms >= 100 && bar.Bar == PerformsWell && way.integrate == "sampled" {
 					bound, less = 1./50, "at most a fiftieth of the computation of an ensemble"
 				}
-				text := fmt.Sprintf("a diagonal linear hypermodel %s with %s%s, K = %d arms (section 4.1, figure 2)", bar.text, less, way.text, arms)
+				text := fmt.Sprintf("a diagonal linear hypermodel %s with %s%s, K = %d arms (section 4.1, figure 2)",
+					bar.text, less, way.text, arms)
 				out = append(out, leastComputation(fmt.Sprintf("%s%s-%d", bar.prefix, way.name, arms), text, bound, bar.Bar,
 					family{"linear", way.integrate, arms}, family{"ensemble", way.integrate, arms}))
 			}

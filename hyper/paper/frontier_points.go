@@ -15,15 +15,17 @@ import (
 // FrontierPoint is a point of figure 2: the least computation with which an agent, trained in some way, is below a bar
 // with a number of arms. Estimates are NaN where there is nothing to estimate.
 type FrontierPoint struct {
-	Agent       string       `json:"agent"`
-	Integrate   string       `json:"integrate"` // the way to train
-	Arms        int          `json:"arms"`
-	Bar         Bar          `json:"bar"`            // what to be below
-	Setting     []string     `json:"setting"`        // of the least computation, as "key=value" texts; nil where no setting is below the bar
+	Agent     string `json:"agent"`
+	Integrate string `json:"integrate"` // the way to train
+	Arms      int    `json:"arms"`
+	Bar       Bar    `json:"bar"` // what to be below
+	// Setting is that of the least computation, as "key=value" texts; nil where no setting is below the bar.
+	Setting     []string     `json:"setting"`
 	Computation lab.Estimate `json:"computation"`    // of a period, by the paper's formula
 	Average     lab.Estimate `json:"average_regret"` // per period
 	Runs        int          `json:"runs"`
-	Ratio       lab.Estimate `json:"ratio"` // of an ensemble's computation to that of the linear hypermodel trained in the same way
+	// Ratio is that of an ensemble's computation to that of the linear hypermodel trained in the same way.
+	Ratio lab.Estimate `json:"ratio"`
 }
 
 // Found is what a search found, of the setting: all of it but the number of arms and the way to train.

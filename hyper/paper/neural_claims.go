@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -39,7 +40,14 @@ var ensembleSizes = []int{10, 30, 100, 300}
 
 // neuralClaims are those of section 4.2.
 func neuralClaims() []lab.Claim {
-	var out []lab.Claim
+	out := slices.Concat(ensembleClaims(), otherClaims(), longClaims())
+	return append(out, less("hypernetwork-below-linear",
+		"a hypernetwork of as many parameters has less regret than the linear hypermodel (section 6: an open question)", 1,
+		in(1000, "hypernetwork"), in(1000, "linear")))
+}
+
+// ensembleClaims compare the linear hypermodel with ensembles: better with 1000 actions, like them with 200.
+func ensembleClaims() (out []lab.Claim) {
 	for _, n := range ensembleSizes {
 		out = append(out, less(fmt.Sprintf("linear-below-ensemble-%d", n),
 			fmt.Sprintf("with 1000 actions the linear hypermodel has less regret than an ensemble of %d (section 4.2)", n), 1,
@@ -51,6 +59,11 @@ func neuralClaims() []lab.Claim {
 			"with 200 actions the linear hypermodel and an ensemble of %d have comparable regret (section 4.2; within a "+
 				"quarter, ours)", n), neuralFullTest))
 	}
+	return out
+}
+
+// otherClaims compare the linear hypermodel with agents that do worse, and ensembles with perturbations and without.
+func otherClaims() (out []lab.Claim) {
 	for _, actions := range []int{200, 1000} {
 		for _, other := range []string{"egreedy", "independent"} {
 			out = append(out, less(fmt.Sprintf("linear-below-%s-%d", other, actions),
@@ -69,27 +82,28 @@ func neuralClaims() []lab.Claim {
 			},
 		})
 	}
-	out = append(out, less("ensemble-no-perturbation",
+	return append(out, less("ensemble-no-perturbation",
 		"without perturbations an ensemble of 10 has less regret than with scale 1 (section 4.2)", 1,
 		in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")))
-	for _, other := range []arm{in(1000, "ensemble", particles(10)), in(1000, "ensemble", particles(30)),
-		in(1000, "egreedy"), in(200, "ensemble", particles(10))} {
-		actions, agent := 1000, words[other.agent]
-		if other.sets[0] == "actions=200" {
-			actions = 200
+}
+
+// longClaims compare what agents lose a period in the long run.
+func longClaims() (out []lab.Claim) {
+	for _, other := range []struct {
+		agent              string
+		actions, particles int
+	}{{"ensemble", 1000, 10}, {"ensemble", 1000, 30}, {"egreedy", 1000, 0}, {"ensemble", 200, 10}} {
+		name, text := fmt.Sprintf("long-run-%s-%d", other.agent, other.actions), words[other.agent]
+		b := in(other.actions, other.agent)
+		if other.particles > 0 {
+			name, text = fmt.Sprintf("%s-%d", name, other.particles), fmt.Sprintf("%s of %d", text, other.particles)
+			b = in(other.actions, other.agent, particles(other.particles))
 		}
-		name := fmt.Sprintf("long-run-%s-%d", other.agent, actions)
-		if len(other.sets) > 1 {
-			name += "-" + other.sets[1][len("particles="):]
-			agent += " of " + other.sets[1][len("particles="):]
-		}
-		c := comparison{a: in(actions, "linear"), b: other, bound: 1, late: true}
+		c := comparison{a: in(other.actions, "linear"), b: b, bound: 1, late: true}
 		out = append(out, c.claim(name, fmt.Sprintf("in the long run the linear hypermodel loses less a period than %s, "+
-			"%d actions (section 4.2)", agent, actions), longTest))
+			"%d actions (section 4.2)", text, other.actions), longTest))
 	}
-	return append(out, less("hypernetwork-below-linear",
-		"a hypernetwork of as many parameters has less regret than the linear hypermodel (section 6: an open question)", 1,
-		in(1000, "hypernetwork"), in(1000, "linear")))
+	return out
 }
 
 // words name agents in sentences.

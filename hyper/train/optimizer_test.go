@@ -34,39 +34,49 @@ func referenceSGD(nu, step float64, grads []float64) float64 {
 	return nu
 }
 
-// Each optimizer's three steps on two nodes of different shapes are the formula's, with a step size for each run.
-// Adam's 1 - 0.999^t loses 3 digits of single precision's 7, and the square root gives half of them back.
+// Each optimizer's three steps are the formula's. Adam's 1 - 0.999^t loses 3 digits of single precision's 7, and the
+// square root gives half of them back.
 func TestOptimizers(t *testing.T) {
-	a := array{[]int{2, 2}, []float64{0.5, -1, 2, 0.25}}          // a vector for each of two runs
-	b := array{[]int{2, 1, 1}, []float64{1.5, -0.75}}             // a matrix
-	scales, steps := []float64{1, -0.5, 3}, []float64{0.125, 0.5} // gradients are scale * (nu_0 + 1)
-	for o, reference := range map[Optimizer]func(nu, step float64, grads []float64) float64{SGD{}: referenceSGD, Adam{}: referenceAdam} {
-		for _, engine := range backends() {
-			out := eval(t, engine, func(in []*Node) []*Node {
-				nu := []*Node{in[0], in[1]}
-				state := o.Init(nu)
-				for _, scale := range scales {
-					grads := []*Node{MulScalar(OnePlus(in[0]), scale), MulScalar(OnePlus(in[1]), scale)}
-					state, nu = o.Update(state, nu, grads, in[2])
-				}
-				return nu
-			}, a.float32s(), b.float32s(), array{[]int{2}, steps}.float32s())
-			for i, start := range []array{a, b} {
-				var want []float64
-				for j, v := range start.v {
-					var grads []float64
-					for _, scale := range scales {
-						grads = append(grads, scale*(v+1))
-					}
-					want = append(want, reference(v, steps[j*2/len(start.v)], grads))
-				}
-				near(t, fmt.Sprintf("%T on %s, node %d", o, engine, i), out[i].v, want, 1e-4)
+	for o, reference := range map[Optimizer]func(nu, step float64, grads []float64) float64{
+		SGD{}: referenceSGD, Adam{}: referenceAdam,
+	} {
+		sameSteps(t, o, []float64{1, -0.5, 3}, 1e-4, reference)
+	}
+}
+
+// sameSteps compares an optimizer's steps with a sequence in plain Go, for nodes of different shapes and a step size for
+// each of two runs. Gradients are scale * (nu_0 + 1).
+func sameSteps(t *testing.T, o Optimizer, scales []float64, tolerance float64,
+	reference func(nu, step float64, grads []float64) float64) {
+	t.Helper()
+	a := array{[]int{2, 2}, []float64{0.5, -1, 2, 0.25}} // a vector for each run
+	b := array{[]int{2, 1, 1}, []float64{1.5, -0.75}}    // a matrix
+	steps := []float64{0.125, 0.5}
+	for _, engine := range backends() {
+		out := eval(t, engine, func(in []*Node) []*Node {
+			nu, state := in[:2], o.Init(in[:2])
+			for _, scale := range scales {
+				grads := []*Node{MulScalar(OnePlus(in[0]), scale), MulScalar(OnePlus(in[1]), scale)}
+				state, nu = o.Update(state, nu, grads, in[2])
 			}
+			return nu
+		}, a.float32s(), b.float32s(), array{[]int{2}, steps}.float32s())
+		for i, start := range []array{a, b} {
+			var want []float64
+			for j, v := range start.v {
+				var grads []float64
+				for _, scale := range scales {
+					grads = append(grads, scale*(v+1))
+				}
+				want = append(want, reference(v, steps[j*2/len(start.v)], grads))
+			}
+			near(t, fmt.Sprintf("%T %+v on %s, node %d", o, o, engine, i), out[i].v, want, tolerance)
 		}
 	}
 }
 
-// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more to compile than all else.
+// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more to
+// compile than all else.
 func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 	for name, o := range optimizers() {
 		eval(t, backend.Go, func(in []*Node) []*Node {

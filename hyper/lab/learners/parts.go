@@ -51,8 +51,8 @@ func NewDescent() Descent {
 	}
 }
 
-// networkDescent is what searches of equal budget found for networks (notebooks/results/tuning), where the paper does
-// not print its settings: Adam was the better optimizer for every agent of section 4.2.
+// networkDescent is what searches found for networks (notebooks/results/tuning), where the paper does not print its
+// settings. Their budgets were not equal; those of package paper's settings with 1000 actions are.
 func networkDescent() Descent {
 	c := NewDescent()
 	c.Steps, c.Batch, c.Indices, c.Optimizer = 4, 64, 16, train.Adam{}
