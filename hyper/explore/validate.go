@@ -13,7 +13,7 @@ func Validate(p Policy) error {
 	if err := faults.Value("the policy", p); err != nil {
 		return err
 	}
-	count := faults.AtLeast(fmt.Sprintf("%T: N, the functions for a decision,", p), p.Samples(), 1)
+	count := faults.AtLeast(fmt.Sprintf("%T: N, the functions for a decision (0 is its default),", p), p.Samples(), 1)
 	return errors.Join(count, faults.Of(p))
 }
 

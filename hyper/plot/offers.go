@@ -1,9 +1,15 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
+	"math"
+	"slices"
 
 	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -15,32 +21,59 @@ var places = []struct {
 }{{lab.OnFrontier, Palette[0]}, {lab.OpenPlace, Gray}, {lab.OffIt, Palette[1]}}
 
 // Offers draws what agents cost against the regret that they have for that, each with its name and the 95% interval of
-// its mean regret, on log axes. The color says where the offer stands, see [lab.Frontier]. It fails when there are not
-// a cost, a place and a name for each, and as Lines does.
+// its mean regret, on log axes. The color says where the offer stands, see [lab.Frontier]. An offer that costs nothing,
+// or of which a run diverged, has no place on these axes and is not drawn. It fails when there are not a cost, a place
+// and a name for each, and as Lines does.
 func Offers(axes Axes, offers []lab.Offer, costs []float64, stands []lab.Place, names []string) (*gonum.Plot, error) {
+	if len(costs) != len(offers) || len(stands) != len(offers) || len(names) != len(offers) {
+		return nil, fmt.Errorf("%d costs, %d places and %d names for %d offers: want as many of each", len(costs),
+			len(stands), len(names), len(offers))
+	}
 	axes.LogX, axes.LogY = true, true
+	drawn := func(i int) bool { return drawable(costs[i], true) && drawable(float64(offers[i].Regret.Upper), true) }
 	var series []Series
-	var x, y []float64
+	var points plotter.XYs // the upper ends of intervals
+	var shown []string
 	for _, place := range places {
-		points := Series{Label: string(place.Place), Points: true, Color: place.NRGBA}
+		middles := Series{Label: string(place.Place), Points: true, Color: place.NRGBA}
 		for i, o := range offers {
-			if stands[i] != place.Place {
+			if stands[i] != place.Place || !drawn(i) {
 				continue
 			}
-			points.X, points.Y = append(points.X, costs[i]), append(points.Y, float64(o.Regret.Value))
+			middles.X, middles.Y = append(middles.X, costs[i]), append(middles.Y, float64(o.Regret.Value))
+			points = append(points, plotter.XY{X: costs[i], Y: float64(o.Regret.Upper)})
+			shown = append(shown, names[i])
 			series = append(series, Series{X: []float64{costs[i], costs[i]}, Color: place.NRGBA,
 				Y: []float64{float64(o.Regret.Lower), float64(o.Regret.Upper)}})
 		}
-		if len(points.X) > 0 {
-			series = append(series, points)
+		if len(middles.X) > 0 {
+			series = append(series, middles)
 		}
 	}
-	for i, o := range offers {
-		x, y = append(x, costs[i]), append(y, float64(o.Regret.Value))
-	}
-	p, err := Lines(axes, series...)
+	p, err := Lines(room(axes, costs), series...)
 	if err != nil {
 		return nil, err
 	}
-	return p, Names(p, x, y, names)
+	p.Add(above(p, points, shown))
+	return p, nil
+}
+
+// room leaves some beside the cheapest and the dearest, for their names.
+func room(axes Axes, costs []float64) Axes {
+	axes.MinX, axes.MaxX = math.Inf(1), 0
+	for _, c := range costs {
+		if drawable(c, true) {
+			axes.MinX, axes.MaxX = min(axes.MinX, c/3), max(axes.MaxX, 3*c)
+		}
+	}
+	return axes
+}
+
+// above are names in the middle over points.
+func above(p *gonum.Plot, points plotter.XYs, names []string) *plotter.Labels {
+	l := &plotter.Labels{XYs: points, Labels: names, Offset: vg.Point{Y: vg.Points(2)}}
+	style := p.X.Tick.Label
+	style.XAlign, style.YAlign = text.XCenter, text.YBottom
+	l.TextStyle = slices.Repeat([]text.Style{style}, len(names))
+	return l
 }

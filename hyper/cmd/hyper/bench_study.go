@@ -18,10 +18,10 @@ func benchStudyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "study EXPERIMENT [KEY=VALUE...]",
 		Short: "Measure the time of a period of each agent of a study, beside its regret and its computation",
-		Long: `study answers which agent to take for a given budget a period. Of each agent and setting of a study that has the
-given values it prints the mean regret with its 95% interval, the computation of a period by the paper's formula
-(section 4.1), and the microseconds that a run-period takes on one core: all in turn, in rounds, of which the fastest
-counts, in the second half of the periods and without compiling.
+		Long: `study answers which agent to take for a given budget a period. Of each agent and setting of a study
+that has the given values it prints the mean regret with its 95% interval, the computation of a period by the paper's
+formula (section 4.1), and the microseconds that a run-period takes on one core: all in turn, in rounds, of which the
+fastest counts, in the second half of the periods and without compiling.
 
 An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
 it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
