@@ -1,0 +1,42 @@
+package notebook
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// Lines go from cheap to dear. Times are those of the same agent and settings, and where one is missing there is no
+// figure of times.
+func TestBudget(t *testing.T) {
+	h, rows := must.M2(lab.ReadStudy(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
+	h, rows = paper.Neural.Part(h, rows, "actions=200", "particles=10,30")
+	var measured []lab.Offer
+	for i, o := range must.M1(lab.Offers(h, rows)) {
+		o.Micros = lab.Float(400 + i)
+		var read lab.Offer
+		must.M(json.Unmarshal(must.M1(json.Marshal(o)), &read))
+		measured = append(measured, read)
+	}
+	names := []string{"small", "large"}
+	for n, panels := range []int{1, 1, 2} {
+		offers := Offers(h, rows, measured[:n])
+		table, figures := Budget(rows, offers, names)
+		if len(figures) != panels {
+			t.Errorf("%d times: %d figures, want %d", n, len(figures), panels)
+		}
+		text := table.String()
+		if small, large := strings.Index(text, "small"), strings.Index(text, "large"); small < 0 || large < small {
+			t.Errorf("the table is not from cheap to dear:\n%s", text)
+		}
+		if got := strings.Count(text, "| 40"); got != n {
+			t.Errorf("%d of %d times are shown:\n%s", got, n, text)
+		}
+	}
+}
