@@ -92,6 +92,12 @@ func listExperiment(x lab.Experiment) error {
 		_ = w.Flush()
 	}
 	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n\n")
+	for i, t := range x.Tuned {
+		if i == 0 {
+			fmt.Println("  what searches found, in place of the defaults, for keys that are not given")
+		}
+		fmt.Printf("    %s with %s: %s\n", t.Agent, strings.Join(t.When, " "), strings.Join(t.Sets, " "))
+	}
 	return nil
 }
 

@@ -64,7 +64,10 @@ search's. The record is OUT/tune.json; called again with the same arguments, tun
 With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an
 average regret below 0.01 sqrt(K)). Settings whose average regret is below that with 95% confidence come first,
 from less to more computation, then those whose mean is below it, then the others by regret. As that is about
-the whole horizon, all rounds have all periods.`,
+the whole horizon, all rounds have all periods.
+
+A winner at the edge of a range asks for another search with the range moved: tune says which. With --champion the
+winner of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
 		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
     --space index-samples=1,2,4,8 --periods 10000 --out least`,

@@ -39,6 +39,20 @@ func TestTuneCommand(t *testing.T) {
 	if status, again, stderr := call(t, append(args, "--json")...); status != 0 || again != best+"\n" {
 		t.Errorf("called again: exit status %d, output %q, want %q; %s", status, again, best, stderr)
 	}
+	record := filepath.Join(dir, "tune.json")
+	second := append(args[:len(args)-1:len(args)-1], t.TempDir(), "--seed", "7", "--champion", record)
+	if status, stdout, stderr = call(t, second...); status != 0 || strings.Count(stdout, "(champion)") != 1 {
+		t.Errorf("with a champion: exit status %d, output %q; %s", status, stdout, stderr)
+	}
+	other := []string{"tune", "neural", "--agent", "linear", "--out", t.TempDir(), "--champion", record}
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr,
+		`has no winner for agent linear: it is a search of "egreedy"`) {
+		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
+	}
+	must.M(os.WriteFile(record, []byte("{"), 0o644))
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is no record of") {
+		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
+	}
 }
 
 func TestTuneBadInputIsExitStatus2(t *testing.T) {
@@ -52,6 +66,7 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --space a=2:1":        "0 < LOW < HIGH",
 		"tune neural --agent linear --out x --space a=1:2":        `key "a"`,
 		"tune neural --agent linear --out x --candidates 0":       "at least one candidate",
+		"tune neural --agent linear --out x --champion nowhere":   "nowhere: no such file",
 		"tune neural --agent linear --out x --set hidden=10,20":   "leave 2 agents",
 		"tune neural --agent linear --out x --set hidden=0x10":    "hidden=0x10: want widths",
 		"tune neural --agent linear --out x --runs 0":             "runs must be at least 1",
