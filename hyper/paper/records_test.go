@@ -5,43 +5,102 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// The searches of the protocol have budgets that are equal within 5%, rounds of 16 runs or more on the same seeds, and
-// say by how much each candidate is behind the winner, with an error.
-func TestSearchesHaveEqualBudgets(t *testing.T) {
-	files := must.M1(filepath.Glob("../../notebooks/results/tuning/equal/*.json"))
-	if len(files) < 9 {
-		t.Fatalf("%d records, want 9 or more", len(files))
-	}
-	var first lab.Tuning
-	for i, file := range files {
+// equalSearches are the records of the protocol's searches, by name: the first ones, and the second ones, "NAME-2".
+func equalSearches(t *testing.T) map[string]lab.Tuning {
+	t.Helper()
+	out := map[string]lab.Tuning{}
+	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/equal/*.json")) {
 		var record lab.Tuning
 		if err := json.Unmarshal(must.M1(os.ReadFile(file)), &record); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if i == 0 {
-			first = record
+		out[strings.TrimSuffix(filepath.Base(file), ".json")] = record
+	}
+	if len(out) < 20 {
+		t.Fatalf("%d records, want two of each of 10 agents or more", len(out))
+	}
+	return out
+}
+
+// The searches of the protocol have budgets that are equal within 5%, rounds of 16 runs or more on the same seeds, and
+// say by how much each candidate is behind the winner, with an error. Each agent has two, and its second one has the
+// winner of its first in the last round.
+func TestSearchesHaveEqualBudgets(t *testing.T) {
+	all := equalSearches(t)
+	for name, record := range all {
+		like := all["linear-1000"]
+		if first, second := strings.CutSuffix(name, "-2"); second {
+			like = all["linear-1000-2"]
+			if champion := all[first].Best(); len(champion) == 0 || !slices.Equal(record.Champion, champion) {
+				t.Errorf("%s: champion %v, want %v", name, record.Champion, champion)
+			}
+		} else if _, ok := all[name+"-2"]; !ok {
+			t.Errorf("%s has no second search", name)
 		}
-		if a, b := record.Budget(), first.Budget(); math.Abs(float64(a-b)) > 0.05*float64(b) {
-			t.Errorf("%s: %d run-periods, and %s has %d", file, a, files[0], b)
+		if a, b := record.Budget(), like.Budget(); math.Abs(float64(a-b)) > 0.05*float64(b) {
+			t.Errorf("%s: %d run-periods, and the linear hypermodel has %d", name, a, b)
 		}
-		if record.Seed != first.Seed || len(record.Rungs) != len(record.Plan) {
-			t.Errorf("%s: seed %d, %d of %d rounds", file, record.Seed, len(record.Rungs), len(record.Plan))
+		if record.Seed != like.Seed || len(record.Rungs) != len(record.Plan) {
+			t.Errorf("%s: seed %d, %d of %d rounds", name, record.Seed, len(record.Rungs), len(record.Plan))
 		}
 		for _, r := range record.Rungs {
-			if r.Size.Runs < 16 {
-				t.Errorf("%s: a round of %d runs", file, r.Size.Runs)
-			}
-			for _, o := range r.Results[1:] {
-				if o.Diverged == 0 && !(o.Behind >= 0 && o.BehindSE > 0) {
-					t.Errorf("%s: %v is behind by %v ± %v", file, o.Settings, o.Behind, o.BehindSE)
+			checkRound(t, name, r)
+		}
+	}
+}
+
+func checkRound(t *testing.T, name string, r lab.Rung) {
+	t.Helper()
+	if r.Size.Runs < 16 {
+		t.Errorf("%s: a round of %d runs", name, r.Size.Runs)
+	}
+	for _, o := range r.Results[1:] {
+		if o.Diverged == 0 && !(o.Behind >= 0 && o.BehindSE > 0) {
+			t.Errorf("%s: %v is behind by %v ± %v", name, o.Settings, o.Behind, o.BehindSE)
+		}
+	}
+}
+
+// An agent of section 4.2 that is told what its search held fixed, as the number of actions, has the settings of the
+// winner: that of its second search. The ensemble of 300 has those of 100.
+func TestDefaultsAreTheWinners(t *testing.T) {
+	records := equalSearches(t)
+	for name, record := range records {
+		if !strings.HasSuffix(name, "-2") {
+			continue
+		}
+		plain := paper.Known[record.Experiment]
+		plain.Tuned = nil
+		size := lab.Size{Periods: 1, Runs: 1}
+		spec, err := plain.Spec([]string{record.Agent}, slices.Concat(record.Sets, record.Best()), size, 0)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want := lab.Values(spec.Entries[0].Setting)
+		for _, particles := range []string{"", "particles=300"} {
+			sets := slices.Clone(record.Sets)
+			if particles != "" {
+				if !slices.Contains(sets, "particles=100") {
+					continue
 				}
+				sets[slices.Index(sets, "particles=100")], want["particles"] = particles, 300
+			}
+			got := lab.Values(must.M1(paper.Neural.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s with %v has the settings %v, and the record's winner %v", name, record.Agent, sets, got,
+					want)
 			}
 		}
 	}

@@ -1,0 +1,53 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
+// notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
+// hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently.
+var winners = map[string]string{
+	"linear-1000": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
+		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
+	"paper-1000": "clip=5 initial-map=0.3 perturbation=1 prior-factor=0.281 sgd-steps=8 step-size=0.0147",
+	"hypernetwork-1000": "index-samples=60 index-set=frame initial-map=0.3 optimizer=adam perturbation=1 " +
+		"prior-factor=0.47 sgd-steps=8 step-size=0.00207",
+	"ensemble-10-1000": "clip=0 index-samples=16 initial-scale=3 integrate=sampled optimizer=sgd perturbation=0 " +
+		"prior-factor=0.205 sgd-steps=4 step-size=0.0167",
+	"ensemble-30-1000": "initial-scale=0.3 integrate=analytic optimizer=adam perturbation=0 prior-factor=0.148 " +
+		"sgd-steps=4 step-size=0.0377",
+	"ensemble-100-1000": "initial-scale=0.3 integrate=analytic optimizer=adam perturbation=0 prior-factor=0.148 " +
+		"sgd-steps=4 step-size=0.0377",
+	"egreedy-1000": "anneal=9.87 initial-scale=0.3 optimizer=adam prior-variance=0.333 sgd-steps=4 " +
+		"step-size=0.0377",
+	"diagonal-1000": "optimizer=adam perturbation=1 prior-factor=1.59 prior-multiplier=0.1 sgd-steps=2 " +
+		"step-size=0.0018",
+	"bbb-1000": "initial-deviation=0.3 kl-strength=0.0203 optimizer=adam prior-deviation=0.5 sgd-steps=8 " +
+		"step-size=0.00834",
+	"dropout-1000": "initial-scale=3 keep=0.8 optimizer=adam prior-variance=7.11 sgd-steps=2 " +
+		"step-size=0.00313",
+}
+
+// tuned are the settings of a winner for an agent of the neural bandit where some keys have values, beside the number of
+// actions.
+func tuned(agent, record string, actions int, when ...string) lab.Tuned {
+	return lab.Tuned{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
+		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}
+}
+
+// neuralTuned are the settings of section 4.2 and appendices D and E. The ensemble of 300 has those of 100.
+func neuralTuned() (out []lab.Tuned) {
+	const actions = 1000
+	out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
+	for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout"} {
+		out = append(out, tuned(agent, agent, actions))
+	}
+	for _, n := range ensembleSizes {
+		out = append(out, tuned("ensemble", fmt.Sprintf("ensemble-%d", min(n, 100)), actions, particles(n)))
+	}
+	return out
+}
