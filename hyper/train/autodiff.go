@@ -18,7 +18,7 @@ func (w autodiff) gradient(state State, d *draws, i loop.Index, size *Node, r Ra
 	return Gradient(ReduceAllSum(w.objective(at, d.data.step(i, w.Batch), d.indices(i), size, r)), at.Nu...)
 }
 
-// objective is the paper's L~(nu, D~, Z~) of section 2.1 for each run, [runs]:
+// Objective is the paper's L~(nu, D~, Z~) of section 2.1 for each run, [runs]:
 //
 //	1/|Z~| sum_z [ 1/sigma_w^2 |D|/|D~| sum_(x,y,a) loss(f_{g_nu(z)}(x), y + sigma_w a^T z)
 //	               + 1/(2 sigma_p^2) ||g_nu(z) - g_nu0(z)||^2 ]
@@ -26,6 +26,11 @@ func (w autodiff) gradient(state State, d *draws, i loop.Index, size *Node, r Ra
 // with each datum counted by its weight for z, and with another second line for another regularizer: with KL it is
 // minus the evidence lower bound of Bayes by Backprop (Blundell et al. 2015), up to a constant. size is |D|, a float32
 // scalar; |D~| is the number of data in the batch.
+func (t Trainer) Objective(at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
+	return t.problem().objective(at, data, z, size, r)
+}
+
+// objective is [Trainer.Objective].
 func (p problem) objective(at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	f, y := p.belief.Predict(at, z, data.X), p.perturbed(data, z, r.Perturbation)
 	misfit := ReduceSum(weighted(p.Loss.Value(f, y), p.ofData(data, z)), 2) // [runs, indices]

@@ -134,7 +134,7 @@ func (p trial) nodes(in []*Node) inGraph {
 
 // loss is L~ of the trial as a configuration has it, [runs].
 func (p trial) loss(c Config, g inGraph, z index.Set) *Node {
-	return newProblem(c, p.model).objective(g.Params, g.data, z, g.size, g.Rates)
+	return Trainer{Belief: p.model, Config: c}.Objective(g.Params, g.data, z, g.size, g.Rates)
 }
 
 // gradient is that of loss, by automatic differentiation.
