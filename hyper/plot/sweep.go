@@ -12,6 +12,7 @@ import (
 // Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
 // and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
 // say how many runs diverged: an estimate that is infinite for them is not drawn. The setting's values must be numbers.
+// Colours are those of the agents, see [Styled].
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
@@ -32,10 +33,12 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 			cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
+	var first []lab.Curve // of each line
 	var runs, diverged int
 	for i, n := range order {
 		if i == 0 || names[n] != names[order[i-1]] {
 			out = append(out, Series{})
+			first = append(first, lab.Curve{Agent: all[n].Agent, Settings: all[n].Settings})
 			runs, diverged = 0, 0
 		}
 		runs, diverged = runs+all[n].Runs, diverged+all[n].Diverged
@@ -43,6 +46,9 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 		s, e := &out[len(out)-1], statistic(all[n])
 		s.X, s.Y = append(s.X, at[n]), append(s.Y, float64(e.Value))
 		s.Lower, s.Upper = append(s.Lower, float64(e.Lower)), append(s.Upper, float64(e.Upper))
+	}
+	for i, s := range styled(first) {
+		out[i].Color, out[i].dash = s.Color, s.dash
 	}
 	return out, nil
 }
