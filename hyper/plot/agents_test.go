@@ -74,7 +74,8 @@ func TestShadesFollowSettings(t *testing.T) {
 // figure: their colours are 15 or more apart in CIELAB, of which 2 can just be seen.
 func TestColoursAreTold(t *testing.T) {
 	for _, figure := range [][]string{
-		{"linear", "ensemble", "hypernetwork", "egreedy", "independent", "diagonal", "bbb", "dropout", "exact", "epinet"},
+		{"linear", "ensemble", "hypernetwork", "egreedy", "independent", "diagonal", "bbb", "dropout", "exact",
+			"epinet"},
 		{"ids", "thompson", "linear", "ensemble", "exact"},
 	} {
 		for i, a := range figure {
@@ -122,7 +123,8 @@ func inLab(c color.NRGBA, vision [3][3]float64) [3]float64 {
 	}
 	// sRGB to XYZ over the white point of D65
 	xyz := times([3][3]float64{{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505}, {0.2126, 0.7152, 0.0722},
-		{0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}}, times(vision, [3]float64{linear(c.R), linear(c.G), linear(c.B)}))
+		{0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}},
+		times(vision, [3]float64{linear(c.R), linear(c.G), linear(c.B)}))
 	for i, v := range xyz {
 		if v > 0.008856 {
 			xyz[i] = math.Cbrt(v)

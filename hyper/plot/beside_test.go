@@ -61,7 +61,8 @@ func TestLabelsBesideLines(t *testing.T) {
 func TestLabelsAreAtTheEnds(t *testing.T) {
 	var c recorder.Canvas
 	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
-		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}}, Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
+		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}},
+		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
 	p.Draw(draw.NewCanvas(&c, 16*vg.Centimeter, 10*vg.Centimeter))
 	at := map[string]vg.Point{}
 	for _, a := range c.Actions {
