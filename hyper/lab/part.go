@@ -73,12 +73,12 @@ func Levels(h Header, key string) (out []any) {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, CompareValues)
+	slices.SortFunc(out, compareValues)
 	return out
 }
 
-// CompareValues compares values of one key: numbers, also those that are text, by size and before other texts.
-func CompareValues(a, b any) int {
+// compareValues compares values of one key: numbers, also those that are text, by size and before other texts.
+func compareValues(a, b any) int {
 	s, t := fmt.Sprint(a), fmt.Sprint(b)
 	x, errX := strconv.ParseFloat(s, 64)
 	y, errY := strconv.ParseFloat(t, 64)

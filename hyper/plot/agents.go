@@ -29,10 +29,10 @@ var looks = map[string]look{
 	"independent":    {Palette[6], 3},
 	"dropout":        {wine, 0},
 	"ids":            {indigo, 0},
-	"exact-ids":      {indigo, 1},
+	"exact-ids":      {indigo, 3},
 	"one-sparse":     {indigo, 2},
 	"thompson":       {brown, 0},
-	"exact-thompson": {brown, 1},
+	"exact-thompson": {brown, 3},
 	"epinet":         {maroon, 0},
 }
 
@@ -62,7 +62,7 @@ func Styled(agents ...string) []Series {
 	return ranked(agents, ranks)
 }
 
-// styled is Styled for curves: those of one agent in the order of the settings in which they differ.
+// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ.
 func styled(curves []lab.Curve) []Series {
 	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
 	keys := slices.Sorted(maps.Keys(differing(curves)))
@@ -71,7 +71,9 @@ func styled(curves []lab.Curve) []Series {
 		for j, other := range curves {
 			order := cmp.Compare(j, i)
 			for _, k := range slices.Backward(keys) {
-				order = cmp.Or(lab.CompareValues(other.Settings[k], c.Settings[k]), order)
+				a, _ := numberOf(other.Settings[k])
+				b, _ := numberOf(c.Settings[k])
+				order = cmp.Or(cmp.Compare(a, b), order)
 			}
 			if other.Agent == c.Agent && order < 0 {
 				ranks[i]++

@@ -68,6 +68,10 @@ func TestShadesFollowSettings(t *testing.T) {
 			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
 		}
 	}
+	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
+	if prior[0].Color != Palette[1] {
+		t.Error("settings that are texts change the order")
+	}
 }
 
 // Readers who see only two kinds of colours (matrices of Machado et al. 2009, full strength) can tell the agents of a

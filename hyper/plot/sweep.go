@@ -18,15 +18,11 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 	at := make([]float64, len(all))
 	order := make([]int, len(all))
 	for i, s := range all {
-		order[i] = i
-		switch v := s.Settings[key].(type) {
-		case int:
-			at[i] = float64(v)
-		case float64:
-			at[i] = v
-		default:
-			return nil, fmt.Errorf("agent %s: %s=%v is not a number to draw against", s.Agent, key, v)
+		var ok bool
+		if at[i], ok = numberOf(s.Settings[key]); !ok {
+			return nil, fmt.Errorf("agent %s: %s=%v is not a number to draw against", s.Agent, key, s.Settings[key])
 		}
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])),
@@ -51,6 +47,17 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 		out[i].Color, out[i].dash = s.Color, s.dash
 	}
 	return out, nil
+}
+
+// numberOf is the value of a setting; ok is false for what is none, and the value 0.
+func numberOf(setting any) (value float64, ok bool) {
+	switch v := setting.(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
 }
 
 // others names each standing by its agent, if there are several, and the settings that differ but for one.
