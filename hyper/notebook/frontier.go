@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -50,27 +49,24 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate,
 	series ...plot.Series) *gonum.Plot {
 	low, high := edges(points, estimate)
-	lines := map[int]plot.Series{}
+	agents := paper.Frontier.Order[:2] // without exact Thompson sampling
+	lines := plot.Styled(slices.Repeat(agents, int(train.Exact))...)
 	for _, p := range points {
 		e := estimate(p)
 		if math.IsNaN(float64(e.Value)) {
 			continue
 		}
 		way := int(lab.OfWord[train.Integration](p.Integrate) - train.Sampled)
-		n := 2*way + slices.Index(paper.Frontier.Order, p.Agent)
-		line, ok := lines[n]
-		if !ok {
-			line = plot.Series{Label: p.Agent + ", " + p.Integrate, Dashed: way > 0, Color: plot.Palette[n]}
-		}
+		n := len(agents)*way + slices.Index(agents, p.Agent)
+		line := &lines[n]
+		line.Label = p.Agent + ", " + p.Integrate
 		x := float64(p.Arms) * math.Pow(1.04, float64(n)) // beside each other
 		line.X, line.Y = append(line.X, x), append(line.Y, float64(e.Value))
-		lines[n] = line
 		lower, upper := float64(e.Lower), float64(e.Upper)
 		series = append(series, plot.Series{X: []float64{x, x}, Y: []float64{max(lower, low), min(upper, high)},
 			Color: line.Color, Dashed: lower < low || upper > high})
 	}
-	for _, n := range slices.Sorted(maps.Keys(lines)) {
-		line := lines[n]
+	for _, line := range lines {
 		series = append(series, line, plot.Series{X: line.X, Y: line.Y, Points: true, Color: line.Color})
 	}
 	return must.M1(plot.Lines(axes, series...))

@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -44,6 +43,15 @@ func (t *Table) Rowf(format string, args ...any) {
 	t.text.WriteString("| " + fmt.Sprintf(format, args...) + " |\n")
 }
 
+// code is a list of settings as code.
+func code(settings []string) string {
+	var out []string
+	for _, s := range settings {
+		out = append(out, "`"+s+"`")
+	}
+	return strings.Join(out, " ")
+}
+
 // String is the table in Markdown.
 func (t *Table) String() string { return t.text.String() }
 
@@ -74,43 +82,7 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 	x := paper.Known[h.Spec.Experiment]
 	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
 	for i, s := range must.M1(lab.Compare(h, rows, x.Failure)) {
-		var settings []string
-		for _, set := range x.Unusual(h.Spec.Entries[i]) {
-			settings = append(settings, "`"+set+"`")
-		}
-		t.Row(s.Agent, s.Runs, s.Period, strings.Join(settings, " "))
+		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i])))
 	}
 	return t
-}
-
-// Verdicts is a table of the experiment's claims, tested on a study, each at its own full size unless another is given.
-// The settings of the study's first entry of each agent stand for the defaults. A claim is not judged when it compares
-// what the study lacks, or asks for more runs or periods than that has. A verdict at another size says so. Each claim is
-// judged alone, without Holm's correction.
-func Verdicts(h lab.Header, rows []lab.Row, at ...lab.Size) *Table {
-	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
-	t := NewTable("claim", "statistic", "estimate, 95% interval", "claim: below", "pairs", "diverged", "verdict")
-	for _, c := range x.Claims {
-		size := c.Full
-		for _, other := range at {
-			size.Periods, size.Runs = other.Periods, other.Runs
-		}
-		j, err := paper.Judge(x.Name, c, size, lab.FromStudy(x, h, rows))
-		if err = cmp.Or(err, j.Untested); err != nil {
-			t.Row(c.Text, nil, nil, nil, nil, nil, "not judged: "+err.Error())
-			continue
-		}
-		f := j.Finding
-		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %s | %d | %d | **%s**%s", c.Text, f.Statistic, f.Estimate, f.Lower,
-			f.Upper, strings.TrimPrefix(f.Wants(), "below "), f.Runs, f.Diverged, f.Verdict, ownSize(c, size))
-	}
-	return t
-}
-
-// ownSize says what a claim asks for that is judged at another size.
-func ownSize(c lab.Claim, size lab.Size) string {
-	if size.Periods == c.Full.Periods && size.Runs == c.Full.Runs {
-		return ""
-	}
-	return fmt.Sprintf("; the claim asks for %d runs of %d periods", c.Full.Runs, c.Full.Periods)
 }

@@ -47,6 +47,26 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 		nil
 }
 
+// JudgeStudy judges a claim at its full size, and where a study has not come to it at the first of the smaller sizes
+// that it has.
+func JudgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Judged, error) {
+	j, err := Judge(experiment, claim, claim.Full, simulate)
+	if err != nil || j.Finding.Verdict != lab.NotTested {
+		return j, err
+	}
+	for _, size := range claim.Smaller {
+		smaller, err := Judge(experiment, claim, size, simulate)
+		if err != nil {
+			return Judged{}, err
+		}
+		if smaller.Finding.Verdict != lab.NotTested {
+			j.Smaller = &smaller
+			break
+		}
+	}
+	return j, nil
+}
+
 // JudgeAll judges all claims of the paper's experiments by studies, by the name of the experiment, with Holm's
 // correction over all of them. An experiment without a study has claims that are not tested.
 func JudgeAll(studies map[string]lab.Simulator) ([]Judged, error) {
@@ -57,21 +77,9 @@ func JudgeAll(studies map[string]lab.Simulator) ([]Judged, error) {
 			simulate = nothing
 		}
 		for _, claim := range Known[name].Claims {
-			j, err := Judge(name, claim, claim.Full, simulate)
+			j, err := JudgeStudy(name, claim, simulate)
 			if err != nil {
 				return nil, err
-			}
-			for _, size := range claim.Smaller {
-				if j.Finding.Verdict != lab.NotTested || j.Smaller != nil {
-					break
-				}
-				smaller, err := Judge(name, claim, size, simulate)
-				if err != nil {
-					return nil, err
-				}
-				if smaller.Finding.Verdict != lab.NotTested {
-					j.Smaller = &smaller
-				}
 			}
 			all = append(all, j)
 		}

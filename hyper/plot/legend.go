@@ -25,6 +25,8 @@ type key struct {
 type entry struct {
 	label  string
 	thumbs []gonum.Thumbnailer
+	line   draw.LineStyle // of a series that is a line
+	end    *plotter.XY    // its last point, or nil
 }
 
 type corner struct{ top, left bool }

@@ -26,6 +26,7 @@ type Axes struct {
 	LogX, LogY bool    // points that are not positive are not drawn on such an axis
 	FromZero   bool    // linear axes begin at zero when no data are negative
 	MinX, MaxX float64 // where the x axis begins and ends; that of the data where both are 0
+	Beside     bool    // labels stand beside the ends of lines, not in a legend, where all end at the axis's and fit
 }
 
 // Series is one object of a figure: a line, a band, sampled curves or points over common values of x. Only finite
@@ -39,6 +40,7 @@ type Series struct {
 	Points       bool        // Y is drawn as points, not as a line
 	Dashed       bool
 	Color        color.NRGBA // zero: black for points, the palette's next for others
+	dash         []vg.Length // see Styled
 }
 
 // Lines draws series over each other in their order: bands first, then samples, lines and points. The legend goes to
@@ -67,6 +69,10 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	}
 	for _, object := range slices.Concat(f.layers[:]...) {
 		p.Add(bare{object})
+	}
+	if b, ok := f.key.beside(p.X.Max); ok && axes.Beside {
+		p.Add(b)
+		return p, nil
 	}
 	f.key.makeRoom(p, axes.LogY)
 	p.Add(&f.key)
@@ -107,28 +113,28 @@ type figure struct {
 // add puts the parts of a series into the layers and the legend.
 func (f *figure) add(s Series) {
 	c, dash := f.style(s)
-	var thumbs []gonum.Thumbnailer
+	e := entry{label: s.Label}
 	lower, upper := f.edges(s, f.least)
 	for i := range lower {
 		band := shade(lower[i], upper[i], faded(c, 0.2))
-		f.layers[0], thumbs = append(f.layers[0], band), []gonum.Thumbnailer{band}
+		f.layers[0], e.thumbs = append(f.layers[0], band), []gonum.Thumbnailer{band}
 	}
 	f.key.obstacles = slices.Concat(f.key.obstacles, lower, upper)
 	for i, y := range s.Samples {
 		sample := f.line(1, s.X, y, draw.LineStyle{Color: faded(c, 0.55), Width: vg.Points(0.9)})
 		if i == 0 && s.Y == nil {
-			thumbs = append(thumbs, sample)
+			e.thumbs = append(e.thumbs, sample)
 		}
 	}
 	switch {
 	case s.Y != nil && s.Points:
-		thumbs = append(thumbs, f.points(s.X, s.Y, c))
+		e.thumbs = append(e.thumbs, f.points(s.X, s.Y, c))
 	case s.Y != nil:
-		style := draw.LineStyle{Color: c, Width: vg.Points(lineWidth), Dashes: dash}
-		thumbs = append(thumbs, f.line(2, s.X, s.Y, style))
+		e.line, e.end = draw.LineStyle{Color: c, Width: vg.Points(lineWidth), Dashes: dash}, lastOf(f.pieces(s.X, s.Y))
+		e.thumbs = append(e.thumbs, f.line(2, s.X, s.Y, e.line))
 	}
-	if s.Label != "" && len(thumbs) > 0 {
-		f.key.entries = append(f.key.entries, entry{s.Label, thumbs})
+	if s.Label != "" && len(e.thumbs) > 0 {
+		f.key.entries = append(f.key.entries, e)
 	}
 }
 
@@ -154,7 +160,7 @@ func (f *figure) points(x, y []float64, c color.Color) gonum.Thumbnailer {
 
 // style returns the colour and the dashes of a series.
 func (f *figure) style(s Series) (c color.NRGBA, dash []vg.Length) {
-	c = s.Color
+	c, dash = s.Color, s.dash
 	switch {
 	case c != color.NRGBA{}:
 	case s.Points:

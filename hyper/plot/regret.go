@@ -21,21 +21,21 @@ type Options struct {
 
 // Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends
 // where its statistic becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many
-// did. Curves without a point have an entry in the legend only. It fails when there is no point at all.
+// did. Curves without a point have an entry in the legend only. It fails when there is no point at all. Colours are
+// those of the agents, see [Styled]; labels stand beside the ends of curves where these reach the last period.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {
 		return nil, err
 	}
-	var series []Series
+	series := styled(curves)
 	last := 1.0
 	for i, c := range curves {
-		s, err := regretSeries(c, opts)
-		if err != nil {
+		s := &series[i]
+		if err := s.regret(c, opts); err != nil {
 			return nil, err
 		}
 		s.Label = labels[i]
-		series = append(series, s)
 		if n := len(s.X); n > 0 {
 			last = max(last, s.X[n-1])
 		}
@@ -68,21 +68,23 @@ func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
 
 func regretAxes(opts Options) (Axes, []corner) {
 	if opts.Average {
-		return Axes{Title: opts.Title, X: "period t", Y: "average regret per period", LogX: true, LogY: true},
+		return Axes{Title: opts.Title, X: "period t", Y: "average regret per period", LogX: true, LogY: true,
+				Beside: true},
 			[]corner{topRight, bottomLeft, topLeft, bottomRight}
 	}
-	return Axes{Title: opts.Title, X: "period t", Y: "cumulative regret", FromZero: true},
+	return Axes{Title: opts.Title, X: "period t", Y: "cumulative regret", FromZero: true, Beside: true},
 		[]corner{topLeft, bottomRight, topRight, bottomLeft}
 }
 
-func regretSeries(c lab.Curve, opts Options) (Series, error) {
+// regret fills in the data of a curve. No regret is negative, and no bound of a band is drawn below zero.
+func (s *Series) regret(c lab.Curve, opts Options) error {
 	n := len(c.Periods)
 	for _, y := range [][]float64{c.Mean, c.MeanLower, c.MeanUpper, c.Median, c.Lower, c.Upper} {
 		if len(y) != n {
-			return Series{}, fmt.Errorf("curve of agent %s: %d periods and %d values", c.Agent, n, len(y))
+			return fmt.Errorf("curve of agent %s: %d periods and %d values", c.Agent, n, len(y))
 		}
 	}
-	s := Series{X: make([]float64, n), Y: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
+	s.X, s.Y, s.Lower, s.Upper = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, t := range c.Periods {
 		y, lower, upper := c.Mean[i], c.MeanLower[i], c.MeanUpper[i]
 		if opts.Quartiles {
@@ -92,7 +94,7 @@ func regretSeries(c lab.Curve, opts Options) (Series, error) {
 		if opts.Average {
 			scale = 1 / float64(t)
 		}
-		s.X[i], s.Y[i], s.Lower[i], s.Upper[i] = float64(t), y*scale, lower*scale, upper*scale
+		s.X[i], s.Y[i], s.Lower[i], s.Upper[i] = float64(t), y*scale, max(lower, 0)*scale, upper*scale
 	}
-	return s, nil
+	return nil
 }

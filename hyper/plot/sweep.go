@@ -12,30 +12,29 @@ import (
 // Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
 // and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
 // say how many runs diverged: an estimate that is infinite for them is not drawn. The setting's values must be numbers.
+// Colours are those of the agents, see [Styled].
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
 	order := make([]int, len(all))
 	for i, s := range all {
-		order[i] = i
-		switch v := s.Settings[key].(type) {
-		case int:
-			at[i] = float64(v)
-		case float64:
-			at[i] = v
-		default:
-			return nil, fmt.Errorf("agent %s: %s=%v is not a number to draw against", s.Agent, key, v)
+		var ok bool
+		if at[i], ok = numberOf(s.Settings[key]); !ok {
+			return nil, fmt.Errorf("agent %s: %s=%v is not a number to draw against", s.Agent, key, s.Settings[key])
 		}
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(slices.Index(names, names[a]), slices.Index(names, names[b])),
 			cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
+	var first []lab.Curve // of each line
 	var runs, diverged int
 	for i, n := range order {
 		if i == 0 || names[n] != names[order[i-1]] {
 			out = append(out, Series{})
+			first = append(first, lab.Curve{Agent: all[n].Agent, Settings: all[n].Settings})
 			runs, diverged = 0, 0
 		}
 		runs, diverged = runs+all[n].Runs, diverged+all[n].Diverged
@@ -44,7 +43,21 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 		s.X, s.Y = append(s.X, at[n]), append(s.Y, float64(e.Value))
 		s.Lower, s.Upper = append(s.Lower, float64(e.Lower)), append(s.Upper, float64(e.Upper))
 	}
+	for i, s := range styled(first) {
+		out[i].Color, out[i].dash = s.Color, s.dash
+	}
 	return out, nil
+}
+
+// numberOf is the value of a setting; ok is false for what is none, and the value 0.
+func numberOf(setting any) (value float64, ok bool) {
+	switch v := setting.(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
 }
 
 // others names each standing by its agent, if there are several, and the settings that differ but for one.

@@ -1,0 +1,76 @@
+package notebook
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// The verdicts of a committed study are those of the table of claims before Holm's correction: appendix D, diagonal over
+// Bayes by Backprop 0.663 [0.473, 0.928] over 24 runs, and linear over dropout 0.718 [0.49, 1.05]. They say what the
+// claims ask for, both bounds of those that have two, and that they are alone.
+func TestVerdicts(t *testing.T) {
+	t.Chdir("../../notebooks")
+	const asked = " at this size, which decides nothing: the claim asks for "
+	has(t, Verdicts(Study("posterior-approximations/*")), "| `diagonal-below-bbb`: perturbed SGD ",
+		" | 0.663 [0.473, 0.928] | below 1 | 24 | 0 | **reproduced**"+asked+"60 runs of 5000 periods |",
+		" | 0.718 [0.49, 1.05] | below 1 | 24 | 0 | **undecided**"+asked+"60 runs of 5000 periods |",
+		"|\n\nEach claim is judged alone here.")
+	has(t, Verdicts(Study("noise-sensitivity/*")),
+		" | 2.28 [1.92, 2.7] | between 0.667 and 1.5 | 24 | 0 | **refuted**"+asked)
+	has(t, Verdicts(Study("ids/*")), " | 0.628 [0.419, 0.941] | below 1 | 40 | 0 | **reproduced**"+asked+
+		"500 runs of 400 periods with size=200 sgd-steps=20 |")
+}
+
+// The three claims about an agent that the study lacks, and four about settings that it lacks, are not judged; the
+// others are.
+func TestVerdictsOfHalfAStudy(t *testing.T) {
+	t.Chdir("../../notebooks")
+	h, rows := Study("posterior-approximations/*")
+	last := len(h.Spec.Entries) - 1
+	if h.Spec.Entries[last].Agent != "dropout" {
+		t.Fatalf("the last agent is %s", h.Spec.Entries[last].Agent)
+	}
+	h.Spec.Entries = h.Spec.Entries[:last]
+	rows = slices.DeleteFunc(rows, func(r lab.Row) bool { return r.Entry == last })
+	if got := Verdicts(h, rows).String(); strings.Count(got, "not judged") != 7 ||
+		strings.Count(got, "reproduced") != 1 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// Every claim of the paper's experiments is in the table of claims, once.
+func TestOutcomes(t *testing.T) {
+	t.Chdir("../../notebooks")
+	claims := 0
+	var all []lab.Experiment
+	for _, name := range paper.Order {
+		all = append(all, paper.Known[name])
+		claims += len(paper.Known[name].Claims)
+	}
+	if got := strings.Count(Outcomes(all...).String(), "\n| `"); got != claims {
+		t.Errorf("%d lines for %d claims", got, claims)
+	}
+}
+
+// Lines are sorted by verdict, and have what the table says but for the claim's text, its cost and one seed's share.
+func TestOutcomesOfATable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.M(os.Mkdir("results", 0o700))
+	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(`| Name: claim | Statistic | Estimate | Runs | Cost | Seed | Verdict |
+| 'one': first | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | 480 | 39% | not tested at 24 × 100 |
+| 'two': second | | | 60 × 5 | | | not tested |
+| 'three': third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | 600 | 9% | reproduced |
+`, "'", "`")), 0o600))
+	x := lab.Experiment{Claims: []lab.Claim{{Name: "one"}, {Name: "two"}, {Name: "three"}}}
+	has(t, Outcomes(x), "\n"+
+		"| `three` | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+
+		"| `one` | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | **not tested** at 24 × 100 |\n"+
+		"| `two` |  |  | 60 × 5 | **not tested** |\n")
+}

@@ -1,0 +1,58 @@
+package notebook
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook: what a search fixed, its
+// budget, its winner, and what the study has instead of the winner's settings, in that of its entries of the agent that
+// comes nearest.
+func Searches(h lab.Header, patterns ...string) *Table {
+	t := NewTable("record in `results/tuning`", "agent", "fixed", "candidates", "run-periods", "winner",
+		"the study has instead")
+	for _, pattern := range patterns {
+		files := must.M1(filepath.Glob(filepath.Join("results", "tuning", pattern+".json")))
+		if len(files) == 0 {
+			panic(fmt.Errorf("no record of a search here: no results/tuning/%s.json; `hyper tune` makes them", pattern))
+		}
+		for _, file := range files {
+			var record lab.Tuning
+			must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
+			first := record.Rungs[0].Results
+			t.Row(strings.TrimSuffix(must.M1(filepath.Rel("results/tuning", file)), ".json"), record.Agent,
+				code(record.Sets), len(first), record.Budget(), code(record.Best()), instead(h, record))
+		}
+	}
+	return t
+}
+
+// instead is what differs from the winner and from what the search fixed.
+func instead(h lab.Header, record lab.Tuning) string {
+	text, least := "no such agent", -1
+	for _, e := range h.Spec.Entries {
+		if e.Agent != record.Agent {
+			continue
+		}
+		var other []string
+		values := lab.Values(e.Setting)
+		for _, set := range slices.Concat(record.Sets, record.Best()) {
+			key, value, _ := strings.Cut(set, "=")
+			if own := fmt.Sprint(values[key]); own != value {
+				other = append(other, key+"="+own)
+			}
+		}
+		if least < 0 || len(other) < least {
+			text, least = code(other), len(other)
+		}
+	}
+	return text
+}

@@ -1,0 +1,28 @@
+package notebook
+
+import (
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// A record's row has its budget, which of the protocol's searches is 512,000 run-periods, its winner, and what the
+// study's agent has instead.
+func TestSearches(t *testing.T) {
+	t.Chdir("../../notebooks")
+	sets := []string{"actions=200,1000", "step-size=0.004", "sgd-steps=4", "index-set=frame", "index-samples=60"}
+	h := lab.Header{Spec: must.M1(paper.Neural.Spec([]string{"linear"}, sets, lab.Size{Periods: 1, Runs: 1}, 1))}
+	has(t, Searches(h, "linear-frame-adam", "equal/*"),
+		"| linear-frame-adam | linear | `actions=500` `index-set=frame` `index-samples=60` `sgd-steps=2` "+
+			"`optimizer=adam` | 12 | 134376 | `map-step=1` `step-size=0.004` | `actions=200` `sgd-steps=4` |",
+		"| equal/diagonal-1000 | diagonal | `actions=1000` `index-samples=4` | 24 | 512000 | ", " | no such agent |")
+	defer func() {
+		if recover() == nil {
+			t.Error("a record that is not there was read")
+		}
+	}()
+	Searches(h, "none")
+}

@@ -1,0 +1,114 @@
+package plot
+
+import (
+	"cmp"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// look is how the lines of an agent are drawn: a colour, and a number of dashes.
+type look struct {
+	color color.NRGBA
+	dash  int
+}
+
+// looks are those of the agents of `hyper list`, the same in all figures. The colours are Palette's and four more that
+// colour-blind readers tell from these. Where two come close for some readers, one of the lines is dashed.
+var looks = map[string]look{
+	"linear":         {Palette[0], 0},
+	"ensemble":       {Palette[1], 0},
+	"egreedy":        {Palette[2], 1},
+	"diagonal":       {Palette[3], 0},
+	"bbb":            {Palette[4], 1},
+	"hypernetwork":   {Palette[5], 0},
+	"exact":          {Palette[6], 0},
+	"independent":    {Palette[6], 3},
+	"dropout":        {wine, 0},
+	"ids":            {indigo, 0},
+	"exact-ids":      {indigo, 3},
+	"one-sparse":     {indigo, 2},
+	"thompson":       {brown, 0},
+	"exact-thompson": {brown, 3},
+	"epinet":         {maroon, 0},
+}
+
+var (
+	wine   = color.NRGBA{0x88, 0x22, 0x55, 0xFF}
+	indigo = color.NRGBA{0x33, 0x22, 0x88, 0xFF}
+	brown  = color.NRGBA{0x6B, 0x44, 0x23, 0xFF}
+	maroon = color.NRGBA{0x66, 0x11, 0x00, 0xFF}
+)
+
+// further are the colours of agents that are not listed, such as a user's own, in the order in which a figure has them.
+var further = []color.NRGBA{{0x44, 0xAA, 0x99, 0xFF}, {0xAA, 0x44, 0x99, 0xFF}, {0x99, 0x99, 0x33, 0xFF},
+	{0x88, 0x88, 0x88, 0xFF}}
+
+// shades are those of an agent's colour for several series of it, in their order: how far it is mixed with white, or
+// with black where negative. Each has other dashes, too.
+var shades = []float64{0, -0.4, 0.4, -0.7}
+
+// Styled returns a series without data for each agent named, in the agent's colour: that is the same in all figures.
+// Of several series of one agent each has another shade of the colour, and other dashes.
+func Styled(agents ...string) []Series {
+	ranks, seen := make([]int, len(agents)), map[string]int{}
+	for i, agent := range agents {
+		ranks[i] = seen[agent]
+		seen[agent]++
+	}
+	return ranked(agents, ranks)
+}
+
+// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ.
+func styled(curves []lab.Curve) []Series {
+	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
+	keys := slices.Sorted(maps.Keys(differing(curves)))
+	for i, c := range curves {
+		agents[i] = c.Agent
+		for j, other := range curves {
+			order := cmp.Compare(j, i)
+			for _, k := range slices.Backward(keys) {
+				a, _ := numberOf(other.Settings[k])
+				b, _ := numberOf(c.Settings[k])
+				order = cmp.Or(cmp.Compare(a, b), order)
+			}
+			if other.Agent == c.Agent && order < 0 {
+				ranks[i]++
+			}
+		}
+	}
+	return ranked(agents, ranks)
+}
+
+// ranked are the series of agents, each with its place among those of its agent.
+func ranked(agents []string, ranks []int) []Series {
+	out := make([]Series, len(agents))
+	var unknown []string
+	for i, agent := range agents {
+		l, ok := looks[agent]
+		if !ok {
+			if !slices.Contains(unknown, agent) {
+				unknown = append(unknown, agent)
+			}
+			n := slices.Index(unknown, agent)
+			l = look{further[n%len(further)], n / len(further)}
+		}
+		n := ranks[i]
+		out[i] = Series{Color: mixed(l.color, shades[n%len(shades)]),
+			dash: dashes[(l.dash+n+n/len(shades))%len(dashes)]}
+	}
+	return out
+}
+
+// mixed is a colour with a share of white, or of black where it is negative.
+func mixed(c color.NRGBA, share float64) color.NRGBA {
+	end := 255.0
+	if share < 0 {
+		end = 0
+	}
+	mix := func(x uint8) uint8 { return uint8(math.Round(float64(x) + math.Abs(share)*(end-float64(x)))) }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
+}

@@ -1,0 +1,140 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// Every agent that the project knows has a look, and no two have the same.
+func TestEveryAgentHasALook(t *testing.T) {
+	for _, x := range paper.Known {
+		for name := range x.Agents {
+			if _, ok := looks[name]; !ok {
+				t.Errorf("agent %s of experiment %s has none", name, x.Name)
+			}
+		}
+	}
+	for name := range learners.Known {
+		if _, ok := looks[name]; !ok {
+			t.Errorf("learner %s has none", name)
+		}
+	}
+	seen := map[string]string{}
+	for name, l := range looks {
+		if other, ok := seen[fmt.Sprint(l)]; ok {
+			t.Errorf("%s looks like %s", name, other)
+		}
+		seen[fmt.Sprint(l)] = name
+	}
+}
+
+// An agent has its colour beside whatever others; series of one agent differ from each other, up to 16 of them; agents
+// that nobody listed have colours of their own.
+func TestStyled(t *testing.T) {
+	name := func(s Series) string { return fmt.Sprint(s.Color, s.dash) }
+	alone, among := Styled("linear")[0], Styled("mine", "ensemble", "ensemble", "linear")
+	if name(alone) != name(among[3]) || alone.Color != Palette[0] {
+		t.Errorf("linear is %s alone and %s among others", name(alone), name(among[3]))
+	}
+	if among[1].Color != Palette[1] || among[2].Color == Palette[1] {
+		t.Errorf("two ensembles are %v and %v", among[1].Color, among[2].Color)
+	}
+	all := append(slices.Repeat([]string{"ensemble"}, 15), slices.Collect(maps.Keys(looks))...)
+	all = append(slices.DeleteFunc(all, func(s string) bool { return s == "thompson" }), "mine", "yours", "hers")
+	seen := map[string]int{}
+	for i, s := range Styled(all...) {
+		if at, ok := seen[name(s)]; ok {
+			t.Errorf("%s (%d) looks like %s (%d): %s", all[i], i, all[at], at, name(s))
+		}
+		seen[name(s)] = i
+	}
+}
+
+// A setting of an agent looks the same in whatever order a study's pieces come.
+func TestShadesFollowSettings(t *testing.T) {
+	ensemble := func(n int) lab.Curve { return named("ensemble", "particles", n) }
+	one := styled([]lab.Curve{named("linear"), ensemble(10), ensemble(30), ensemble(100)})
+	two := styled([]lab.Curve{ensemble(100), ensemble(10), named("linear"), ensemble(300), ensemble(30)})
+	for i, j := range map[int]int{0: 2, 1: 1, 2: 4, 3: 0} {
+		if one[i].Color != two[j].Color {
+			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
+		}
+	}
+	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
+	if prior[0].Color != Palette[1] {
+		t.Error("settings that are texts change the order")
+	}
+}
+
+// Readers who see only two kinds of colours (matrices of Machado et al. 2009, full strength) can tell the agents of a
+// figure: their colours are 15 or more apart in CIELAB, of which 2 can just be seen.
+func TestColoursAreTold(t *testing.T) {
+	for _, figure := range [][]string{
+		{"linear", "ensemble", "hypernetwork", "egreedy", "independent", "diagonal", "bbb", "dropout", "exact",
+			"epinet"},
+		{"ids", "thompson", "linear", "ensemble", "exact"},
+	} {
+		for i, a := range figure {
+			for _, b := range figure[:i] {
+				for vision, m := range visions {
+					d := apartInLab(looks[a].color, looks[b].color, m)
+					if looks[a].color != looks[b].color && d < 15 {
+						t.Errorf("%s and %s are %.0f apart for %s vision", a, b, d, vision)
+					}
+				}
+			}
+		}
+	}
+}
+
+var visions = map[string][3][3]float64{
+	"common": {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	"protan": {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	"deutan": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+	"tritan": {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
+}
+
+// apartInLab is the distance of two colours in CIELAB as a kind of vision sees them.
+func apartInLab(a, b color.NRGBA, vision [3][3]float64) float64 {
+	p, q := inLab(a, vision), inLab(b, vision)
+	return math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
+}
+
+func inLab(c color.NRGBA, vision [3][3]float64) [3]float64 {
+	linear := func(x uint8) float64 {
+		v := float64(x) / 255
+		if v <= 0.04045 {
+			return v / 12.92
+		}
+		return math.Pow((v+0.055)/1.055, 2.4)
+	}
+	times := func(m [3][3]float64, v [3]float64) (out [3]float64) {
+		for i := range m {
+			for j := range v {
+				out[i] += m[i][j] * v[j]
+			}
+			out[i] = min(max(out[i], 0), 1)
+		}
+		return out
+	}
+	// sRGB to XYZ over the white point of D65
+	xyz := times([3][3]float64{{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505}, {0.2126, 0.7152, 0.0722},
+		{0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}},
+		times(vision, [3]float64{linear(c.R), linear(c.G), linear(c.B)}))
+	for i, v := range xyz {
+		if v > 0.008856 {
+			xyz[i] = math.Cbrt(v)
+		} else {
+			xyz[i] = 7.787*v + 16.0/116
+		}
+	}
+	return [3]float64{116*xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2])}
+}

@@ -1,0 +1,82 @@
+package plot
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+)
+
+// Labels move by as little as keeps them apart, and stay between the ends of the axis.
+func TestApart(t *testing.T) {
+	for name, c := range map[string]struct{ wanted, want []vg.Length }{
+		"free":             {[]vg.Length{10, 30, 60}, []vg.Length{10, 30, 60}},
+		"two in one place": {[]vg.Length{50, 50}, []vg.Length{45, 55}},
+		"a crowd pushes":   {[]vg.Length{50, 52, 54, 90}, []vg.Length{42, 52, 62, 90}},
+		"at the top":       {[]vg.Length{99, 100}, []vg.Length{90, 100}},
+		"at the bottom":    {[]vg.Length{0, 0, 4}, []vg.Length{0, 10, 20}},
+		"none":             {nil, nil},
+	} {
+		if got := apart(c.wanted, 10, 0, 100); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Labels stand beside the lines where all end at the end of the axis and there is room for texts; else in a legend.
+func TestLabelsBesideLines(t *testing.T) {
+	line := func(label string, y ...float64) Series { return Series{Label: label, X: x5[:len(y)], Y: y} }
+	full, short := line("full", 1, 2, 3, 4, 5), line("short", 1, 2)
+	for name, c := range map[string]struct {
+		axes   Axes
+		series []Series
+		want   bool
+	}{
+		"to the end":        {Axes{Beside: true}, []Series{full, line("other", 5, 4, 3, 2, 1)}, true},
+		"not asked for":     {Axes{}, []Series{full}, false},
+		"one ends before":   {Axes{Beside: true}, []Series{full, short}, false},
+		"one is not drawn":  {Axes{Beside: true}, []Series{full, line("lost", math.NaN())}, false},
+		"points":            {Axes{Beside: true}, []Series{full, {Label: "data", X: x5, Y: x5, Points: true}}, false},
+		"points, no label":  {Axes{Beside: true}, []Series{full, {X: x5, Y: x5, Points: true}}, true},
+		"a long label":      {Axes{Beside: true}, []Series{line(strings.Repeat("long", 12), 1, 2, 3, 4, 5)}, false},
+		"a crowd of labels": {Axes{Beside: true}, slices.Repeat([]Series{full}, 13), false},
+		"no label":          {Axes{Beside: true}, []Series{{X: x5, Y: x5}}, false},
+	} {
+		p := mustLines(t, c.axes, c.series...)
+		canvas := draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)
+		room := canvas.Max.X - p.DataCanvas(canvas).Max.X
+		if got := room > 30; got != c.want {
+			t.Errorf("%s: %v points of room at the right", name, room)
+		}
+		picture(t, p)
+	}
+}
+
+// A label is at the height of its line's end, and texts do not overlap where ends do.
+func TestLabelsAreAtTheEnds(t *testing.T) {
+	var c recorder.Canvas
+	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
+		Series{Label: "high", X: x5, Y: []float64{0, 1, 2, 3, 4}},
+		Series{Label: "as high", X: x5, Y: []float64{0, 0, 0, 0, 4}})
+	p.Draw(draw.NewCanvas(&c, 16*vg.Centimeter, 10*vg.Centimeter))
+	at := map[string]vg.Point{}
+	for _, a := range c.Actions {
+		if text, ok := a.(*recorder.FillString); ok {
+			at[text.String] = text.Point
+		}
+	}
+	data := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter))
+	if low := at["low"]; low.X < data.Max.X || math.Abs(float64(low.Y-data.Min.Y)) > 8 {
+		t.Errorf("low is at %v, the axes end at %v", low, data.Rectangle)
+	}
+	if d := math.Abs(float64(at["high"].Y - at["as high"].Y)); d < 11 {
+		t.Errorf("two labels are %v points apart", d)
+	}
+}
+
+var _ gonum.GlyphBoxer = (*beside)(nil)
