@@ -38,7 +38,7 @@ func TestTablesOfAStudy(t *testing.T) {
 	h, rows = Study("ids/n200-*")
 	has(t, Contents(h, rows), "| ids | 60 | 400 | `sgd-steps=20` `size=200` |")
 	has(t, Standings(h, rows, "size"), "| ids, sgd-steps=20, size=200 | 400 | 60 | 14.82 [12.8, 17.16] | 13.5 "+
-		"[12, 15] | 0 [0, 0] | -24.32 [-30.83, -17.81], 60 pairs |")
+		"[11.98, 15] | 0 [0, 0.06017] | -24.32 [-30.83, -17.81], 60 pairs |")
 }
 
 func has(t *testing.T, table *Table, want ...string) {
