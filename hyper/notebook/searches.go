@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook: what a search fixed, its
-// budget, its winner, and what the study has instead of the winner's settings, in that of its entries of the agent that
-// comes nearest.
+// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook, for the agents of a study:
+// what a search fixed, its budget, its winner, and what the study has instead of the winner's settings, in that of its
+// entries of the agent that comes nearest.
 func Searches(h lab.Header, patterns ...string) *Table {
 	t := NewTable("record in `results/tuning`", "agent", "fixed", "candidates", "run-periods", "winner",
 		"the study has instead")
@@ -27,17 +27,20 @@ func Searches(h lab.Header, patterns ...string) *Table {
 		for _, file := range files {
 			var record lab.Tuning
 			must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
-			first := record.Rungs[0].Results
-			t.Row(strings.TrimSuffix(must.M1(filepath.Rel("results/tuning", file)), ".json"), record.Agent,
-				code(record.Sets), len(first), record.Budget(), code(record.Best()), instead(h, record))
+			other, ok := instead(h, record)
+			if !ok {
+				continue
+			}
+			name := strings.TrimSuffix(must.M1(filepath.Rel("results/tuning", file)), ".json")
+			t.Row(name, record.Agent, code(record.Sets), len(record.Rungs[0].Results), record.Budget(),
+				code(record.Best()), code(other))
 		}
 	}
 	return t
 }
 
-// instead is what differs from the winner and from what the search fixed.
-func instead(h lab.Header, record lab.Tuning) string {
-	text, least := "no such agent", -1
+// instead is what differs from the winner and from what the search fixed; ok is false where the study has not the agent.
+func instead(h lab.Header, record lab.Tuning) (least []string, ok bool) {
 	for _, e := range h.Spec.Entries {
 		if e.Agent != record.Agent {
 			continue
@@ -50,9 +53,9 @@ func instead(h lab.Header, record lab.Tuning) string {
 				other = append(other, key+"="+own)
 			}
 		}
-		if least < 0 || len(other) < least {
-			text, least = code(other), len(other)
+		if !ok || len(other) < len(least) {
+			least, ok = other, true
 		}
 	}
-	return text
+	return least, ok
 }

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -18,7 +19,10 @@ func TestSearches(t *testing.T) {
 	has(t, Searches(h, "linear-frame-adam", "equal/*"),
 		"| linear-frame-adam | linear | `actions=500` `index-set=frame` `index-samples=60` `sgd-steps=2` "+
 			"`optimizer=adam` | 12 | 134376 | `map-step=1` `step-size=0.004` | `actions=200` `sgd-steps=4` |",
-		"| equal/diagonal-1000 | diagonal | `actions=1000` `index-samples=4` | 24 | 512000 | ", " | no such agent |")
+		"| equal/linear-1000 | linear | `actions=1000` | 24 | 512000 | ")
+	if got := Searches(h, "equal/*").String(); strings.Contains(got, "dropout") {
+		t.Errorf("an agent that the study has not:\n%s", got)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a record that is not there was read")
