@@ -30,7 +30,7 @@ type Experiment struct {
 	// none.
 	Target func(*Setting) float64
 
-	usual map[string]*Setting // instead of an agent's default, see WithDefaults
+	usual map[string]*Setting // instead of an agent's default, see WithLearner
 	kinds map[string]string   // of learners with settings of their own, see WithLearner
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their
-// rows. They are sorted by agent as in x.Order, then by the sets in turn: by the order in which a set lists its values,
+// rows. They are sorted by agent as in x.Order, other learners last, then by the sets in turn: by the order in which a set lists its values,
 // and for a bare "key", which selects nothing, ascending, entries without the key first. An entry without the key of
 // another set is left out.
 func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
@@ -28,7 +28,11 @@ func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 
 // place is where an entry stands in the order of agents and of each set; ok is false when a set leaves it out.
 func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok bool) {
-	place = []int{slices.Index(x.Order, e.Agent)}
+	agent := slices.Index(x.Order, e.Agent)
+	if agent < 0 { // another learner
+		agent = len(x.Order)
+	}
+	place = []int{agent}
 	own := Values(e.Setting)
 	for _, set := range sets {
 		key, text, given := strings.Cut(set, "=")
@@ -101,20 +105,4 @@ func (x Experiment) Unusual(e Entry) (out []string) {
 		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 	}
 	return out
-}
-
-// WithDefaults returns the experiment with the settings of entries as their agents' defaults; of several entries of an
-// agent it takes the first. So claims are looked up in a study of other settings, see [FromStudy].
-func (x Experiment) WithDefaults(entries []Entry) Experiment {
-	x.usual, x.Tuned = cloned(x.usual), nil
-	for _, e := range slices.Backward(entries) {
-		if _, ok := x.Agents[e.Agent]; ok || e.Kind != "" {
-			x.usual[e.Agent] = e.Setting
-		}
-		if e.Kind != "" {
-			x.kinds = cloned(x.kinds)
-			x.kinds[e.Agent] = e.Kind
-		}
-	}
-	return x
 }

@@ -93,33 +93,6 @@ func TestUnusual(t *testing.T) {
 	}
 }
 
-// A study with settings of its own is looked up by an experiment that has them as defaults, and by no other.
-func TestWithDefaults(t *testing.T) {
-	h, rows := mixed(t)
-	ask := func(x lab.Experiment, sets ...string) (lab.Header, error) {
-		found, _, err := lab.FromStudy(x, h, rows)([]string{"linear"}, sets, lab.Size{Periods: 1, Runs: 1})
-		return found, err
-	}
-	if _, err := ask(paper.Gaussian, "arms=5"); !errors.Is(err, lab.ErrNotInStudy) {
-		t.Errorf("with the experiment's own defaults: %v", err)
-	}
-	x := paper.Gaussian.WithDefaults(h.Spec.Entries)
-	found, err := ask(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(x.Unusual(found.Spec.Entries[0]),
-		paper.Gaussian.Unusual(found.Spec.Entries[0])); got != "[] [arms=5 step-size=0.7]" {
-		t.Errorf("settings found: %s", got) // the first of the two linear entries
-	}
-	if _, err := ask(x, "arms=20"); err != nil {
-		t.Error(err)
-	}
-	if _, err := paper.Gaussian.WithDefaults(h.Spec.Entries).New("exact"); err != nil {
-		t.Error("an agent that the study lacks is gone:", err)
-	}
-}
-
 // What a run does in its first periods does not depend on how many follow, which FromStudy relies on.
 func TestFirstPeriodsOfLongerRuns(t *testing.T) {
 	for _, c := range []struct {

@@ -17,11 +17,10 @@ const alone = "\nEach claim is judged alone here. The [table of all claims](resu
 	"by Holm's method: a claim that is decided here may be undecided there.\n"
 
 // Verdicts is a table of the experiment's claims, tested on a study: each at its own full size, or where the study has
-// not come to that at a smaller one, as the verdict then says. The settings of the study's first entry of each agent
-// stand for the defaults. A claim is not judged when it compares what the study lacks. Each claim is judged alone,
-// without Holm's correction, as the table says.
+// not come to that at a smaller one, as the verdict then says. A claim is not judged when it compares what the study
+// lacks. Each claim is judged alone, without Holm's correction, as the table says.
 func Verdicts(h lab.Header, rows []lab.Row) *Table {
-	x := paper.Known[h.Spec.Experiment].WithDefaults(h.Spec.Entries)
+	x := paper.Known[h.Spec.Experiment]
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "the claim says", "pairs", "diverged", "verdict")
 	for _, c := range x.Claims {
 		name := fmt.Sprintf("`%s`: %s", c.Name, c.Text)
