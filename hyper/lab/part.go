@@ -10,9 +10,9 @@ import (
 )
 
 // Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their
-// rows. They are sorted by agent as in x.Order, other learners last, then by the sets in turn: by the order in which a set lists its values,
-// and for a bare "key", which selects nothing, ascending, entries without the key first. An entry without the key of
-// another set is left out.
+// rows. They are sorted by agent as in x.Order, other learners last, then by the sets in turn: by the order in which a
+// set lists its values, and for a bare "key", which selects nothing, ascending, entries without the key first. An entry
+// without the key of another set is left out.
 func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {

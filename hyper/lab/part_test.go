@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
