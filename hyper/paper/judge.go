@@ -68,16 +68,13 @@ func JudgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 }
 
 // JudgeAll judges all claims of the paper's experiments by studies, by the name of the experiment, with Holm's
-// correction over all of them. An experiment without a study has claims that are not tested.
-func JudgeAll(studies map[string]lab.Simulator) ([]Judged, error) {
+// correction over all of them. A claim is judged by the first study that has what it compares. An experiment without a
+// study has claims that are not tested.
+func JudgeAll(studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
 	for _, name := range Order {
-		simulate := studies[name]
-		if simulate == nil {
-			simulate = nothing
-		}
 		for _, claim := range Known[name].Claims {
-			j, err := JudgeStudy(name, claim, simulate)
+			j, err := judgeFirst(name, claim, append(studies[name], nothing))
 			if err != nil {
 				return nil, err
 			}
@@ -92,6 +89,21 @@ func JudgeAll(studies map[string]lab.Simulator) ([]Judged, error) {
 		all[i].Finding = f
 	}
 	return all, nil
+}
+
+// judgeFirst judges a claim by the first of some studies that has what it compares, else at a smaller size by the first
+// that has that.
+func judgeFirst(experiment string, claim lab.Claim, studies []lab.Simulator) (best Judged, err error) {
+	for i, study := range studies {
+		j, err := JudgeStudy(experiment, claim, study)
+		if err != nil || j.Finding.Verdict != lab.NotTested {
+			return j, err
+		}
+		if i == 0 || best.Smaller == nil && j.Smaller != nil {
+			best = j
+		}
+	}
+	return best, nil
 }
 
 // nothing is a study without results.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,27 +49,36 @@ func (f *checkFlags) table(c *cobra.Command) error {
 
 // judgeFolder judges all claims by the results in the folders of dir that have the names of experiments.
 func judgeFolder(dir string, mix mixFlag) ([]paper.Judged, error) {
-	studies := map[string]lab.Simulator{}
+	studies := map[string][]lab.Simulator{}
 	for _, name := range paper.Order {
-		pieces, err := filepath.Glob(filepath.Join(dir, name, "*.gz"))
-		if err != nil {
-			return nil, err
+		for _, pattern := range studyPatterns(dir, name) {
+			x := paper.Known[name]
+			h, rows, err := readStudy(x, []string{pattern}, mix)
+			if err != nil {
+				return nil, err
+			}
+			studies[name] = append(studies[name], lab.FromStudy(x, h, rows))
 		}
-		if len(pieces) == 0 {
-			continue
-		}
-		x := paper.Known[name]
-		h, rows, err := readPieces(x, pieces, mix)
-		if err != nil {
-			return nil, err
-		}
-		studies[name] = lab.FromStudy(x, h, rows)
 	}
 	if len(studies) == 0 {
 		return nil, fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
 			filepath.Join(dir, paper.Order[0], "*.gz"))
 	}
 	return paper.JudgeAll(studies)
+}
+
+// studyPatterns are those of the studies of an experiment in a folder: the pieces in DIR/NAME are one study, and those
+// in each folder within it another, as results that different code made are not joined.
+func studyPatterns(dir, name string) (patterns []string) {
+	for _, pattern := range []string{filepath.Join(dir, name, "*.gz"), filepath.Join(dir, name, "*", "*.gz")} {
+		pieces, _ := filepath.Glob(pattern) // the only error is of a pattern
+		for _, piece := range pieces {
+			if p := filepath.Join(filepath.Dir(piece), "*.gz"); !slices.Contains(patterns, p) {
+				patterns = append(patterns, p)
+			}
+		}
+	}
+	return patterns
 }
 
 // writeClaims writes the table as Markdown, a part for each experiment.
