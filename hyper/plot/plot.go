@@ -72,6 +72,9 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	}
 	if b, ok := f.key.beside(p.X.Max); ok && axes.Beside {
 		p.Add(b)
+		if !axes.LogX {
+			p.X.Tick.Marker = linearTicks{steps: 4} // there is less room
+		}
 		return p, nil
 	}
 	f.key.makeRoom(p, axes.LogY)

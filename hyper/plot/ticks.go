@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -9,15 +10,16 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// linearTicks puts four to eight labelled ticks at multiples of 1, 2 or 5 times a power of ten.
-type linearTicks struct{}
+// linearTicks puts labelled ticks at multiples of 1, 2 or 5 times a power of ten, with at most a number of steps between
+// them; 0 is 7, which makes four to eight ticks.
+type linearTicks struct{ steps float64 }
 
 // Ticks implements gonum's Ticker.
-func (linearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
+func (t linearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	if !(high > low) || math.IsInf(high-low, 0) {
 		return nil
 	}
-	step := niceStep((high - low) / 7)
+	step := niceStep((high - low) / cmp.Or(t.steps, 7))
 	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
 	for i := first; i <= last; i++ {
 		ticks = append(ticks, gonum.Tick{Value: i * step, Label: number(i*step, step)})

@@ -29,6 +29,8 @@ func TestTicks(t *testing.T) {
 		"large":           {linearTicks{}, 0, 2e9, []string{"0", "5e+08", "1e+09", "1.5e+09", "2e+09"}},
 		"small":           {linearTicks{}, -1e-6, 1e-6, []string{"−1e−06", "−5e−07", "0", "5e−07", "1e−06"}},
 		"empty":           {linearTicks{}, 1, 1, nil},
+		"few":             {linearTicks{steps: 4}, 0, 300, []string{"0", "100", "200", "300"}},
+		"fewest":          {linearTicks{steps: 4}, 0, 1000, []string{"0", "500", "1,000"}},
 		"decades":         {logTicks{}, 0.004, 20_000, []string{"0.01", "0.1", "1", "10", "100", "1,000", "10,000"}},
 		"two and five":    {logTicks{}, 1, 50, []string{"1", "2", "5", "10", "20", "50"}},
 		"within a decade": {logTicks{}, 0.25, 0.95, []string{"0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"}},
