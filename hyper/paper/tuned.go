@@ -13,7 +13,7 @@ import (
 var winners = map[string]string{
 	"linear-1000": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
-	"paper-1000": "clip=5 initial-map=0.3 perturbation=1 prior-factor=0.281 sgd-steps=8 step-size=0.0147",
+	"paper-1000": "clip=5 index-samples=16 initial-map=0.3 perturbation=1 prior-factor=0.281 sgd-steps=8 step-size=0.0147",
 	"hypernetwork-1000": "index-samples=60 index-set=frame initial-map=0.3 optimizer=adam perturbation=1 " +
 		"prior-factor=0.47 sgd-steps=8 step-size=0.00207",
 	"ensemble-10-1000": "clip=0 index-samples=16 initial-scale=3 integrate=sampled optimizer=sgd perturbation=0 " +
