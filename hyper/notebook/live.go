@@ -73,6 +73,7 @@ func (l *Live) Close() {
 	defer l.mu.Unlock()
 	if l.shown {
 		gonbui.UpdateHTML(l.id, "")
+		arrived()
 	}
 	l.shown = false
 }

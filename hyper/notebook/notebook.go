@@ -60,9 +60,15 @@ func Lines[T any](name string) (all []T) {
 // Figure shows a plot in a size in centimetres, at a resolution in dots per inch.
 func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
 	gonbui.DisplayPNG(must.M1(plot.PNG(p, widthCm, heightCm, dpi)))
+	arrived()
 }
 
 // Panels shows plots side by side, row by row; the size is that of all together, see [plot.Panels].
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
 	gonbui.DisplayPNG(must.M1(plot.Panels(columns, widthCm, heightCm, dpi, plots...)))
+	arrived()
 }
+
+// arrived waits until GoNB has what was shown. When a cell's program ends GoNB closes its end of the pipe, and what is
+// still in it is lost: on a busy machine that was a table now and then.
+var arrived = gonbui.Sync

@@ -58,6 +58,7 @@ func (t *Table) String() string { return t.text.String() }
 // Show shows the table, after a caption in Markdown if there is one.
 func (t *Table) Show(caption ...string) {
 	gonbui.DisplayMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
+	arrived()
 }
 
 // Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what

@@ -27,13 +27,14 @@ const (
 // besideMost is the number of labels at most: more do not fit into a panel.
 const besideMost = 12
 
-// beside returns the legend of the figure's entries; ok is false where one of them is no line to the end of the axis,
-// or where they do not fit.
-func (k *key) beside(end float64) (b *beside, ok bool) {
+// beside returns the legend of a figure's entries; ok is false where one of them is no line to the end of the axis, or
+// nearly, and where they do not fit.
+func (k *key) beside(axis gonum.Axis) (b *beside, ok bool) {
+	end := axis.Max - 0.02*(axis.Max-axis.Min)
 	b = &beside{k.Style, slices.Clone(k.entries)}
 	b.YAlign = text.YCenter
 	for _, e := range b.entries {
-		if e.end == nil || e.end.X != end || b.Width(e.label) > besideWidth {
+		if e.end == nil || e.end.X < end || b.Width(e.label) > besideWidth {
 			return nil, false
 		}
 	}
@@ -42,7 +43,7 @@ func (k *key) beside(end float64) (b *beside, ok bool) {
 
 // Plot implements gonum's Plotter.
 func (b *beside) Plot(c draw.Canvas, p *gonum.Plot) {
-	_, y := p.Transforms(&c)
+	x, y := p.Transforms(&c)
 	at := func(e entry) vg.Length { return min(max(y(e.end.Y), c.Min.Y), c.Max.Y) }
 	slices.SortStableFunc(b.entries, func(one, other entry) int { return int(at(one) - at(other)) })
 	wanted := make([]vg.Length, len(b.entries))
@@ -51,7 +52,7 @@ func (b *beside) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 	for i, place := range apart(wanted, b.FontExtents().Height, c.Min.Y, c.Max.Y) {
 		label := vg.Point{X: c.Max.X + besideLead, Y: place}
-		c.StrokeLines(b.entries[i].line, []vg.Point{{X: c.Max.X, Y: wanted[i]}, label})
+		c.StrokeLines(b.entries[i].line, []vg.Point{{X: x(b.entries[i].end.X), Y: wanted[i]}, label})
 		c.FillText(b.Style, label.Add(vg.Point{X: besideGap}), b.entries[i].label)
 	}
 }

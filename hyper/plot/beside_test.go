@@ -40,6 +40,7 @@ func TestLabelsBesideLines(t *testing.T) {
 		"to the end":        {Axes{Beside: true}, []Series{full, line("other", 5, 4, 3, 2, 1)}, true},
 		"not asked for":     {Axes{}, []Series{full}, false},
 		"one ends before":   {Axes{Beside: true}, []Series{full, short}, false},
+		"nearly to the end": {Axes{Beside: true, MaxX: 4.05}, []Series{full}, true},
 		"one is not drawn":  {Axes{Beside: true}, []Series{full, line("lost", math.NaN())}, false},
 		"points":            {Axes{Beside: true}, []Series{full, {Label: "data", X: x5, Y: x5, Points: true}}, false},
 		"points, no label":  {Axes{Beside: true}, []Series{full, {X: x5, Y: x5, Points: true}}, true},

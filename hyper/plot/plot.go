@@ -70,7 +70,7 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	for _, object := range slices.Concat(f.layers[:]...) {
 		p.Add(bare{object})
 	}
-	if b, ok := f.key.beside(p.X.Max); ok && axes.Beside {
+	if b, ok := f.key.beside(p.X); ok && axes.Beside {
 		p.Add(b)
 		if !axes.LogX {
 			p.X.Tick.Marker = linearTicks{steps: 4} // there is less room
