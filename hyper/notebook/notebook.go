@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/must"
@@ -71,4 +72,15 @@ func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plo
 
 // arrived waits until GoNB has what was shown. When a cell's program ends GoNB closes its end of the pipe, and what is
 // still in it is lost: on a busy machine that was a table now and then.
-var arrived = gonbui.Sync
+// It waits no longer than a moment: a GoNB that does not answer must not hold up a cell.
+var arrived = func() {
+	done := make(chan struct{})
+	go func() {
+		gonbui.Sync()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+	}
+}
