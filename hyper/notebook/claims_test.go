@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// The verdicts of a committed study are those of the table of claims before Holm's correction: appendix D, diagonal over
-// Bayes by Backprop 0.663 [0.473, 0.928] over 24 runs, and linear over dropout 0.718 [0.49, 1.05]. They say what the
+// The verdicts of a committed study are those of the table of claims before Holm's correction: appendix D, diagonal
+// over Bayes by Backprop 0.663 [0.473, 0.928] over 24 runs, and linear over dropout 0.718 [0.49, 1.05]. They say what the
 // claims ask for, both bounds of those that have two, and that they are alone.
 func TestVerdicts(t *testing.T) {
 	t.Chdir("../../notebooks")
@@ -63,11 +63,12 @@ func TestOutcomes(t *testing.T) {
 func TestOutcomesOfATable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.M(os.Mkdir("results", 0o700))
-	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(`| Name: claim | Statistic | Estimate | Runs | Cost | Seed | Verdict |
+	page := `| Name: claim | Statistic | Estimate | Runs | Cost | Seed | Verdict |
 | 'one': first | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | 480 | 39% | not tested at 24 × 100 |
 | 'two': second | | | 60 × 5 | | | not tested |
 | 'three': third | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | 600 | 9% | reproduced |
-`, "'", "`")), 0o600))
+`
+	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
 	x := lab.Experiment{Claims: []lab.Claim{{Name: "one"}, {Name: "two"}, {Name: "three"}}}
 	has(t, Outcomes(x), "\n"+
 		"| `three` | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+

@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook, for the agents of a study:
-// what a search fixed, its budget, its winner, and what the study has instead of the winner's settings, in that of its
-// entries of the agent that comes nearest.
+// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook, for the agents of a
+// study: what a search fixed, its budget, its winner, and what the study has instead of the winner's settings, in that
+// of its entries of the agent that comes nearest.
 func Searches(h lab.Header, patterns ...string) *Table {
 	t := NewTable("record in `results/tuning`", "agent", "fixed", "candidates", "run-periods", "winner",
 		"the study has instead")
@@ -39,7 +39,7 @@ func Searches(h lab.Header, patterns ...string) *Table {
 	return t
 }
 
-// instead is what differs from the winner and from what the search fixed; ok is false where the study has not the agent.
+// instead is what differs from the winner and from what the search fixed; ok is false where the study lacks the agent.
 func instead(h lab.Header, record lab.Tuning) (least []string, ok bool) {
 	for _, e := range h.Spec.Entries {
 		if e.Agent != record.Agent {

@@ -62,7 +62,8 @@ func Styled(agents ...string) []Series {
 	return ranked(agents, ranks)
 }
 
-// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ.
+// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ, and
+// ensembles of the usual sizes each in a shade of its own in all figures.
 func styled(curves []lab.Curve) []Series {
 	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
 	keys := slices.Sorted(maps.Keys(differing(curves)))
@@ -79,8 +80,34 @@ func styled(curves []lab.Curve) []Series {
 				ranks[i]++
 			}
 		}
+		if n, ok := bySize(curves, i); ok {
+			ranks[i] = n
+		}
 	}
 	return ranked(agents, ranks)
+}
+
+// usual are the numbers of particles of the paper's ensembles.
+var usual = []float64{10, 30, 100, 300}
+
+// bySize is the place of a curve's number of particles among the usual; ok is false unless there are several curves of
+// its agent, and all have usual numbers that differ.
+func bySize(curves []lab.Curve, i int) (place int, ok bool) {
+	of := func(c lab.Curve) int {
+		n, _ := numberOf(c.Settings["particles"])
+		return slices.Index(usual, n)
+	}
+	seen := map[int]bool{-1: true}
+	for _, c := range curves {
+		if c.Agent != curves[i].Agent {
+			continue
+		}
+		if seen[of(c)] {
+			return 0, false
+		}
+		seen[of(c)] = true
+	}
+	return of(curves[i]), len(seen) > 2
 }
 
 // ranked are the series of agents, each with its place among those of its agent.

@@ -68,6 +68,10 @@ func TestShadesFollowSettings(t *testing.T) {
 			t.Errorf("series %d is %v, and %v in another figure", i, one[i].Color, two[j].Color)
 		}
 	}
+	three := styled([]lab.Curve{ensemble(300), ensemble(100), named("linear")})
+	if three[0].Color != two[3].Color || three[1].Color != two[0].Color {
+		t.Error("ensembles of 100 and 300 have other shades without those of 10 and 30")
+	}
 	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {
 		t.Error("settings that are texts change the order")

@@ -10,8 +10,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// linearTicks puts labelled ticks at multiples of 1, 2 or 5 times a power of ten, with at most a number of steps between
-// them; 0 is 7, which makes four to eight ticks.
+// linearTicks puts labelled ticks at multiples of 1, 2 or 5 times a power of ten, with at most a number of steps
+// between them; 0 is 7, which makes four to eight ticks.
 type linearTicks struct{ steps float64 }
 
 // Ticks implements gonum's Ticker.
