@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func TestMeanRegret(t *testing.T) {
@@ -125,14 +127,15 @@ func percentilesOfMean(x []float64) (lower, upper float64) {
 	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
 }
 
-// The interval of a median covers it for any distribution, also one of heavy tails, and that of a share with any number
-// of runs that failed; where none did, the share may still be more than zero.
+// The interval of a median covers it for any distribution, also one of heavy tails. That of a share covers on average
+// over the shares; its coverage at one share is exact here, since the number of runs that fail is binomial, and lies
+// below the level for some shares, as it does for every interval that is not too long for the others. Where no run
+// failed, the share may still be more than zero.
 func TestMedianAndShareCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const samples = 4000
 	for _, n := range []int{8, 24, 60, 100} {
-		var medians float64
-		shares := map[float64]float64{0.02: 0, 0.1: 0, 0.3: 0}
+		var medians, shares float64
 		for range samples {
 			x := make([]float64, n)
 			for i := range x {
@@ -141,26 +144,22 @@ func TestMedianAndShareCover(t *testing.T) {
 			if e := median(x); float64(e.Lower) <= 1 && 1 <= float64(e.Upper) {
 				medians += 1. / samples
 			}
-			for p := range shares {
-				k := 0
-				for range n {
-					if random.Float64() < p {
-						k++
-					}
-				}
-				if e := share(k, n); float64(e.Lower) <= p && p <= float64(e.Upper) {
-					shares[p] += 1. / samples
-				}
+		}
+		worst, at := 1., 0.
+		for i := 1; i < 100; i++ {
+			p := float64(i) / 100
+			covered := shareCovers(p, n)
+			shares += covered / 99
+			if covered < worst {
+				worst, at = covered, p
 			}
 		}
-		t.Logf("%d runs: medians %.3f, shares %.3f", n, medians, shares)
+		t.Logf("%d runs: medians %.3f, shares %.3f (least %.3f, at %.2f)", n, medians, shares, worst, at)
 		if medians < 0.94 || medians > 0.97 {
 			t.Errorf("%d runs: intervals of medians cover %.3f", n, medians)
 		}
-		for p, covered := range shares {
-			if n >= 24 && (covered < 0.92 || covered > 0.98) { // shares are discrete
-				t.Errorf("%d runs: intervals of a share of %v cover %.3f", n, p, covered)
-			}
+		if shares < 0.94 || shares > 0.97 || worst < 0.8 {
+			t.Errorf("%d runs: intervals of shares cover %.3f, and %.3f at %.2f", n, shares, worst, at)
 		}
 	}
 	if e := median([]float64{1, 2, 3, 4, 5}); e.Value != 3 || !math.IsNaN(float64(e.Lower)) {
@@ -174,4 +173,15 @@ func TestMedianAndShareCover(t *testing.T) {
 	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
 		t.Errorf("none of 60: %v", e)
 	}
+}
+
+// shareCovers is the probability that the interval of a share of n runs holds p, the true one.
+func shareCovers(p float64, n int) (covered float64) {
+	fails := distuv.Binomial{N: float64(n), P: p}
+	for k := range n + 1 {
+		if e := share(k, n); float64(e.Lower) <= p && p <= float64(e.Upper) {
+			covered += fails.Prob(float64(k))
+		}
+	}
+	return covered
 }
