@@ -1,29 +1,56 @@
 package lab
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// Offer is what an entry of results costs a period, and the regret that it has for that.
+// Offer is what an entry of results costs a period, the regret that it has for that, and where it stands by both costs.
 type Offer struct {
-	Agent      string         `json:"agent"`
-	Settings   map[string]any `json:"settings"`
-	Period     int            `json:"period"` // the last that all offers have
-	Runs       int            `json:"runs"`
-	Regret     Estimate       `json:"regret"`       // mean of cumulative regret
-	Operations float64        `json:"operations"`   // of a period, by the formula of section 4.1
-	Micros     Float          `json:"microseconds"` // of a run-period on one core; NaN where it was not measured
+	Agent        string         `json:"agent"`
+	Settings     map[string]any `json:"settings"`
+	Period       int            `json:"period"` // the last that all offers have
+	Runs         int            `json:"runs"`
+	Regret       Estimate       `json:"regret"`       // mean of cumulative regret
+	Operations   float64        `json:"operations"`   // of a period, by the formula of section 4.1
+	Micros       Float          `json:"microseconds"` // of a run-period on one core; NaN where it was not measured
+	ByOperations Place          `json:"place_by_operations"`
+	ByTime       Place          `json:"place_by_time,omitempty"` // none where a time was not measured
 }
 
-// Offers returns one Offer for each entry, in their order, without times.
-func Offers(h Header, rows []Row) ([]Offer, error) {
+// Offers returns one Offer for each entry, in their order, with the microseconds of each: of a run-period on one core,
+// nil or NaN where they were not measured. The error wraps ErrNoRows where an entry has none.
+func Offers(h Header, rows []Row, micros []float64) ([]Offer, error) {
 	all, err := Summarize(h, rows)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Offer, len(all))
+	if micros == nil {
+		micros = slices.Repeat([]float64{math.NaN()}, len(all))
+	}
+	if len(micros) != len(all) {
+		return nil, fmt.Errorf("%d times of a period for %d agents: want one for each", len(micros), len(all))
+	}
+	out, operations := make([]Offer, len(all)), make([]float64, len(all))
 	for i, c := range Curves(h, rows) {
 		regret, period := c.Final()
+		operations[i] = all[i].Computation
 		out[i] = Offer{Agent: c.Agent, Settings: c.Settings, Period: period, Runs: c.Runs, Regret: regret,
-			Operations: all[i].Computation, Micros: Float(math.NaN())}
+			Operations: operations[i], Micros: Float(micros[i])}
+	}
+	byOperations, err := frontier(rows, operations)
+	if err != nil {
+		return nil, err
+	}
+	byTime := make([]Place, len(out))
+	if !slices.ContainsFunc(micros, math.IsNaN) {
+		if byTime, err = frontier(rows, micros); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		out[i].ByOperations, out[i].ByTime = byOperations[i], byTime[i]
 	}
 	return out, nil
 }
@@ -38,9 +65,9 @@ const (
 	OpenPlace  Place = "undecided"        // neither is certain
 )
 
-// Frontier places entries by what each costs: their mean regrets are compared in pairs, over the same seeds, with Holm's
+// frontier places entries by what each costs: their mean regrets are compared in pairs, over the same seeds, with Holm's
 // correction over all pairs. The error wraps ErrNoRows where a pair has none.
-func Frontier(rows []Row, costs []float64) ([]Place, error) {
+func frontier(rows []Row, costs []float64) ([]Place, error) {
 	type pair struct{ a, b int }
 	var pairs []pair
 	var findings []Finding

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestFrontier(t *testing.T) {
 		{[]float64{5, 4, 3, 2, 1}, "[off the frontier undecided undecided undecided on the frontier]"},
 		{[]float64{1, 1, 1, 1, 1}, "[off the frontier undecided undecided off the frontier undecided]"},
 	} {
-		places, err := Frontier(rows, c.costs)
+		places, err := frontier(rows, c.costs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,16 +33,27 @@ func TestFrontier(t *testing.T) {
 			t.Errorf("costs %v: %s, want %s", c.costs, got, c.want)
 		}
 	}
-	if _, err := Frontier(rows, []float64{1, 2, 3, 4, 5, 6}); !errors.Is(err, ErrNoRows) {
+	if _, err := frontier(rows, []float64{1, 2, 3, 4, 5, 6}); !errors.Is(err, ErrNoRows) {
 		t.Errorf("of an entry without rows: error %v, want ErrNoRows", err)
 	}
 
-	offers, err := Offers(toyHeader(5), rows)
+	h := toyHeader(5)
+	offers, err := Offers(h, rows, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := offers[1]; o.Regret.Value != 80 || o.Runs != 6 || o.Operations != 300 || !math.IsNaN(float64(o.Micros)) {
+	if o := offers[1]; o.Regret.Value != 80 || o.Runs != 6 || o.Operations != 300 || !math.IsNaN(float64(o.Micros)) ||
+		o.ByOperations != OnFrontier || o.ByTime != "" {
 		t.Errorf("offer %+v", o)
+	}
+	if offers, err = Offers(h, rows, []float64{5, 4, 3, 2, 1}); err != nil {
+		t.Fatal(err)
+	}
+	if o := offers[1]; o.Micros != 4 || o.ByTime != OpenPlace {
+		t.Errorf("offer with a time %+v", o)
+	}
+	if _, err := Offers(h, rows, []float64{1}); err == nil || !strings.Contains(err.Error(), "1 times") {
+		t.Errorf("with one time for five: error %v", err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,16 +55,6 @@ func (t Tuning) Budget() int {
 	return budget
 }
 
-// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values. With When, "key=value" of a
-// dimension before it, only candidates with that value have it; the others keep the agent's own value.
-type Dimension struct {
-	Key    string   `json:"key"`
-	When   string   `json:"when,omitempty"`
-	Low    float64  `json:"low,omitempty"`
-	High   float64  `json:"high,omitempty"`
-	Values []string `json:"values,omitempty"`
-}
-
 // Rung is a round of the search.
 type Rung struct {
 	Size    Size      `json:"size"`
@@ -103,67 +92,19 @@ func (t Tuning) Best() []string {
 
 // AtEdge are the dimensions of the winner's values that lie in the outer tenth of their range, on the logarithmic scale,
 // moved by half their length to that side: what to search over next. A value out of the range is a champion's.
-func (t Tuning) AtEdge() []Dimension {
+func (t Tuning) AtEdge() (out []Dimension) {
 	if len(t.Rungs) == 0 {
 		return nil
 	}
-	var out []Dimension
 	winner := t.Rungs[len(t.Rungs)-1].Results[0].Settings
 	for _, d := range t.Space {
-		key, value, _ := strings.Cut(d.When, "=")
 		x, err := strconv.ParseFloat(winner[d.Key], 64)
-		if len(d.Values) > 0 || err != nil || d.When != "" && winner[key] != value {
-			continue
+		if next, ok := d.beyond(x); ok && err == nil && d.concerns(winner) {
+			out = append(out, next)
 		}
-		half := math.Sqrt(d.High / d.Low)
-		switch at := math.Log(x/d.Low) / math.Log(d.High/d.Low); {
-		case at >= 0 && at < 0.1:
-			d.Low, d.High = d.Low/half, d.High/half
-		case at > 0.9 && at <= 1:
-			d.Low, d.High = d.Low*half, d.High*half
-		default:
-			continue
-		}
-		out = append(out, d)
 	}
 	return out
 }
-
-// String is the dimension as [ParseDimension] reads it.
-func (d Dimension) String() string {
-	key := d.Key
-	if d.When != "" {
-		key += "[" + d.When + "]"
-	}
-	if len(d.Values) > 0 {
-		return key + "=" + strings.Join(d.Values, ",")
-	}
-	return fmt.Sprintf("%s=%.4g:%.4g", key, d.Low, d.High)
-}
-
-// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,..., of the candidates with KEY=VALUE alone as KEY[KEY=VALUE]=...
-func ParseDimension(text string) (Dimension, error) {
-	form := dimensionForm.FindStringSubmatch(text)
-	if form == nil {
-		return Dimension{}, fmt.Errorf("%q is not of the form KEY=LOW:HIGH or KEY=V,V, nor KEY[KEY=VALUE]=LOW:HIGH",
-			text)
-	}
-	d, rest := Dimension{Key: form[1], When: form[2]}, form[3]
-	low, high, isRange := strings.Cut(rest, ":")
-	if !isRange {
-		d.Values = strings.Split(rest, ",")
-		return d, nil
-	}
-	var err1, err2 error
-	d.Low, err1 = strconv.ParseFloat(low, 64)
-	d.High, err2 = strconv.ParseFloat(high, 64)
-	if err1 != nil || err2 != nil || !(d.Low > 0 && d.Low < d.High) || math.IsInf(d.High, 0) {
-		return d, fmt.Errorf("%q: a range LOW:HIGH needs 0 < LOW < HIGH", text)
-	}
-	return d, nil
-}
-
-var dimensionForm = regexp.MustCompile(`^([^=\[\]]+)(?:\[([^=\[\]]+=[^=\[\]]+)\])?=(.+)$`)
 
 // Tune runs the search and returns it with its Rungs. Called again with opts.Dir, Tune goes on.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
@@ -366,9 +307,8 @@ func (t Tuning) draw() []map[string]string {
 	}
 	for _, d := range t.Space {
 		var of []map[string]string
-		key, value, _ := strings.Cut(d.When, "=")
 		for _, values := range out {
-			if d.When == "" || values[key] == value {
+			if d.concerns(values) {
 				of = append(of, values)
 			}
 		}
@@ -377,8 +317,7 @@ func (t Tuning) draw() []map[string]string {
 				of[i][d.Key] = d.Values[at%len(d.Values)]
 				continue
 			}
-			u := (float64(at) + random.Float64()) / float64(len(of))
-			of[i][d.Key] = strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
+			of[i][d.Key] = d.draw((float64(at) + random.Float64()) / float64(len(of)))
 		}
 	}
 	return out

@@ -17,49 +17,43 @@ import (
 // Offers are what the entries of results cost a period, and their regret for that, with the microseconds of those lines
 // of `hyper bench study --json` that are of the same agent and settings.
 func Offers(h lab.Header, rows []lab.Row, measured []lab.Offer) []lab.Offer {
-	all := must.M1(lab.Offers(h, rows))
-	same := func(a, b lab.Offer) bool {
-		return a.Agent == b.Agent && string(must.M1(json.Marshal(a.Settings))) == string(must.M1(json.Marshal(b.Settings)))
-	}
-	for i, o := range all {
-		if at := slices.IndexFunc(measured, func(m lab.Offer) bool { return same(o, m) }); at >= 0 {
-			all[i].Micros = measured[at].Micros
+	micros := make([]float64, len(h.Spec.Entries))
+	for i, e := range h.Spec.Entries {
+		settings := string(must.M1(json.Marshal(lab.Values(e.Setting))))
+		at := slices.IndexFunc(measured, func(m lab.Offer) bool {
+			return m.Agent == e.Agent && string(must.M1(json.Marshal(m.Settings))) == settings
+		})
+		micros[i] = math.NaN()
+		if at >= 0 {
+			micros[i] = float64(measured[at].Micros)
 		}
 	}
-	return all
+	return must.M1(lab.Offers(h, rows, micros))
 }
 
 // Budget is a table of offers, from cheap to dear, and two figures: regret against the operations and against the time
-// of a period. Names are those of the entries; times that were not measured are left out.
-func Budget(rows []lab.Row, offers []lab.Offer, names []string) (t *Table, panels []*gonum.Plot) {
-	operations, micros := make([]float64, len(offers)), make([]float64, len(offers))
-	timed := true
-	for i, o := range offers {
-		operations[i], micros[i] = o.Operations, float64(o.Micros)
-		timed = timed && !math.IsNaN(micros[i])
-	}
-	byOperations := must.M1(lab.Frontier(rows, operations))
+// of a period. Names are those of the offers; without the times of all there is one figure.
+func Budget(offers []lab.Offer, names []string) (t *Table, panels []*gonum.Plot) {
 	axes := plot.Axes{Title: "Regret against computation", X: "operations a period, by the formula", Y: "regret"}
-	panels = append(panels, must.M1(plot.Offers(axes, offers, operations, byOperations, names)))
-	byTime := make([]lab.Place, len(offers))
-	if timed {
-		byTime = must.M1(lab.Frontier(rows, micros))
+	operations := func(o lab.Offer) (float64, lab.Place) { return o.Operations, o.ByOperations }
+	panels = append(panels, must.M1(plot.Offers(axes, offers, operations, names)))
+	if !slices.ContainsFunc(offers, func(o lab.Offer) bool { return o.ByTime == "" }) {
 		axes.Title, axes.X = "Regret against time", "microseconds a period, one core"
-		panels = append(panels, must.M1(plot.Offers(axes, offers, micros, byTime, names)))
+		time := func(o lab.Offer) (float64, lab.Place) { return float64(o.Micros), o.ByTime }
+		panels = append(panels, must.M1(plot.Offers(axes, offers, time, names)))
 	}
 	t = NewTable("agent", "runs", "regret", "operations a period", "by operations", "µs a period", "by time")
 	order := make([]int, len(offers))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(operations[a], operations[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(offers[a].Operations, offers[b].Operations) })
 	for _, i := range order {
-		took := "–"
-		if !math.IsNaN(micros[i]) {
-			took = fmt.Sprintf("%.3g", micros[i])
+		o, took := offers[i], "–"
+		if !math.IsNaN(float64(o.Micros)) {
+			took = fmt.Sprintf("%.3g", float64(o.Micros))
 		}
-		t.Row(names[i], offers[i].Runs, offers[i].Regret, fmt.Sprintf("%.3g", operations[i]), byOperations[i], took,
-			byTime[i])
+		t.Row(names[i], o.Runs, o.Regret, fmt.Sprintf("%.3g", o.Operations), o.ByOperations, took, o.ByTime)
 	}
 	return t, panels
 }

@@ -18,7 +18,7 @@ func TestBudget(t *testing.T) {
 	h, rows := must.M2(lab.ReadStudy(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
 	h, rows = paper.Neural.Part(h, rows, "actions=200", "particles=10,30")
 	var measured []lab.Offer
-	for i, o := range must.M1(lab.Offers(h, rows)) {
+	for i, o := range must.M1(lab.Offers(h, rows, nil)) {
 		o.Micros = lab.Float(400 + i)
 		var read lab.Offer
 		must.M(json.Unmarshal(must.M1(json.Marshal(o)), &read))
@@ -27,7 +27,7 @@ func TestBudget(t *testing.T) {
 	names := []string{"small", "large"}
 	for n, panels := range []int{1, 1, 2} {
 		offers := Offers(h, rows, measured[:n])
-		table, figures := Budget(rows, offers, names)
+		table, figures := Budget(offers, names)
 		if len(figures) != panels {
 			t.Errorf("%d times: %d figures, want %d", n, len(figures), panels)
 		}

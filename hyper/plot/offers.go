@@ -20,14 +20,18 @@ var places = []struct {
 	color.NRGBA
 }{{lab.OnFrontier, Palette[0]}, {lab.OpenPlace, Gray}, {lab.OffIt, Palette[1]}}
 
-// Offers draws what agents cost against the regret that they have for that, each with its name and the 95% interval of
-// its mean regret, on log axes. The color says where the offer stands, see [lab.Frontier]. An offer that costs nothing,
-// or of which a run diverged, has no place on these axes and is not drawn. It fails when there are not a cost, a place
-// and a name for each, and as Lines does.
-func Offers(axes Axes, offers []lab.Offer, costs []float64, stands []lab.Place, names []string) (*gonum.Plot, error) {
-	if len(costs) != len(offers) || len(stands) != len(offers) || len(names) != len(offers) {
-		return nil, fmt.Errorf("%d costs, %d places and %d names for %d offers: want as many of each", len(costs),
-			len(stands), len(names), len(offers))
+// Offers draws what agents cost, in one of their two costs, against the regret that they have for that, each with its
+// name and the 95% interval of its mean regret, on log axes. The color says where the offer stands. An offer that costs
+// nothing, or of which a run diverged, has no place on these axes and is not drawn. It fails when there is not a name
+// for each, and as Lines does.
+func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Place), names []string) (*gonum.Plot,
+	error) {
+	if len(names) != len(offers) {
+		return nil, fmt.Errorf("%d names for %d offers: want one for each", len(names), len(offers))
+	}
+	costs, stands := make([]float64, len(offers)), make([]lab.Place, len(offers))
+	for i, o := range offers {
+		costs[i], stands[i] = cost(o)
 	}
 	axes.LogX, axes.LogY = true, true
 	drawn := func(i int) bool { return drawable(costs[i], true) && drawable(float64(offers[i].Regret.Upper), true) }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ fastest counts, in the second half of the periods and without compiling.
 An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
 it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
 neither it is undecided.`,
-		Example: "  hyper bench study neural actions=1000",
+		Example: "  hyper bench study neural actions=1000 --study 'notebooks/results/neural/actions-1000/*.gz'",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	t.add(c)
@@ -34,29 +35,17 @@ neither it is undecided.`,
 		"DIR|FILE: the results; repeatable, or a pattern (default notebooks/results/EXPERIMENT/*.gz)")
 	mix.add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		x, err := experiment(args[0])
+		h, rows, err := readPart(args[0], args[1:], study, mix)
 		if err != nil {
 			return err
 		}
-		if study == nil {
-			study = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
-		}
-		h, rows, err := readStudy(x, study, mix)
-		if err != nil {
-			return err
-		}
-		h, rows = x.Part(h, rows, args[1:]...)
-		if len(h.Spec.Entries) == 0 {
-			return fmt.Errorf("the study has no agent with %v", args[1:])
-		}
-		offers, err := lab.Offers(h, rows)
-		if err != nil {
+		if _, err := lab.Offers(h, rows, nil); err != nil { // before minutes are spent on times
 			return err
 		}
 		if err := t.open(); err != nil {
 			return err
 		}
-		specs := make([]lab.Spec, len(offers))
+		specs := make([]lab.Spec, len(h.Spec.Entries))
 		for i, e := range h.Spec.Entries {
 			specs[i] = h.Spec
 			specs[i].Entries = []lab.Entry{e}
@@ -65,32 +54,40 @@ neither it is undecided.`,
 		if err != nil {
 			return err
 		}
-		for i := range offers {
-			offers[i].Micros = lab.Float(micros[i])
+		offers, err := lab.Offers(h, rows, micros)
+		if err != nil {
+			return err
 		}
-		return t.printOffers(offers, h, rows)
+		return t.printOffers(offers, plot.Labels(lab.Curves(h, rows)))
 	}
 	return c
 }
 
-// printOffers prints a line for each offer, with its places.
-func (t timing) printOffers(offers []lab.Offer, h lab.Header, rows []lab.Row) error {
-	operations, micros := make([]float64, len(offers)), make([]float64, len(offers))
-	for i, o := range offers {
-		operations[i], micros[i] = o.Operations, float64(o.Micros)
-	}
-	byOperations, err := lab.Frontier(rows, operations)
+// readPart reads the entries of an experiment's study that have values, "key=value" texts.
+func readPart(name string, values, study []string, mix mixFlag) (lab.Header, []lab.Row, error) {
+	x, err := experiment(name)
 	if err != nil {
-		return err
+		return lab.Header{}, nil, err
 	}
-	byTime, err := lab.Frontier(rows, micros)
+	if study == nil {
+		study = []string{filepath.Join("notebooks", "results", x.Name, "*.gz")}
+	}
+	h, rows, err := readStudy(x, study, mix)
 	if err != nil {
-		return err
+		return h, nil, err
 	}
-	labels := plot.Labels(lab.Curves(h, rows))
+	h, rows = x.Part(h, rows, values...)
+	if len(h.Spec.Entries) == 0 {
+		return h, nil, fmt.Errorf("the study %s has no agent with %v", strings.Join(study, ", "), values)
+	}
+	return h, rows, nil
+}
+
+// printOffers prints a line for each offer.
+func (t timing) printOffers(offers []lab.Offer, labels []string) error {
 	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
 		"us/period\tplace", func(i int, o lab.Offer) string {
 		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
-			byOperations[i], short(micros[i]), byTime[i])
+			o.ByOperations, short(float64(o.Micros)), o.ByTime)
 	})
 }
