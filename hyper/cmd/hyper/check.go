@@ -46,7 +46,8 @@ the study must have that many runs or more, with results at exactly that period.
 
 With --all and --study DIR check prints the table of all claims of the paper, as Markdown, from the
 results that lie in the folders DIR/EXPERIMENT. As many claims are read together there, verdicts are
-corrected by Holm's method: some that are decided one by one are undecided in the table.
+corrected by Holm's method: some that are decided one by one are undecided in the table. --claim
+prints the lines of some.
 
 The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
 

@@ -19,7 +19,7 @@ import (
 
 // table prints all claims of the paper by the results of a folder.
 func (f *checkFlags) table(c *cobra.Command) error {
-	for _, flag := range []string{"claim", "periods", "runs", "quick", "seed"} {
+	for _, flag := range []string{"periods", "runs", "quick", "seed"} {
 		if c.Flags().Changed(flag) {
 			return fmt.Errorf("--%s is for one experiment: --all judges every claim at its own size", flag)
 		}
@@ -29,6 +29,9 @@ func (f *checkFlags) table(c *cobra.Command) error {
 	}
 	all, err := judgeFolder(f.study[0], f.engine.mix)
 	if err != nil {
+		return err
+	}
+	if all, err = namedClaims(all, f.only); err != nil {
 		return err
 	}
 	count := map[lab.Verdict]int{}
@@ -45,6 +48,18 @@ func (f *checkFlags) table(c *cobra.Command) error {
 	}
 	writeClaims(os.Stdout, all)
 	return verdicts(count)
+}
+
+// namedClaims are those of the table with these names, or all.
+func namedClaims(all []paper.Judged, names []string) (out []paper.Judged, err error) {
+	var known []string
+	for _, j := range all {
+		known = append(known, j.Claim.Name)
+		if len(names) == 0 || slices.Contains(names, j.Claim.Name) {
+			out = append(out, j)
+		}
+	}
+	return out, unknown("claim", known, names...)
 }
 
 // judgeFolder judges all claims by the results in the folders of dir that have the names of experiments.
@@ -87,8 +102,7 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 	for _, j := range all {
 		if j.Experiment != last {
 			x := paper.Known[j.Experiment]
-			fmt.Fprintf(w, "\n### %s: %s\n\n`hyper check %s --study 'notebooks/results/%s/*.gz' --claim NAME`\n\n",
-				sectionTitle(x.Section), x.Title, x.Name, x.Name)
+			fmt.Fprintf(w, "\n### %s: %s (`%s`)\n\n", sectionTitle(x.Section), x.Title, x.Name)
 			fmt.Fprintln(w, "| Name: claim | Statistic, and what the claim says of it | Estimate, 95% interval "+
 				"| Runs × periods | Run-periods | One seed | Verdict |")
 			fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,6 +84,24 @@ func headline(j paper.Judged) (text, verdict string) {
 		return "", verdict
 	}
 	return estimate(f), verdict
+}
+
+// A line of the table is printed alone, with the verdict that it has in the table.
+func TestCheckAllOfOneClaim(t *testing.T) {
+	results := must.M1(filepath.Abs("../../../notebooks/results"))
+	one := []string{"check", "--all", "--study", results, "--claim", "hypernetwork-below-linear"}
+	status, stdout, stderr := call(t, one...)
+	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr, "of 1 claims 0 reproduced, 1 refuted") {
+		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
+	}
+	page := string(must.M1(os.ReadFile(resultsPage)))
+	if line := stdout[strings.Index(stdout, "| `"):]; !strings.Contains(page, line) {
+		t.Errorf("the page has no line %s", line)
+	}
+	one[len(one)-1] = "hypernetwork-below-linea"
+	if status, _, stderr := call(t, one...); status != exitBadInput || !strings.Contains(stderr, "hypernetwork-below-linear") {
+		t.Errorf("an unknown claim: exit status %d, %s", status, stderr)
+	}
 }
 
 // What cannot be printed is refused, with what to do.
