@@ -53,6 +53,7 @@ type Capabilities struct {
 	Variational Variational // theta is Gaussian with independent components, whatever the prior
 	Marginals   Marginals   // theta is so with the prior, and is drawn without z
 	Gradient    OwnGradient // knows its gradient: half the work of automatic differentiation
+	Each        Each        // predicts each input by an index of its own in less work than Predict
 }
 
 // Parametric is a belief whose trained part is a function of parameters theta = g_nu(z). The regularizer of section 2.1
@@ -110,6 +111,13 @@ type OwnGradient interface {
 	// Forward returns the predictions with parameters theta, [runs, indices, inputs], and a function that returns the
 	// gradient of sum(df * f) with respect to theta, [runs, indices, N_theta], for df [runs, indices, inputs].
 	Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
+}
+
+// Each is a belief that predicts each input by an index of its own.
+type Each interface {
+	// PredictEach returns the predictions at inputs x by the functions of as many indices, the i-th input by the i-th
+	// index: [runs, inputs].
+	PredictEach(nu []*Node, z index.Set, x *Node) *Node
 }
 
 // CapabilitiesOf returns what a belief can do; all nil for one that is not [Capable].

@@ -16,7 +16,7 @@ import (
 // Dropout is dropout as a hypermodel (appendix E; Gal and Ghahramani 2016): the index is a mask over the hidden units
 // of a network, and g_nu(z) is nu with the weights that leave each unit multiplied by its entry, 1/Keep or 0. To mask
 // the weights is to mask the activations: one index is one network, the same for all inputs. nu is one node, [runs,
-// N_theta].
+// N_theta]. Dropout as it is usually trained draws a mask for each datum: train.PerDatum.
 type Dropout struct {
 	Net    base.MLP
 	Keep   float64     // probability of keeping a unit
@@ -65,6 +65,12 @@ func (h Dropout) Init(s rng.Stream) []*Node {
 		init = InitLayers(h.Net)
 	}
 	return []*Node{init(s.Named("nu"), 1, h.NumTheta(), h.NumTheta())}
+}
+
+// PredictEach masks the activations.
+func (h Dropout) PredictEach(nu []*Node, z index.Set, x *Node) *Node {
+	masks := InsertAxes(Transpose(z.Dense(), 1, 2), 1) // [runs, 1, units, inputs]
+	return Squeeze(h.Net.ApplyMasked(InsertAxes(nu[0], 1), x, masks), 1)
 }
 
 // Theta masks the weights.

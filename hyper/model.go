@@ -86,6 +86,9 @@ func (m Model) Capabilities() Capabilities {
 	if b, ok := m.Base.(DifferentiableBase); ok {
 		c.Gradient = b
 	}
+	if m.Prior == nil {
+		c.Each, _ = m.Hyper.(Each)
+	}
 	return c
 }
 

@@ -73,17 +73,24 @@ func (b MLP) Groups() []int {
 // Apply returns the scalar outputs of an MLP whose last width is 1: [runs, indices, inputs].
 func (b MLP) Apply(theta, x *Node) *Node { return Squeeze(b.Outputs(theta, x), 2) }
 
+// ApplyMasked is Apply with the values of the hidden units multiplied by masks, [runs, indices, hidden units, inputs],
+// layer after layer.
+func (b MLP) ApplyMasked(theta, x, masks *Node) *Node {
+	h, _ := b.forward(theta, x, masks)
+	return Squeeze(h, 2)
+}
+
 // Outputs returns all outputs, [runs, indices, outputs, inputs]. The layout is feature-major: the inputs stay last, so
 // that every layer is one batched matrix product.
 func (b MLP) Outputs(theta, x *Node) *Node {
-	h, _ := b.forward(theta, x)
+	h, _ := b.forward(theta, x, nil)
 	return h
 }
 
 // Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta,
 // [runs, indices, N_theta], for df [runs, indices, inputs].
 func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
-	h, layers := b.forward(theta, x)
+	h, layers := b.forward(theta, x, nil)
 	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
 }
 
@@ -95,11 +102,11 @@ type layer struct {
 	in *Node
 }
 
-// forward applies the layers. The concatenations with ones also keep XLA from computing a layer's inputs anew for each
+// forward applies the layers; masks are those of ApplyMasked, or nil. The concatenations with ones also keep XLA from computing a layer's inputs anew for each
 // of its outputs: it fuses everything else into a product's loop.
-func (b MLP) forward(theta, x *Node) (h *Node, layers []layer) {
+func (b MLP) forward(theta, x, masks *Node) (h *Node, layers []layer) {
 	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
-	at := 0
+	at, unit := 0, 0
 	for i := range len(b.Layers) - 1 {
 		in, out := b.Layers[i], b.Layers[i+1]
 		w := Reshape(Slice(theta, AxisRange(), AxisRange(), AxisRange(at, at+in*out)), runs, n, out, in)
@@ -110,7 +117,12 @@ func (b MLP) forward(theta, x *Node) (h *Node, layers []layer) {
 			l.in = withOnes(x, 2)
 			h = Einsum("rnoi,rbi->rnob", l.w, l.in)
 		} else {
-			l.in = withOnes(b.activate(h), 2)
+			values := b.activate(h)
+			if masks != nil {
+				values = Mul(values, Slice(masks, AxisRange(), AxisRange(), AxisRange(unit, unit+in)))
+				unit += in
+			}
+			l.in = withOnes(values, 2)
 			h = product(l.w, l.in)
 		}
 		layers = append(layers, l)

@@ -61,7 +61,10 @@ func (a learning) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) Sta
 // the data's inputs.
 func (a learning) Computation() float64 {
 	c, indices, data := a.Learner.Train, float64(a.Learner.Train.Indices), float64(a.Learner.Train.Batch)
-	if c.Integrate != train.Sampled {
+	switch {
+	case c.Integrate == train.Sampled && c.IndexSet == train.PerDatum:
+		indices = 1 // of each datum
+	case c.Integrate != train.Sampled:
 		indices = 1
 		if p, ok := a.Belief.Index().(index.Enumerable); ok {
 			indices = float64(p.Dim())

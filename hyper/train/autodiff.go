@@ -1,6 +1,8 @@
 package train
 
 import (
+	"slices"
+
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -25,15 +27,68 @@ func (w autodiff) gradient(state State, d *draws, i loop.Index, size *Node, r Ra
 //
 // with each datum counted by its weight for z, and with another second line for another regularizer: with KL it is
 // minus the evidence lower bound of Bayes by Backprop (Blundell et al. 2015), up to a constant. size is |D|, a float32
-// scalar; |D~| is the number of data in the batch.
+// scalar; |D~| is the number of data in the batch. With PerDatum Z~ has an index for each datum, which sees that alone,
+// and the second line is the mean over the first Config.Indices.
 func (t Trainer) Objective(at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	return t.problem().objective(at, data, z, size, r)
 }
 
 // objective is [Trainer.Objective].
 func (p problem) objective(at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
-	f, y := p.belief.Predict(at, z, data.X), p.perturbed(data, z, r.Perturbation)
-	misfit := ReduceSum(weighted(p.Loss.Value(f, y), p.ofData(data, z)), 2) // [runs, indices]
 	weight := Mul(MulScalar(size, 1/float64(data.Y.Shape().Dim(1))), OnesLike(r.NoiseVar))
-	return Add(Mul(Div(weight, r.NoiseVar), ReduceMean(misfit, 1)), p.regularizer(at, z, r))
+	var misfit *Node
+	if p.ownIndices() {
+		misfit = p.misfitOfEach(at, data, z, r)
+		z = z.Slice(0, p.Indices)
+	} else {
+		misfit = p.misfit(at, data, z, r)
+	}
+	return Add(Mul(Div(weight, r.NoiseVar), misfit), p.regularizer(at, z, r))
+}
+
+// misfit is the mean over indices of the sum over the data, [runs].
+func (p problem) misfit(at hyper.Params, data Batch, z index.Set, r Rates) *Node {
+	f, y := p.belief.Predict(at, z, data.X), p.perturbed(data, z, r.Perturbation)
+	return ReduceMean(ReduceSum(weighted(p.Loss.Value(f, y), p.ofData(data, z)), 2), 1)
+}
+
+// misfitOfEach is the sum over the data, of which each sees an index of its own, [runs]. To a belief that does not
+// predict each by its own a datum is a run.
+func (p problem) misfitOfEach(at hyper.Params, data Batch, z index.Set, r Rates) *Node {
+	runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)
+	one := Batch{X: split(data.X, n), Y: split(data.Y, n), A: split(data.A, n)}
+	own := z.Split(n)
+	apart := func(x *Node) *Node { return Reshape(x, runs, n) } // x is [runs * n, 1, 1]
+	var f *Node
+	if p.Each != nil {
+		f = p.Each.PredictEach(at.Nu, z, data.X)
+	} else {
+		f = apart(p.belief.Predict(repeated(at, n), own, one.X))
+	}
+	y := apart(p.perturbed(one, own, repeat(r.Perturbation, n)))
+	loss := p.Loss.Value(f, y)
+	if weights := p.ofData(one, own); weights != nil {
+		loss = Mul(loss, apart(weights))
+	}
+	return ReduceSum(loss, 1)
+}
+
+// repeated are parameters with each run n times.
+func repeated(at hyper.Params, n int) hyper.Params {
+	out := hyper.Params{Fixed: map[string]*Node{}}
+	for i := range at.Nu {
+		out.Nu, out.Nu0 = append(out.Nu, repeat(at.Nu[i], n)), append(out.Nu0, repeat(at.Nu0[i], n))
+	}
+	for name, x := range at.Fixed {
+		out.Fixed[name] = repeat(x, n)
+	}
+	return out
+}
+
+// repeat makes x [runs, ...] into [runs * n, ...].
+func repeat(x *Node, n int) *Node {
+	dims := slices.Clone(x.Shape().Dimensions)
+	x = BroadcastToDims(InsertAxes(x, 1), slices.Insert(slices.Clone(dims), 1, n)...)
+	dims[0] *= n
+	return Reshape(x, dims...)
 }

@@ -9,8 +9,8 @@ import (
 
 // StepLimit is the step size alpha above which SGD can diverge in mean square, for data whose features have squared
 // norms of at most norm2 (1 for arms), and the rates sigma_w^2, sigma_p^2 and Rates.MapStep. It is +Inf where it is not
-// known: for base models that are not linear in theta, hypermodels other than linear ones and ensembles, and optimizers
-// other than sgd; and for Exact, which makes no steps.
+// known: for base models that are not linear in theta, hypermodels other than linear ones and ensembles, optimizers
+// other than sgd, and indices of each datum; and for Exact, which makes no steps.
 //
 // The loss over |D| is quadratic in theta. Its curvature is largest for a single datum, Lambda = norm2/sigma_w^2 +
 // 1/sigma_p^2, and for one theta SGD is stable up to 2/Lambda. In nu a set of indices sees the curvature Lambda M, with
@@ -23,7 +23,7 @@ import (
 // forgets the fastest.
 func (c Config) StepLimit(b hyper.Belief, noiseVar, priorVar, mapStep, norm2 float64) float64 {
 	p := newProblem(c, b)
-	if c.Integrate == Exact || !IsLinear(c.Optimizer) || !p.linearInTheta() || p.plain() != nil {
+	if c.Integrate == Exact || p.ownIndices() || !IsLinear(c.Optimizer) || !p.linearInTheta() || p.plain() != nil {
 		return math.Inf(1)
 	}
 	return 2 / ((norm2/noiseVar + 1/priorVar) * p.steepness(mapStep))

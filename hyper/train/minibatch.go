@@ -61,7 +61,7 @@ func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 		all := m.every(s.Graph(), s.Runs())
 		return all, all.Len()
 	}
-	n := m.Indices
+	n := m.drawn()
 	switch m.IndexSet {
 	case Frame:
 		return index.Frame(m.z, s, m.Steps, n), n
@@ -70,6 +70,14 @@ func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), m.Steps*n, m.z.Dim())), n
 	}
 	return m.z.Sample(s, m.Steps*n), n
+}
+
+// drawn is the number of indices that a step draws.
+func (c Config) drawn() int {
+	if c.IndexSet == PerDatum {
+		return c.Batch
+	}
+	return c.Indices
 }
 
 // indices are those of step i.

@@ -56,9 +56,12 @@ const (
 	Antithetic
 	// Frame draws opposite orthogonal vectors of one length: see [index.Frame].
 	Frame
+	// PerDatum draws an index for each datum of the minibatch: the usual way to train with dropout. The regularizer
+	// sees the first Indices of them. For distributions whose indices cannot be listed.
+	PerDatum
 )
 
-func (s IndexSet) String() string { return enum.Word(s, "iid", "antithetic", "frame") }
+func (s IndexSet) String() string { return enum.Word(s, "iid", "antithetic", "frame", "per-datum") }
 
 // Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do
 // not.
@@ -138,11 +141,26 @@ func (p problem) indexSet() error {
 		if m.Mean != 0 {
 			return fmt.Errorf("IndexSet antithetic needs a distribution symmetric about 0, not %T; use iid", p.z)
 		}
+	case PerDatum:
+		return p.perDatum()
 	default:
 		return nil
 	}
 	if p.Indices%2 != 0 {
 		return fmt.Errorf("IndexSet %s needs an even number of Indices, got %d", p.IndexSet, p.Indices)
+	}
+	return nil
+}
+
+// perDatum reports why data cannot have indices of their own.
+func (p problem) perDatum() error {
+	if p.oneHot() {
+		return fmt.Errorf("IndexSet per-datum is not for %T: the step of a particle would depend on how many data it "+
+			"gets; use iid", p.z)
+	}
+	if p.Indices > p.Batch {
+		return fmt.Errorf("IndexSet per-datum has %d indices, one for each datum of a Batch, and the regularizer sees "+
+			"Indices of them: at most so many, not %d", p.Batch, p.Indices)
 	}
 	return nil
 }
@@ -155,9 +173,9 @@ func (p problem) sizes() error {
 			faults.Size("Capacity x Inputs", p.Capacity, max(p.Inputs, 1)))
 	}
 	if p.sampled() {
-		errs = append(errs, faults.Size("Steps x Indices x the length of an index", p.Steps, p.Indices, p.z.Dim()))
+		errs = append(errs, faults.Size("Steps x Indices x the length of an index", p.Steps, p.drawn(), p.z.Dim()))
 		if p.Parametric != nil {
-			errs = append(errs, faults.Size("Indices x parameters", p.Indices, p.Parametric.NumTheta()))
+			errs = append(errs, faults.Size("Indices x parameters", p.drawn(), p.Parametric.NumTheta()))
 		}
 	}
 	return errors.Join(errs...)

@@ -114,7 +114,7 @@ func (p problem) inClosedForm() error {
 
 func (p problem) bySums() error {
 	switch {
-	case !p.sampled() || p.plain() != nil || !p.linearInTheta():
+	case !p.sampled() || p.ownIndices() || p.plain() != nil || !p.linearInTheta():
 		return errOther
 	case !p.Linear.Diagonal() && p.Batch < p.Parametric.NumTheta(): // Phi^T Phi is larger than the data
 		return errOther
@@ -123,14 +123,14 @@ func (p problem) bySums() error {
 }
 
 func (p problem) byFeatures() error {
-	if !p.sampled() || p.Regularize == KL || !p.linearInTheta() {
+	if !p.sampled() || p.ownIndices() || p.Regularize == KL || !p.linearInTheta() {
 		return errOther
 	}
 	return nil
 }
 
 func (p problem) byOwnGradient() error {
-	if p.Gradient == nil || p.Parametric == nil {
+	if p.Gradient == nil || p.Parametric == nil || p.ownIndices() {
 		return errOther
 	}
 	return p.byAutodiff()
@@ -150,6 +150,9 @@ func (p problem) byAutodiff() error {
 
 // errOther says that a way is of another integration, or of other beliefs.
 var errOther = errors.New("another way is meant")
+
+// ownIndices tells whether each datum of a step sees an index of its own.
+func (c Config) ownIndices() bool { return c.sampled() && c.IndexSet == PerDatum }
 
 // linearInTheta tells whether the predictions are phi(x)^T theta, prior included.
 func (p problem) linearInTheta() bool {

@@ -71,6 +71,7 @@ func TestWay(t *testing.T) {
 		{"automatic differentiation", meanField, with(func(c *Config) { c.Regularize = KL })},
 		{"automatic differentiation", particles, with(func(c *Config) { c.Integrate, c.Weights = Analytic, Bernoulli })},
 		{"automatic differentiation", outsider{}, c},
+		{"automatic differentiation", network, with(func(c *Config) { c.IndexSet = PerDatum })},
 	} {
 		if err := x.config.Validate(x.belief); err != nil {
 			t.Errorf("%s: %v", x.want, err)
