@@ -31,7 +31,7 @@ type Descent struct {
 	Batch    int     `help:"data points per SGD step, drawn with replacement"`
 	Indices  int     `key:"index-samples" help:"indices z sampled per SGD step"`
 
-	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (they, orthogonal) or per-datum"`
+	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (the same, orthogonal) or per-datum"`
 	Integrate string          `help:"over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
 	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
 	Schedule  train.Schedule  `help:"how step sizes fall with the number of data"`
