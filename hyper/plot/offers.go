@@ -58,6 +58,7 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	if err != nil {
 		return nil, err
 	}
+	p.Y.Max *= 1.6 // for the names
 	p.Add(above(p, points, shown))
 	return p, nil
 }
@@ -67,17 +68,17 @@ func room(axes Axes, costs []float64) Axes {
 	axes.MinX, axes.MaxX = math.Inf(1), 0
 	for _, c := range costs {
 		if drawable(c, true) {
-			axes.MinX, axes.MaxX = min(axes.MinX, c/3), max(axes.MaxX, 3*c)
+			axes.MinX, axes.MaxX = min(axes.MinX, c/3), max(axes.MaxX, 5*c)
 		}
 	}
 	return axes
 }
 
-// above are names in the middle over points.
+// above are names that rise from points: those of neighbours do not meet.
 func above(p *gonum.Plot, points plotter.XYs, names []string) *plotter.Labels {
 	l := &plotter.Labels{XYs: points, Labels: names, Offset: vg.Point{Y: vg.Points(2)}}
 	style := p.X.Tick.Label
-	style.XAlign, style.YAlign = text.XCenter, text.YBottom
+	style.XAlign, style.YAlign, style.Rotation = text.XLeft, text.YCenter, math.Pi/4
 	l.TextStyle = slices.Repeat([]text.Style{style}, len(names))
 	return l
 }
