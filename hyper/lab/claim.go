@@ -58,7 +58,7 @@ type Finding struct {
 	Diverged int     `json:"diverged"`        // runs or pairs
 	Share    *Float  `json:"share,omitempty"` // of a difference, see [Difference]
 	Verdict  Verdict `json:"verdict"`
-	Reason   string  `json:"reason,omitempty"` // why it is not tested
+	Reason   string  `json:"reason,omitempty"` // why there is no estimate
 	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 }
@@ -131,7 +131,7 @@ func (f Finding) Wants() string {
 
 // String is the finding in a line.
 func (f Finding) String() string {
-	if f.Verdict == NotTested {
+	if f.Reason != "" {
 		return fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
 	}
 	bound := fmt.Sprintf("bound %.4g", f.Bound)

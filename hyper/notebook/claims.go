@@ -26,8 +26,8 @@ func Verdicts(h lab.Header, rows []lab.Row) *Table {
 		name := fmt.Sprintf("`%s`: %s", c.Name, c.Text)
 		judged := must.M1(paper.JudgeStudy(x.Name, c, lab.FromStudy(x, h, rows)))
 		f, asked := judged.Shown().Finding, ""
-		if f.Verdict == lab.NotTested {
-			t.Row(name, nil, nil, nil, nil, nil, "not judged: "+f.Reason)
+		if f.Reason != "" {
+			t.Row(name, nil, nil, nil, nil, nil, fmt.Sprintf("**%s**: %s", f.Verdict, f.Reason))
 			continue
 		}
 		if judged.Smaller != nil {

@@ -18,7 +18,7 @@ import (
 func TestVerdicts(t *testing.T) {
 	t.Chdir("../../notebooks")
 	const asked = " at this size, which decides nothing: the claim asks for "
-	has(t, Verdicts(Study("posterior-approximations/*")), "| `diagonal-below-bbb`: perturbed SGD ",
+	has(t, Verdicts(Study("posterior-approximations/*")), "| `diagonal-below-bbb`: 200 actions: a diagonal ",
 		" | 0.663 [0.473, 0.928] | below 1 | 24 | 0 | **reproduced**"+asked+"60 runs of 5000 periods |",
 		" | 0.718 [0.49, 1.05] | below 1 | 24 | 0 | **undecided**"+asked+"60 runs of 5000 periods |",
 		"|\n\nEach claim is judged alone here.")
@@ -39,7 +39,7 @@ func TestVerdictsOfHalfAStudy(t *testing.T) {
 	}
 	h.Spec.Entries = h.Spec.Entries[:last]
 	rows = slices.DeleteFunc(rows, func(r lab.Row) bool { return r.Entry == last })
-	if got := Verdicts(h, rows).String(); strings.Count(got, "not judged") != 7 ||
+	if got := Verdicts(h, rows).String(); strings.Count(got, "**not tested**") != 9 ||
 		strings.Count(got, "reproduced") != 1 {
 		t.Errorf("got\n%s", got)
 	}

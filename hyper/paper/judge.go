@@ -15,7 +15,7 @@ type Judged struct {
 	Claim      lab.Claim
 	Size       lab.Size // at which it was judged
 	Finding    lab.Finding
-	Untested   error // why the claim is not tested, or nil
+	Untested   error // why there is no estimate, or nil
 	// RunPeriods is the number of periods of all runs that the finding is from: what it costs to make it again.
 	RunPeriods int
 	// Smaller is what results of a smaller size say, where they are not enough for the claim's own. It decides nothing.
@@ -30,8 +30,8 @@ func (j Judged) Shown() Judged {
 	return j
 }
 
-// Judge judges a claim at a size. A claim that results cannot say anything of is not tested: its Finding has the
-// reason.
+// Judge judges a claim at a size. A claim that results cannot say anything of is not tested, or undecided where no
+// setting of an agent performs well with confidence: its Finding has the reason.
 func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simulator) (Judged, error) {
 	cost := costs{}
 	f, why := claim.Test(cost.of(simulate), size)
@@ -39,6 +39,9 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 		nan := lab.Float(math.NaN())
 		f = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, P: nan, Bound: f.Bound, Periods: size.Periods,
 			Verdict: lab.NotTested, Reason: why.Error()}
+		if errors.Is(why, lab.ErrNoneBelow) { // the runs are there
+			f.Verdict = lab.Undecided
+		}
 	} else if why != nil {
 		return Judged{}, why
 	}
@@ -111,7 +114,7 @@ func nothing([]string, []string, lab.Size) (lab.Header, []lab.Row, error) {
 	return lab.Header{}, nil, lab.ErrNotInStudy
 }
 
-// untested tells whether an error says that there was nothing to judge by.
+// untested tells whether an error says that there is nothing to estimate.
 func untested(err error) bool {
 	return slices.ContainsFunc([]error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, ErrNotSearched},
 		func(cause error) bool { return errors.Is(err, cause) })

@@ -8,8 +8,8 @@ import (
 )
 
 // Order is the experiments in the order in which the paper presents them. Known has these, and those of package worlds.
-var Order, Known = byName(Gaussian, Frontier, Neural, AdditivePrior, NoiseSensitivity, PriorSensitivity,
-	IndexDimension, PosteriorApproximations, IDS)
+var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseSensitivity,
+	PriorSensitivity, IndexDimension, PosteriorApproximations)
 
 // byName returns the names of experiments, and the experiments by name: the command lists them and the conformance
 // tests run each.

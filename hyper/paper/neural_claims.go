@@ -42,8 +42,8 @@ var ensembleSizes = []int{10, 30, 100, 300}
 func neuralClaims() []lab.Claim {
 	out := slices.Concat(ensembleClaims(), otherClaims(), longClaims())
 	return append(out, less("hypernetwork-below-linear",
-		"a hypernetwork of as many parameters has less regret than the linear hypermodel (section 6: an open question)", 1,
-		in(1000, "hypernetwork"), in(1000, "linear")))
+		"with 1000 actions a hypernetwork of as many parameters has less regret than the linear hypermodel (ours: section "+
+			"6 leaves it open)", 1, in(1000, "hypernetwork"), in(1000, "linear")))
 }
 
 // ensembleClaims compare the linear hypermodel with ensembles: better with 1000 actions, like them with 200.
@@ -59,7 +59,25 @@ func ensembleClaims() (out []lab.Claim) {
 			"with 200 actions the linear hypermodel and an ensemble of %d have comparable regret (section 4.2; within a "+
 				"quarter, ours)", n), neuralFullTest))
 	}
-	return out
+	for _, n := range ensembleSizes {
+		out = append(out, gapGrows(fmt.Sprintf("ensemble-%d-gap-grows", n), fmt.Sprintf("an ensemble of %d", n), "ensemble",
+			particles(n)))
+	}
+	return append(out, less("size-no-remedy", "with 1000 actions an ensemble of 10 has at most 1.25 times the regret of one "+
+		"of 300: size does not compensate the gap (section 4.2; the bound is ours)", 1.25,
+		in(1000, "ensemble", particles(10)), in(1000, "ensemble", particles(300))))
+}
+
+// gapGrows is the claim that the gap between an agent and the linear hypermodel grows with the number of actions.
+func gapGrows(name, words, agent string, sets ...string) lab.Claim {
+	return lab.Claim{Name: name,
+		Text:  fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 (section 4.2)", words),
+		Quick: neuralQuickTest, Full: neuralFullTest,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			return contrast(simulate, size, in(1000, "linear"), in(1000, agent, sets...), in(200, "linear"),
+				in(200, agent, sets...))
+		},
+	}
 }
 
 // otherClaims compare the linear hypermodel with agents that do worse, and ensembles with perturbations and without.
@@ -72,27 +90,26 @@ func otherClaims() (out []lab.Claim) {
 		}
 	}
 	for _, other := range []string{"egreedy", "independent"} {
-		out = append(out, lab.Claim{
-			Name: other + "-gap-grows",
-			Text: fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 "+
-				"(section 4.2)", words[other]),
-			Quick: neuralQuickTest, Full: neuralFullTest,
-			Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-				return contrast(simulate, size, in(1000, "linear"), in(1000, other), in(200, "linear"), in(200, other))
-			},
-		})
+		out = append(out, gapGrows(other+"-gap-grows", words[other], other))
 	}
-	return append(out, less("ensemble-no-perturbation",
-		"without perturbations an ensemble of 10 has less regret than with scale 1 (section 4.2)", 1,
-		in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")))
+	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
+		"(section 4.2)"
+	return append(out,
+		less("independent-degrades", "independent arms have less regret with 200 actions than with 1000 (section 4.2)", 1,
+			in(200, "independent"), in(1000, "independent")),
+		less("linear-no-perturbation", fmt.Sprintf(less0, "the linear hypermodel"), 1,
+			in(1000, "linear", "perturbation=0"), in(1000, "linear", "perturbation=1")),
+		less("ensemble-no-perturbation", fmt.Sprintf(less0, "an ensemble of 10"), 1,
+			in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")))
 }
 
-// longClaims compare what agents lose a period in the long run.
+// longClaims compare what agents lose a period in the long run: the linear hypermodel, and the ensembles that have the
+// least regret in study 1 (1000 actions: of 10 and of 100) and study 2 (200: of 30).
 func longClaims() (out []lab.Claim) {
 	for _, other := range []struct {
 		agent              string
 		actions, particles int
-	}{{"ensemble", 1000, 10}, {"ensemble", 1000, 30}, {"egreedy", 1000, 0}, {"ensemble", 200, 10}} {
+	}{{"ensemble", 1000, 10}, {"ensemble", 1000, 100}, {"egreedy", 1000, 0}, {"ensemble", 200, 30}} {
 		name, text := fmt.Sprintf("long-run-%s-%d", other.agent, other.actions), words[other.agent]
 		b := in(other.actions, other.agent)
 		if other.particles > 0 {
@@ -100,8 +117,8 @@ func longClaims() (out []lab.Claim) {
 			b = in(other.actions, other.agent, particles(other.particles))
 		}
 		c := comparison{a: in(other.actions, "linear"), b: b, bound: 1, late: true}
-		out = append(out, c.claim(name, fmt.Sprintf("in the long run the linear hypermodel loses less a period than %s, "+
-			"%d actions (section 4.2)", text, other.actions), longTest))
+		out = append(out, c.claim(name, fmt.Sprintf("with %d actions the linear hypermodel loses less a period than %s in "+
+			"the long run (section 4.2; the second half of the periods, ours)", other.actions, text), longTest))
 	}
 	return out
 }
@@ -120,8 +137,8 @@ func additivePriorClaims() []lab.Claim {
 			}
 			c := comparison{a: in(actions, "ensemble", particles(n), "additive-prior=yes"),
 				b: in(actions, "ensemble", particles(n), "additive-prior=no"), bound: 1}
-			out = append(out, c.claim(name, fmt.Sprintf("an additive prior lowers the regret of an ensemble of %d, %d "+
-				"actions (appendix B)", n, actions), priorTest, smaller...))
+			out = append(out, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret of an "+
+				"ensemble of %d (appendix B)", actions, n), priorTest, smaller...))
 		}
 	}
 	return out
@@ -141,35 +158,52 @@ func noiseClaims() []lab.Claim {
 				name += "-2"
 			}
 			c := comparison{a: at(noise, 0), b: at(noise, scale), bound: 1}
-			out = append(out, c.claim(name, fmt.Sprintf("without perturbations regret is lower than with scale %d when the "+
-				"noise is %d (appendix C)", scale, noise), neuralFullTest, appendixC...))
+			out = append(out, c.claim(name, fmt.Sprintf("200 actions, noise %d: without perturbations regret is lower than "+
+				"with scale %d (appendix C)", noise, scale), neuralFullTest, appendixC...))
 		}
 	}
-	const helps = "perturbations of scale 1 give less regret than none when the noise is 2%s (appendix C)"
+	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
 	out = append(out,
 		comparison{a: at(2, 1), b: at(2, 0), bound: 1}.claim("perturbation-2", fmt.Sprintf(helps, ""), longTest,
 			appendixC...),
 		comparison{a: at(2, 1, "optimizer=sgd"), b: at(2, 0, "optimizer=sgd"), bound: 1}.claim("perturbation-2-sgd",
-			fmt.Sprintf(helps, ", trained by SGD"), longTest))
-	for _, noise := range []int{0, 1, 2} {
-		c := comparison{a: at(noise, 2), b: at(noise, 0), above: 1 / 1.5, bound: 1.5}
-		out = append(out, c.claim(fmt.Sprintf("robust-%d", noise), fmt.Sprintf("regret with perturbations of scale 2 is "+
-			"like that with none when the noise is %d (appendix C: robust; within a half, ours)", noise), neuralFullTest,
+			fmt.Sprintf(helps, ", trained by SGD"), longTest), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
+	for _, of := range []struct {
+		name         string
+		noise, other int
+	}{{"robust-0", 0, 0}, {"robust-1", 1, 0}, {"robust-2", 2, 0}, {"robust-2-1", 2, 1}} {
+		c := comparison{a: at(of.noise, 2), b: at(of.noise, of.other), above: 1 / 1.5, bound: 1.5}
+		out = append(out, c.claim(of.name, fmt.Sprintf("200 actions, noise %d: regret with perturbations of scale 2 is like "+
+			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest,
 			appendixC...))
 	}
 	return out
+}
+
+// moreNoiseClaim is that perturbations are more useful with more noise: a less b, both with much noise, is below c less
+// d, both with little.
+func moreNoiseClaim(a, b, c, d arm) lab.Claim {
+	return lab.Claim{Name: "perturbation-noise", Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
+		"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
+		Full: neuralFullTest, Smaller: appendixC,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			return contrast(simulate, size, a, b, c, d)
+		}}
 }
 
 // priorClaims are those of appendix C on misspecified priors.
 func priorClaims() []lab.Claim {
 	at := func(m string) arm { return arm{"linear", []string{"prior-multiplier=" + m}} }
 	of := func(name, text string, a, b string) lab.Claim {
-		return comparison{a: at(a), b: at(b), bound: 1}.claim(name, text+" (appendix C)", longTest, appendixC...)
+		return comparison{a: at(a), b: at(b), bound: 1}.claim(name, "200 actions: "+text, longTest, appendixC...)
 	}
 	return []lab.Claim{
-		of("small-prior-costs", "a prior of a hundredth of the variance has more regret than the right one", "1", "0.01"),
-		of("large-prior-costs", "a prior of thirty times the variance has more regret than the right one", "1", "30"),
-		of("large-prior-is-mild", "a prior of ten times the variance costs less than one of a hundredth", "10", "0.01"),
+		of("small-prior-costs", "the right prior has less regret than one of a hundredth of the variance (appendix C)", "1",
+			"0.01"),
+		of("large-prior-costs", "the right prior has less regret than one of thirty times the variance (appendix C)", "1",
+			"30"),
+		of("large-prior-is-mild", "a prior of thirty times the variance has less regret than one of a hundredth (appendix "+
+			"C: some additional regret, and a huge one)", "30", "0.01"),
 	}
 }
 
@@ -178,9 +212,9 @@ func dimensionClaims() []lab.Claim {
 	at := func(m int) arm { return arm{"linear", []string{fmt.Sprintf("index-dim=%d", m)}} }
 	return []lab.Claim{
 		comparison{a: at(10), b: at(1), bound: 1}.claim("dimension-helps",
-			"index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest, appendixC...),
+			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest, appendixC...),
 		comparison{a: at(5), b: at(10), bound: 1.25}.claim("dimension-saturates",
-			"from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", dimensionTest,
+			"200 actions: from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", dimensionTest,
 			appendixC...),
 	}
 }
@@ -189,14 +223,15 @@ func dimensionClaims() []lab.Claim {
 func approximationClaims() []lab.Claim {
 	of := func(agent string, sets ...string) arm { return arm{agent, sets} }
 	claim := func(name, text string, bound float64, a, b arm) lab.Claim {
-		return comparison{a: a, b: b, bound: bound}.claim(name, text, neuralFullTest, appendixC...)
+		return comparison{a: a, b: b, bound: bound}.claim(name, "200 actions: "+text, neuralFullTest, appendixC...)
 	}
 	alike := comparison{a: of("diagonal", "perturbation=1"), b: of("diagonal", "perturbation=0"), above: 1 / 1.25,
 		bound: 1.25}
+	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
+		"(appendix E: a half works well; the bound is ours)"
 	return []lab.Claim{
-		claim("diagonal-below-bbb",
-			"perturbed SGD trains a diagonal hypermodel to less regret than Bayes by Backprop (appendix D)", 1,
-			of("diagonal"), of("bbb")),
+		claim("diagonal-below-bbb", "a diagonal hypermodel has less regret trained by perturbed SGD than by Bayes by "+
+			"Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb")),
 		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one (appendix D)", 1,
 			of("linear"), of("diagonal")),
 		claim("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1,
@@ -207,14 +242,16 @@ func approximationClaims() []lab.Claim {
 			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=0.01")),
 		claim("wide-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 1 (appendix D)", 1,
 			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=1")),
-		alike.claim("diagonal-perturbation", "perturbations make no difference to the diagonal hypermodel (appendix D; "+
-			"within a quarter, ours)", neuralFullTest),
+		alike.claim("diagonal-perturbation", "200 actions: perturbations of scale 1 make little difference to the diagonal "+
+			"hypermodel (appendix D; within a quarter, ours)", neuralFullTest),
 		claim("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"),
 			of("dropout")),
 		claim("diagonal-below-dropout", "the diagonal hypermodel has less regret than dropout (appendix E)", 1,
 			of("diagonal"), of("dropout")),
-		claim("keep-half", "dropout that keeps half of the units has less regret than one that keeps 0.95 (appendix E)", 1,
-			of("dropout", "keep=0.5"), of("dropout", "keep=0.95")),
+		claim("bbb-below-dropout", "Bayes by Backprop has less regret than dropout (appendix E: worse than the hypermodel "+
+			"agents)", 1, of("bbb"), of("dropout")),
+		claim("keep-half-80", fmt.Sprintf(keeps, "0.8"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.8")),
+		claim("keep-half-95", fmt.Sprintf(keeps, "0.95"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.95")),
 	}
 }
 

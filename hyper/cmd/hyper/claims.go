@@ -124,8 +124,8 @@ func claimLine(j paper.Judged) string {
 	shown := j.Shown()
 	f := shown.Finding
 	name := fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text)
-	if f.Verdict == lab.NotTested {
-		return fmt.Sprintf("| %s | | | %s | | | %s |", name, sizeText(j.Size), judgement(j))
+	if shown.Untested != nil {
+		return fmt.Sprintf("| %s | | | %s | | | %s |", name, sizeText(shown.Size), judgement(j))
 	}
 	share := ""
 	if f.Share != nil && !math.IsNaN(float64(*f.Share)) {
@@ -143,12 +143,15 @@ func estimate(f lab.Finding) string {
 
 // judgement is the verdict of the table, with what it needs to change.
 func judgement(j paper.Judged) string {
+	const nonePasses = "of one agent no setting performs well with confidence"
 	f := j.Finding
 	switch {
+	case j.Smaller != nil && j.Smaller.Untested != nil:
+		return fmt.Sprintf("%s at %s; here %s", f.Verdict, sizeText(j.Size), nonePasses)
 	case j.Smaller != nil:
 		return fmt.Sprintf("%s at %s", f.Verdict, sizeText(j.Size))
 	case errors.Is(j.Untested, lab.ErrNoneBelow):
-		return string(f.Verdict) + ": of one agent no setting performs well with confidence"
+		return string(f.Verdict) + ": " + nonePasses
 	case f.Verdict != lab.Undecided:
 		return string(f.Verdict)
 	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above) || float64(f.Lower) > f.Bound:

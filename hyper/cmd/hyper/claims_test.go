@@ -11,7 +11,6 @@ import (
 
 	"github.com/janpfeifer/must"
 
-	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -79,11 +78,11 @@ func headline(j paper.Judged) (text, verdict string) {
 	if j.Smaller != nil {
 		verdict = "smaller study"
 	}
-	f := j.Shown().Finding
-	if f.Verdict == lab.NotTested {
+	shown := j.Shown()
+	if shown.Untested != nil {
 		return "", verdict
 	}
-	return estimate(f), verdict
+	return estimate(shown.Finding), verdict
 }
 
 // A line of the table is printed alone, with the verdict that it has in the table.
