@@ -33,8 +33,8 @@ func TestProgramsAreSmall(t *testing.T) {
 	}{
 		{"gaussian", "linear", "arms=10", 1360, 1880},
 		{"gaussian", "ensemble", "arms=10", 1030, 1400},
-		{"neural", "linear", "actions=200", 1320, 2640},
-		{"neural", "ensemble", "particles=10", 1370, 2120},
+		{"neural", "linear", "actions=200", 1420, 3440},
+		{"neural", "ensemble", "particles=10", 1470, 2690},
 		{"ids", "ids", "policy=ids", 270, 2460},
 	} {
 		start, advance := programSizes(t, c.experiment, c.agent, c.set)

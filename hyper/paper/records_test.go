@@ -27,7 +27,7 @@ func equalSearches(t *testing.T) map[string]lab.Tuning {
 		}
 		out[strings.TrimSuffix(filepath.Base(file), ".json")] = record
 	}
-	if len(out) < 20 {
+	if len(out) < 30 {
 		t.Fatalf("%d records, want two of each of 10 agents or more", len(out))
 	}
 	return out

@@ -11,6 +11,16 @@ import (
 // notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
 // hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently.
 var winners = map[string]string{
+	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
+		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
+	"ensemble-10-200": "initial-scale=0.3 integrate=analytic optimizer=adam perturbation=0 prior-factor=2.84 " +
+		"sgd-steps=8 step-size=0.00555",
+	"ensemble-30-200": "index-samples=16 initial-scale=3 integrate=sampled optimizer=adam perturbation=0 " +
+		"prior-factor=0.341 sgd-steps=4 step-size=0.00425",
+	"ensemble-100-200": "initial-scale=1 integrate=analytic optimizer=adam perturbation=0.5 prior-factor=0.141 " +
+		"sgd-steps=4 step-size=0.0282",
+	"egreedy-200": "anneal=29.5 initial-scale=1 optimizer=adam prior-variance=1.06 sgd-steps=8 step-size=0.00207",
+
 	"linear-1000": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
 	"paper-1000": "clip=5 index-samples=16 initial-map=0.3 perturbation=1 prior-factor=0.281 sgd-steps=8 step-size=0.0147",
@@ -41,13 +51,14 @@ func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 
 // neuralTuned are the settings of section 4.2 and appendices D and E. The ensemble of 300 has those of 100.
 func neuralTuned() (out []lab.Tuned) {
-	const actions = 1000
-	out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
-	for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout"} {
-		out = append(out, tuned(agent, agent, actions))
-	}
-	for _, n := range ensembleSizes {
-		out = append(out, tuned("ensemble", fmt.Sprintf("ensemble-%d", min(n, 100)), actions, particles(n)))
+	for _, actions := range []int{200, 1000} {
+		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
+		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout"} {
+			out = append(out, tuned(agent, agent, actions))
+		}
+		for _, n := range ensembleSizes {
+			out = append(out, tuned("ensemble", fmt.Sprintf("ensemble-%d", min(n, 100)), actions, particles(n)))
+		}
 	}
 	return out
 }

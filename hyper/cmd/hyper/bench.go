@@ -40,7 +40,7 @@ func figure2(integrate string) []string {
 
 // figure3 is the work of the paper's figure 3 as the tests of speed take it: index dimension 30, 200 actions.
 var figure3 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
-	"optimizer=sgd", "step-size=0.003", "clip=0"}
+	"optimizer=sgd", "step-size=0.003", "clip=0", "perturbation=0"}
 
 // figure4 is the work of the paper's figure 4: 398 actions, 500 functions for each decision.
 var figure4 = []string{"size=200", "policy-samples=500"}

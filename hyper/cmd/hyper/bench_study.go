@@ -27,7 +27,7 @@ fastest counts, in the second half of the periods and without compiling.
 An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
 it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
 neither it is undecided.`,
-		Example: "  hyper bench study neural actions=1000 --study 'notebooks/results/neural/actions-1000/*.gz'",
+		Example: "  hyper bench study neural actions=1000",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	t.add(c)

@@ -24,8 +24,8 @@ Numbers in brackets are 95% intervals. A dash says that there is nothing to comp
 
 A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
 every other run, so the mean is infinite (+Inf).`,
-		Example: "  hyper compare notebooks/results/neural/others-200-1000000.jsonl.gz " +
-			"notebooks/results/neural/others-200-1000030.jsonl.gz",
+		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
+			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
