@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -14,10 +16,14 @@ import (
 // policy saw, in whatever order it saw them. So for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is
 // positive: importance weights of a log of Decisions are unbiased.
 type Decision struct {
+	ID            string // names the decision in a Feedback
 	Action        int
 	Probabilities []float32 // of single precision, to which their sum is 1
 	Scheme        Scheme
 }
+
+// Prob is the probability that the action had of being taken.
+func (d Decision) Prob() float64 { return float64(d.Probabilities[d.Action]) }
 
 // Scheme says how the probabilities of an agent's decisions come about: (1 - Floor) times those that the Policy gives
 // for the values of so many Functions, drawn anew for each decision, plus Floor over the number of actions. It is for
@@ -28,22 +34,40 @@ type Scheme struct {
 	Floor     float64 // the chance that an action is taken uniformly at random
 }
 
-// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms. The error is ErrNotFinite when
-// a value that the policy saw is not finite.
+// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms. Both may differ from call to
+// call. The agent remembers the input of the action, for the Feedback to come: see Config.Pending. The error is
+// ErrNotFinite when a value that the policy saw is not finite, and that of ctx when it is done before the decision is;
+// a compilation that the call did not wait for goes on, for the next one.
 //
 // A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12,
 // 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
 // beforehand. A Policy is told which actions are there: see explore.Moment.
-func (a *Agent) Act(actions [][]float32) (Decision, error) {
+func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
 	if err := a.checkInputs(actions); err != nil {
 		return Decision{}, err
 	}
-	return a.decide(actions, padded(len(actions)), a.decisions.Add(1)-1)
+	size := padded(len(actions))
+	if err := a.ready(ctx, size); err != nil {
+		return Decision{}, err
+	}
+	number := a.decisions.Add(1) - 1
+	d, err := a.decide(actions, size, number)
+	if err != nil {
+		return Decision{}, err
+	}
+	x := []float32{float32(d.Action)}
+	if actions != nil {
+		x = actions[d.Action]
+	}
+	d.ID = a.pending.put(number, x, time.Now())
+	return d, nil
 }
 
 // decide makes decision so many, counted from 0, with actions padded to a size.
-func (a *Agent) decide(actions [][]float32, size int, number uint32) (Decision, error) {
-	out, err := a.ask(shape{inputs: size}, actions, number)
+func (a *Agent) decide(actions [][]float32, size int, number uint64) (Decision, error) {
+	belief := a.belief()
+	defer belief.drop()
+	out, err := a.ask(shape{inputs: size}, belief, actions, uint32(number))
 	if err != nil {
 		return Decision{}, err
 	}

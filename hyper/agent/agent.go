@@ -2,7 +2,7 @@
 // is the learner that the experiments run, with one run. [Arms], [Linear] and [Neural] make one for rewards of any
 // scale.
 //
-// An agent that makes an Observation after each act takes the very actions that its Config.Learner takes in an
+// An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
 package agent
 
@@ -23,7 +23,7 @@ import (
 )
 
 // Agent is a belief that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
-// complete state while Observe and Train make the next.
+// complete state while Observe, Add, Learn and the background learner make the next.
 type Agent struct {
 	config  Config // with its defaults
 	backend compute.Backend
@@ -32,18 +32,30 @@ type Agent struct {
 	read    []int    // places in names of what Act and Sample read
 
 	learning sync.Mutex // held while the next state is made
+	closed   bool
 	observe  *update
 	train    *update
 
 	reading sync.Mutex // held while now changes hands
 	now     *snapshot
 
-	decisions, samples atomic.Uint32 // calls of Act and Sample so far: each has random numbers of its own
-	programs           programs      // of Act and Sample
+	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
+	pending            pending
+	background         *background // nil where there is none
+	programs           programs    // of Act and Sample
 }
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.
 func New(c Config) (*Agent, error) {
+	a, err := newAgent(c)
+	if err == nil {
+		a.start()
+	}
+	return a, err
+}
+
+// newAgent is New without the background learner.
+func newAgent(c Config) (*Agent, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -52,7 +64,7 @@ func New(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, backend: b}
+	a := &Agent{config: c, backend: b, pending: pending{size: c.Pending, expire: c.Expire}}
 	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}

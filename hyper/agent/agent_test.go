@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,16 +33,16 @@ func armsModel(arms, m int) hyper.Model {
 
 // A recommender with three items, of which the last is liked most often.
 func Example() {
-	bandit := must.M1(agent.Arms(3))
+	bandit, ctx := must.M1(agent.Arms(3)), context.Background()
 	likes, users, plays := []float64{0.2, 0.5, 0.8}, rand.New(rand.NewPCG(1, 2)), make([]int, 3)
 	for range 300 {
-		shown := must.M1(bandit.Act(nil)).Action
+		shown := must.M1(bandit.Act(ctx, nil))
 		liked := float32(0)
-		if users.Float64() < likes[shown] {
+		if users.Float64() < likes[shown.Action] {
 			liked = 1
 		}
-		must.M(bandit.Observe([]float32{float32(shown)}, liked))
-		plays[shown]++
+		must.M(bandit.Observe(ctx, agent.Feedback{ID: shown.ID, Reward: liked}))
+		plays[shown.Action]++
 	}
 	fmt.Println("shown most often: the last item:", plays[2] > 200)
 	// Output: shown most often: the last item: true
@@ -69,7 +70,7 @@ func TestRegressionTightensAtTheData(t *testing.T) {
 		x := float32(i)/16 - 0.5
 		must.M(a.Add([]float32{x}, float32(math.Sin(3*float64(x)))))
 	}
-	must.M(a.Train(800))
+	must.M(a.Learn(context.Background(), 800))
 	after := spread(must.M1(a.Sample(at, 200)))
 	if !(after[0] < before[0]/2 && after[1] < before[1]/2) {
 		t.Errorf("spread at the data %.2f before and %.2f after training", before, after)
@@ -119,17 +120,17 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 		}
 		a := must.M1(agent.New(c))
 		for i := range 5 {
-			must.M(a.Observe(inputs[i%3], float32(i)))
+			must.M(a.Told(inputs[i%3], float32(i)))
 		}
 		path := filepath.Join(t.TempDir(), "agent")
 		must.M(a.Save(path))
 		b := must.M1(agent.Load(c, path))
 		for i := range 5 {
 			for _, x := range []*agent.Agent{a, b} {
-				must.M(x.Observe(inputs[i%3], 1))
+				must.M(x.Told(inputs[i%3], 1))
 			}
-			da, db := must.M1(a.Act(inputs)), must.M1(b.Act(inputs))
-			if !reflect.DeepEqual(da, db) {
+			da, db := must.M1(a.Act(context.Background(), inputs)), must.M1(b.Act(context.Background(), inputs))
+			if !reflect.DeepEqual(da.Nameless(), db.Nameless()) {
 				t.Fatalf("%s: decision %d: %v by the original, %v by the loaded agent", name, i, da, db)
 			}
 		}
@@ -150,11 +151,11 @@ func TestBadInput(t *testing.T) {
 	}))
 	nan := float32(math.NaN())
 	for name, err := range map[string]error{
-		"arm":      a.Observe([]float32{2}, 0),
-		"finite":   a.Observe([]float32{0}, nan),
-		"numbers":  a.Observe([]float32{0, 1}, 0),
-		"no data":  a.Train(1),
-		"negative": a.Train(-1),
+		"arm":      a.Told([]float32{2}, 0),
+		"finite":   a.Told([]float32{0}, nan),
+		"numbers":  a.Told([]float32{0, 1}, 0),
+		"no data":  a.Learn(context.Background(), 1),
+		"negative": a.Learn(context.Background(), -1),
 	} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got error %v", name, err)

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -49,9 +50,9 @@ func BenchmarkAct(b *testing.B) {
 						x[i] = make([]float32, 20)
 						x[i][i%20] = 1
 					}
-					must.M1(a.Act(x))
+					must.M1(a.Act(context.Background(), x))
 					for b.Loop() {
-						must.M1(a.Act(x))
+						must.M1(a.Act(context.Background(), x))
 					}
 				})
 			}
@@ -79,9 +80,9 @@ func BenchmarkObserve(b *testing.B) {
 					}))
 					x := make([]float32, 20)
 					x[3] = 1
-					must.M(a.Observe(x, 1))
+					must.M(a.Told(x, 1))
 					for b.Loop() {
-						must.M(a.Observe(x, 1))
+						must.M(a.Told(x, 1))
 					}
 				})
 			}

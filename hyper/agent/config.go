@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -27,9 +28,16 @@ type Config struct {
 	// Floor is the chance, in (0, 1], that Act takes an action uniformly at random instead of by the Policy: no action
 	// has a probability below Floor over the number of actions. 0 is 0.01, and a negative number none, as in
 	// experiments.
-	Floor   float64
-	Seed    uint64
-	Backend string // as backend.Open; "" is its default
+	Floor float64
+	// Pending is how many decisions the agent remembers for their feedback: when there are more, the oldest has expired.
+	// 0 is 65,536.
+	Pending int
+	// Expire is the age at which a decision's feedback comes too late; 0 is none.
+	Expire time.Duration
+	// Background trains while the agent acts; nil makes Observe train.
+	Background *Background
+	Seed       uint64
+	Backend    string // as backend.Open; "" is its default
 }
 
 func (c Config) withDefaults() Config {
@@ -39,6 +47,8 @@ func (c Config) withDefaults() Config {
 	c.Learner = c.Learner.WithDefaults()
 	c.Floor = cmp.Or(c.Floor, 0.01)
 	c.Replay = cmp.Or(c.Replay, Growth)
+	c.Pending = cmp.Or(c.Pending, mostPending)
+	c.Background = c.Background.withDefaults()
 	if t := &c.Learner.Train; t.Replays() {
 		t.Inputs = max(c.Features, 0)
 		if c.Replay == Growth {
@@ -55,7 +65,18 @@ func (c Config) validate() error {
 		c.checkFeatures(),
 		faults.Known("Replay", c.Replay),
 		checkFloor(c.Floor),
+		c.checkPending(),
+		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
+}
+
+// checkPending reports a Pending or an Expire that is out of range.
+func (c Config) checkPending() error {
+	err := faults.AtLeast("Pending", c.Pending, 1)
+	if c.Expire < 0 {
+		err = errors.Join(err, fmt.Errorf("Expire must not be negative, got %v", c.Expire))
+	}
+	return err
 }
 
 // checkFeatures reports Features that are not the inputs of the belief.

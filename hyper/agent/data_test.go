@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func TestDataKept(t *testing.T) {
 				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) || replay != agent.Window && len(got) != 7 {
 					t.Errorf("%s, %s: with more room after all was full data %v", name, replay, got)
 				}
-				must.M(b.Observe(must.M1(b.Data())[0].X, 0.5))
+				must.M(b.Told(must.M1(b.Data())[0].X, 0.5))
 
 				c.Learner.Train.Capacity = 4
 				if _, err := agent.Load(c, early); err == nil || !strings.Contains(err.Error(), "Train.Capacity") {
@@ -113,7 +114,7 @@ func TestGrowth(t *testing.T) {
 	whole := must.M1(agent.New(c))
 	for _, a := range []*agent.Agent{growing, whole} {
 		teach(a, 0, 0, 1100)
-		must.M(a.Train(3))
+		must.M(a.Learn(context.Background(), 3))
 	}
 	if got := responses(t, growing); !slices.Equal(got, upTo(0, 1100)) {
 		t.Errorf("%d data", len(got))
@@ -153,7 +154,7 @@ func TestSums(t *testing.T) {
 			}
 			a := must.M1(agent.New(c))
 			teach(a, features, 0, 5)
-			must.M(a.Train(1))
+			must.M(a.Learn(context.Background(), 1))
 			if _, err := a.Data(); !errors.Is(err, agent.ErrNoData) || a.Size() != 5 {
 				t.Errorf("%d features: of %d data error %v", features, a.Size(), err)
 			}

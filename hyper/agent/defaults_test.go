@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -165,7 +166,7 @@ func learn(t *testing.T, p problem, set func(c *agent.Config)) (seen, unseen, sp
 		for i := from; i < to; i++ {
 			must.M(a.Add(x[i], y[i]))
 		}
-		must.M(a.Train(to - from))
+		must.M(a.Learn(context.Background(), to-from))
 	}
 	f := must.M1(a.Sample(x, 50))
 	measure := func(from, to int) (rmse, sd float64) {

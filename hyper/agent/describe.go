@@ -100,8 +100,11 @@ func typed(v reflect.Value, depth int) any {
 	return out
 }
 
-// differences names the fields in which two descriptions differ, each with both values. The Backend may differ, the
-// Learner.Train.Capacity is compared with the data by Load, and functions with what they drew.
+// serving are the fields of a Config that say how an agent runs, and not what it is.
+var serving = []string{"Backend", "Pending", "Expire", "Background"}
+
+// differences names the fields in which two descriptions differ, each with both values. Those that are serving may
+// differ, the Learner.Train.Capacity is compared with the data by Load, and functions with what they drew.
 func differences(saved, own []byte) ([]string, error) {
 	a, err := parsed(saved)
 	if err != nil {
@@ -122,7 +125,9 @@ func parsed(description []byte) (v any, err error) {
 }
 
 func differ(at string, a, b any) []string {
-	if at == "Backend" || at == "Learner.Train.Capacity" || isFunction(a) || isFunction(b) || reflect.DeepEqual(a, b) {
+	top, _, _ := strings.Cut(at, ".")
+	if slices.Contains(serving, top) || at == "Learner.Train.Capacity" || isFunction(a) || isFunction(b) ||
+		reflect.DeepEqual(a, b) {
 		return nil
 	}
 	x, isMap := a.(map[string]any)

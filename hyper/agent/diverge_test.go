@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -38,11 +39,11 @@ func TestOneAbsurdInput(t *testing.T) {
 				}, Features: 2, Backend: backend.Go}
 				a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
 				for _, x := range []*agent.Agent{a, b} {
-					must.M(x.Observe([]float32{1, 0}, 1))
+					must.M(x.Told([]float32{1, 0}, 1))
 				}
 				good, before := filepath.Join(t.TempDir(), "agent"), filepath.Join(t.TempDir(), "before")
 				must.M(b.Save(before))
-				err := a.Observe([]float32{absurd, 1}, 1)
+				err := a.Told([]float32{absurd, 1}, 1)
 				if absurd == 1e20 && !errors.Is(err, agent.ErrNotFinite) {
 					t.Errorf("%s: error %v", name, err)
 				}
@@ -54,10 +55,10 @@ func TestOneAbsurdInput(t *testing.T) {
 					t.Errorf("%s: the agent is not what it was", name)
 				}
 				for _, x := range []*agent.Agent{a, b} {
-					must.M(x.Observe([]float32{0, 1}, -1))
+					must.M(x.Told([]float32{0, 1}, -1))
 				}
-				x, y := must.M1(a.Act([][]float32{{1, 0}, {0, 1}})), must.M1(b.Act([][]float32{{1, 0}, {0, 1}}))
-				if fmt.Sprint(x) != fmt.Sprint(y) {
+				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})), must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
+				if fmt.Sprint(x.Nameless()) != fmt.Sprint(y.Nameless()) {
 					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
 				}
 				must.M1(agent.Load(c, good))
@@ -87,17 +88,17 @@ func TestTrainingThatDiverges(t *testing.T) {
 		c.Learner.StepSize, c.Backend, c.Learner.Train.Capacity = 1e30, backend.Go, 10
 		a := must.M1(agent.New(c))
 		x := [][]float32{{1}, {2}}
-		before := fmt.Sprint(must.M1(must.M1(agent.New(c)).Act(x)))
-		if err := a.Observe([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
+		before := fmt.Sprint(must.M1(must.M1(agent.New(c)).Act(context.Background(), x)).Nameless())
+		if err := a.Told([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
 			t.Errorf("%s: Observe: %d data, error %v", name, a.Size(), err)
 		}
 		must.M(a.Add([]float32{1}, 1))
 		path := filepath.Join(t.TempDir(), "agent")
 		must.M(a.Save(path))
-		if err := a.Train(3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
+		if err := a.Learn(context.Background(), 3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
 			t.Errorf("%s: Train: %d data, error %v", name, a.Size(), err)
 		}
-		if d := fmt.Sprint(must.M1(a.Act(x))); d != before {
+		if d := fmt.Sprint(must.M1(a.Act(context.Background(), x)).Nameless()); d != before {
 			t.Errorf("%s: decision %v after training that failed, %v before", name, d, before)
 		}
 		must.M(a.Save(path))
@@ -111,7 +112,7 @@ func TestActOnAbsurdInputs(t *testing.T) {
 		Belief: netModel(2, 8, 4, base.ActivationReLU), Train: train.Config{Capacity: 10},
 	}, Features: 2, Backend: backend.Go}))
 	for _, x := range []float32{1e20, 1e38} {
-		if _, err := a.Act([][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
+		if _, err := a.Act(context.Background(), [][]float32{{1, 0}, {x, -x}}); !errors.Is(err, agent.ErrNotFinite) {
 			t.Errorf("input %v: error %v", x, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"math"
 	"path/filepath"
@@ -19,7 +20,10 @@ import (
 // Files that another program wrote, with a checksum that is right: each is refused with its reason.
 func TestForeignFiles(t *testing.T) {
 	a := ensemble(backend.Go, nil, base.Linear{Features: 2})
-	must.M(a.Observe([]float32{1, 2}, 3))
+	must.M(a.Told([]float32{1, 2}, 3))
+	for range 2 {
+		must.M1(a.Act(context.Background(), [][]float32{{1, 2}}))
+	}
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
 	nu := a.place("nu.0")
@@ -28,7 +32,7 @@ func TestForeignFiles(t *testing.T) {
 		want   string
 	}{
 		"unchanged":      {func(*file, []*tensors.Tensor) {}, ""},
-		"no format":      {func(f *file, _ []*tensors.Tensor) { f.Format = "" }, `its format is "", and this version reads "hypermodels agent 3"`},
+		"no format":      {func(f *file, _ []*tensors.Tensor) { f.Format = "" }, `its format is "", and this version reads "hypermodels agent 4"`},
 		"format 2":       {func(f *file, _ []*tensors.Tensor) { f.Format = "hypermodels agent 2" }, "make the agent anew"},
 		"configuration":  {func(f *file, _ []*tensors.Tensor) { f.Fingerprint = "0" }, "fingerprint"},
 		"many rows":      {func(f *file, _ []*tensors.Tensor) { f.Data.Rows = 1 << 40 }, "Train.Capacity"},
@@ -38,6 +42,10 @@ func TestForeignFiles(t *testing.T) {
 		"oldest":         {func(f *file, _ []*tensors.Tensor) { f.Data.Oldest = 100 }, "damaged"},
 		"names":          {func(f *file, _ []*tensors.Tensor) { f.Names[0] = "nu.9" }, "another version"},
 		"not finite":     {func(_ *file, s []*tensors.Tensor) { set(s[nu], float32(math.NaN())) }, "not finite"},
+		"no decision":    {func(f *file, _ []*tensors.Tensor) { f.Pending[1].Number = 2 }, "waits for feedback"},
+		"decision twice": {func(f *file, _ []*tensors.Tensor) { f.Pending[1].Number = 0 }, "waits for feedback"},
+		"other inputs":   {func(f *file, _ []*tensors.Tensor) { f.Pending = f.Pending[:1] }, "inputs of 1 decisions"},
+		"wild inputs":    {func(_ *file, s []*tensors.Tensor) { set(s[len(s)-1], float32(math.Inf(1))) }, "not finite"},
 		"another anchor": {func(_ *file, s []*tensors.Tensor) { set(s[slices.Index(a.names, "anchor.0")], 5) }, "another initializer"},
 	} {
 		var f file

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,19 +10,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Observe adds the datum (x, y) and makes a round of SGD steps on the data. x has Features numbers, or is one arm. It
-// never ends: what is kept of many data says Config.Replay. Either both happen or, with an error, neither; the error is
-// ErrNotFinite when training on the datum diverges or when the datum is too large for single precision.
-func (a *Agent) Observe(x []float32, y float32) error {
-	return a.learn(a.added(x, y), a.trained)
+// ErrClosed says that the agent has been closed, and learns no more.
+var ErrClosed = errors.New("the agent is closed")
+
+// Add adds a datum (x, y) that no decision of the agent stands behind, without training. x has Features numbers, or is
+// one arm. It never ends: what is kept of many data says Config.Replay. The error is ErrNotFinite when the datum is too
+// large for single precision, and ErrClosed after Close.
+func (a *Agent) Add(x []float32, y float32) error {
+	defer a.background.wake()
+	return a.learn(a.added(x, y))
 }
 
-// Add adds the datum (x, y) without training. Its errors are those of Observe.
-func (a *Agent) Add(x []float32, y float32) error { return a.learn(a.added(x, y)) }
-
-// Train makes so many rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
-// error is ErrNotFinite when they diverge; the agent is then what it was before all of them.
-func (a *Agent) Train(rounds int) error {
+// Learn makes a number of rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
+// error is ErrNotFinite when they diverge, that of ctx when it is done before they are, and ErrClosed after Close; the
+// agent is then what it was before all of them.
+func (a *Agent) Learn(ctx context.Context, rounds int) error {
 	if rounds < 0 {
 		return fmt.Errorf("the number of rounds must not be negative, got %d", rounds)
 	}
@@ -30,9 +33,29 @@ func (a *Agent) Train(rounds int) error {
 	}
 	steps := make([]step, rounds)
 	for i := range steps {
-		steps[i] = a.trained
+		steps[i] = func(s *snapshot) (*snapshot, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return a.trained(s)
+		}
 	}
 	return a.learn(steps...)
+}
+
+// Close ends the background learner, if there is one. The agent still acts, and is sampled and saved; it learns no
+// more. It may be called again.
+func (a *Agent) Close() {
+	a.learning.Lock()
+	closed := a.closed
+	a.closed = true
+	a.learning.Unlock()
+	if b := a.background; b != nil {
+		if !closed {
+			close(b.stop)
+		}
+		<-b.done
+	}
 }
 
 // Size is the number of data observed.
@@ -42,6 +65,13 @@ func (a *Agent) Size() int {
 	return a.now.data.Seen
 }
 
+// Rounds is the number of rounds of SGD steps made.
+func (a *Agent) Rounds() int {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	return a.now.rounds
+}
+
 // step makes the next snapshot; it leaves the last as it is.
 type step func(*snapshot) (*snapshot, error)
 
@@ -49,6 +79,14 @@ type step func(*snapshot) (*snapshot, error)
 func (a *Agent) learn(steps ...step) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
+	return a.learnLocked(steps...)
+}
+
+// learnLocked is learn where the caller holds a.learning.
+func (a *Agent) learnLocked(steps ...step) error {
+	if a.closed {
+		return ErrClosed
+	}
 	s := a.current()
 	for _, next := range steps {
 		made, err := next(s)

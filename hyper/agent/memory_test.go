@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,8 +43,8 @@ func TestMemoryOfStates(t *testing.T) {
 		}))
 		observe := func(n int) {
 			for i := range n {
-				must.M(a.Observe([]float32{1, 0, float32(i%3) / 3, 0}, 1))
-				must.M1(a.Act(make4(3)))
+				must.M(a.Told([]float32{1, 0, float32(i%3) / 3, 0}, 1))
+				must.M1(a.Act(context.Background(), make4(3)))
 			}
 		}
 		observe(10)
@@ -94,9 +95,9 @@ func TestSideBySide(t *testing.T) {
 		}
 		path := t.TempDir() + "/agent"
 		for range 2 {
-			side(func(i int) error { _, err := a.Act(make4(1 + i%3)); return err })
+			side(func(i int) error { _, err := a.Act(context.Background(), make4(1+i%3)); return err })
 			side(func(i int) error { _, err := a.Sample(make4(2), 1+i%shapes); return err })
-			side(func(i int) error { return a.Observe([]float32{1, 0, float32(i % 3), 0}, 0.5) })
+			side(func(i int) error { return a.Told([]float32{1, 0, float32(i % 3), 0}, 0.5) })
 		}
 		side(func(int) error { return a.Save(path) })
 		side(func(int) error { data, err := a.Data(); return errors.Join(err, tooMany(data, 32)) })

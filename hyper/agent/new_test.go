@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,8 +29,8 @@ func ExampleArms() {
 	sales, customers := []float64{4000, 5000, 4500}, rand.New(rand.NewPCG(1, 2))
 	chosen := make([]int, 3)
 	for range 300 {
-		price := must.M1(seller.Act(nil)).Action
-		must.M(seller.Observe([]float32{float32(price)}, float32(sales[price]+300*customers.NormFloat64())))
+		price := must.M1(seller.Act(context.Background(), nil)).Action
+		must.M(seller.Told([]float32{float32(price)}, float32(sales[price]+300*customers.NormFloat64())))
 		chosen[price]++
 	}
 	fmt.Println("chosen most often: price 1:", chosen[1] > 200)
@@ -49,8 +50,8 @@ func ExampleLinear() {
 				best = i
 			}
 		}
-		choice := must.M1(clerk.Act(offers)).Action
-		must.M(clerk.Observe(offers[choice], worth(offers[choice])+float32(r.NormFloat64())))
+		choice := must.M1(clerk.Act(context.Background(), offers)).Action
+		must.M(clerk.Told(offers[choice], worth(offers[choice])+float32(r.NormFloat64())))
 		if customer >= 50 && choice == best {
 			late++
 		}
@@ -65,9 +66,9 @@ func ExampleNeural() {
 	doses := [][]float32{{-1.5}, {-1}, {-0.5}, {0}, {0.5}, {1}, {1.5}}
 	r, chosen := rand.New(rand.NewPCG(1, 2)), make([]int, len(doses))
 	for range 150 {
-		dose := must.M1(doctor.Act(doses)).Action
+		dose := must.M1(doctor.Act(context.Background(), doses)).Action
 		x := float64(doses[dose][0])
-		must.M(doctor.Observe(doses[dose], float32(100-10*(x-0.5)*(x-0.5)+r.NormFloat64())))
+		must.M(doctor.Told(doses[dose], float32(100-10*(x-0.5)*(x-0.5)+r.NormFloat64())))
 		chosen[dose]++
 	}
 	fmt.Println("chosen most often: the dose 0.5:", chosen[4] > 60)
@@ -226,7 +227,7 @@ func TestSamplesAreInUnits(t *testing.T) {
 	} {
 		for range 100 {
 			x := []float32{float32(r.NormFloat64()), float32(r.NormFloat64())}
-			must.M(a.Observe(x, 1e4*(50+x[0]+float32(0.1*r.NormFloat64()))))
+			must.M(a.Told(x, 1e4*(50+x[0]+float32(0.1*r.NormFloat64()))))
 		}
 		at := [][]float32{{0, 0}, {1, 0}, {-1, 0}}
 		mean := make([]float64, 3)
@@ -289,7 +290,7 @@ func TestAgentIsTheLearner(t *testing.T) {
 						x = append(x, p.inputs[at:at+problem.Features])
 					}
 				}
-				action := must.M1(a.Act(x)).Action
+				action := must.M1(a.Act(context.Background(), x)).Action
 				if action != int(p.actions[run]) {
 					t.Errorf("%s, seed %d, period %d: action %d, in the simulation %d", name, seed, i, action, p.actions[run])
 					break
@@ -298,7 +299,7 @@ func TestAgentIsTheLearner(t *testing.T) {
 				if x != nil {
 					input = x[action]
 				}
-				must.M(a.Observe(input, p.rewards[run]))
+				must.M(a.Told(input, p.rewards[run]))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -29,6 +30,8 @@ type program struct {
 	shape shape
 	exec  *Exec
 	users int
+
+	compiled atomic.Bool
 }
 
 // use returns the program of a shape, and makes it where there is none. The caller calls done.
@@ -89,15 +92,13 @@ func (a *Agent) program(s shape) (*program, error) {
 	})
 }
 
-// ask calls the program of a shape: number is how many calls were before, x the inputs or nil.
-func (a *Agent) ask(s shape, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
+// ask calls the program of a shape with a belief: number is how many calls were before, x the inputs or nil.
+func (a *Agent) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
 	p, err := a.program(s)
 	if err != nil {
 		return nil, err
 	}
 	defer a.programs.done(p)
-	belief := a.belief()
-	defer belief.drop()
 	more := []any{number}
 	if x != nil {
 		inputs := a.inputs(x, s.inputs)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -52,7 +53,7 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 					return
 				}
 				a, x := ensemble(on, p, line), someInputs(5)
-				for number := range uint32(6) {
+				for number := range uint64(6) {
 					want := must.M1(a.decide(x, 5, number))
 					for _, size := range []int{6, 16} {
 						got := must.M1(a.decide(x, size, number))
@@ -111,8 +112,8 @@ func TestFewProgramsAreKept(t *testing.T) {
 	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
 	built = 0
 	for n := 1; n <= 100; n++ {
-		must.M1(a.Act(someInputs(n)))
-		must.M1(a.Act(someInputs(n)))
+		must.M1(a.Act(context.Background(), someInputs(n)))
+		must.M1(a.Act(context.Background(), someInputs(n)))
 	}
 	if built != 14 || len(a.programs.all) != 14 { // 1, 2, 3, 4, 6 ... 64, 96, 128
 		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
@@ -120,7 +121,7 @@ func TestFewProgramsAreKept(t *testing.T) {
 	for n := range 30 {
 		must.M1(a.Sample(someInputs(2), n+1))
 	}
-	must.M1(a.Act(someInputs(2)))
+	must.M1(a.Act(context.Background(), someInputs(2)))
 	if built != 14+30+1 || len(a.programs.all) != mostPrograms {
 		t.Errorf("%d programs built, %d kept", built, len(a.programs.all))
 	}
@@ -144,15 +145,15 @@ func TestWarmup(t *testing.T) {
 		for i := range 3 {
 			for _, n := range []int{3, 5, 6} {
 				x := someInputs(n)
-				got := must.M1(warm.Act(x))
-				must.M(warm.Observe(x[got.Action], 1))
+				got := must.M1(warm.Act(context.Background(), x))
+				must.M(warm.Told(x[got.Action], 1))
 				if on != backend.Go { // compiling would take seconds
 					continue
 				}
-				if want := must.M1(cold.Act(x)); got.Action != want.Action {
+				if want := must.M1(cold.Act(context.Background(), x)); got.Action != want.Action {
 					t.Errorf("%d of %d actions: %v, %v without a warmup", i, n, got, want)
 				}
-				must.M(cold.Observe(x[got.Action], 1))
+				must.M(cold.Told(x[got.Action], 1))
 			}
 		}
 		if built != before || before < 3 { // Train, and Act twice

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -54,7 +55,7 @@ func TestImportanceWeightsAreUnbiased(t *testing.T) {
 			}))
 			var mean, variance [3]float64
 			for range decisions {
-				d := must.M1(a.Act(nil))
+				d := must.M1(a.Act(context.Background(), nil))
 				for x, q := range d.Probabilities {
 					if !(q > 0) {
 						t.Fatalf("probabilities %v: an action that can be taken has none", d.Probabilities)
@@ -79,7 +80,7 @@ func TestFloor(t *testing.T) {
 		a := must.M1(agent.New(agent.Config{Learner: learner.Learner{
 			Belief: believing(0, 100, 0, 0),
 		}, Floor: floor, Backend: backend.Go}))
-		d := must.M1(a.Act(nil))
+		d := must.M1(a.Act(context.Background(), nil))
 		want := []float32{least, 1 - 3*least, least, least}
 		for x, p := range d.Probabilities {
 			if math.Abs(float64(p-want[x])) > 1e-6 {
@@ -114,7 +115,7 @@ func TestScheme(t *testing.T) {
 		}},
 	} {
 		c.Learner.Belief, c.Backend = believing(0, 1), backend.Go
-		if d := must.M1(must.M1(agent.New(c)).Act(nil)); d.Scheme != want {
+		if d := must.M1(must.M1(agent.New(c)).Act(context.Background(), nil)); d.Scheme != want {
 			t.Errorf("scheme %+v, want %+v", d.Scheme, want)
 		}
 	}
@@ -144,7 +145,7 @@ func TestPolicyThatCountsActions(t *testing.T) {
 	}))
 	for _, n := range []int{1, 3, 5, 7} {
 		for range 20 {
-			d := must.M1(a.Act(make1(n)))
+			d := must.M1(a.Act(context.Background(), make1(n)))
 			for x, p := range d.Probabilities {
 				if math.Abs(float64(p)*float64(n)-1) > 1e-6 || d.Action >= n {
 					t.Errorf("%d actions: action %d has probability %v, and %d was taken", n, x, p, d.Action)
@@ -178,7 +179,7 @@ func TestAnnealingCountsDecisions(t *testing.T) {
 			must.M(a.Save(path))
 			a = must.M1(agent.Load(c, path))
 		}
-		p := must.M1(a.Act(nil)).Probabilities
+		p := must.M1(a.Act(context.Background(), nil)).Probabilities
 		if got, want := float64(min(p[0], p[1])), 15/(30+float64(decision)); math.Abs(got-want) > 1e-6 {
 			t.Fatalf("decision %d: probabilities %v, the lesser is not %v", decision, p, want)
 		}
@@ -190,15 +191,15 @@ func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 	c := agent.Config{Learner: learner.Learner{Belief: believing(0, 0.1, 0.2)}, Backend: backend.Go}
 	a, b := must.M1(agent.New(c)), must.M1(agent.New(c))
 	for range 3 {
-		must.M1(a.Act(nil))
+		must.M1(a.Act(context.Background(), nil))
 	}
 	if !reflect.DeepEqual(must.M1(a.Sample(nil, 4)), must.M1(b.Sample(nil, 4))) {
 		t.Error("decisions change samples")
 	}
 	for range 3 {
-		must.M1(b.Act(nil))
+		must.M1(b.Act(context.Background(), nil))
 	}
-	if x, y := fmt.Sprint(must.M1(a.Act(nil))), fmt.Sprint(must.M1(b.Act(nil))); x != y {
+	if x, y := fmt.Sprint(must.M1(a.Act(context.Background(), nil)).Nameless()), fmt.Sprint(must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
 		t.Errorf("a sample changes decisions: %s, %s", x, y)
 	}
 }

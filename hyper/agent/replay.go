@@ -107,7 +107,7 @@ func (c Config) inLoss(d contents) int {
 	return d.Seen
 }
 
-// Datum is an input, as Observe takes it, and its response.
+// Datum is an input, as Add takes it, and its response.
 type Datum struct {
 	X []float32
 	Y float32

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -12,13 +13,20 @@ import (
 // the units of the responses. Each call draws anew; nil inputs are all arms. Samples do not count as decisions.
 // Programs are compiled and kept as those of Act are, for each n and rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
+	belief := a.belief()
+	defer belief.drop()
+	return a.sample(belief, x, n, &a.samples)
+}
+
+// sample draws from a belief of which samples have been drawn.
+func (a *Agent) sample(belief *snapshot, x [][]float32, n int, samples *atomic.Uint64) ([][]float32, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
 	}
 	if err := a.checkInputs(x); err != nil {
 		return nil, err
 	}
-	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, x, a.samples.Add(1)-1)
+	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, belief, x, uint32(samples.Add(1)-1))
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// format is the format of the files that Save writes, and the only one that Load reads.
-const format = "hypermodels agent 3"
+// format is the format of the files that Save writes. Load also reads the one before it, which has no decisions that
+// wait for feedback.
+const (
+	format     = "hypermodels agent 4"
+	lastFormat = "hypermodels agent 3"
+)
 
 // file is an agent as Save writes it, before its state.
 type file struct {
@@ -27,8 +31,9 @@ type file struct {
 	Names       []string
 	Data        contents
 	Rounds      int
-	Decisions   uint32
-	Samples     uint32
+	Decisions   uint64
+	Samples     uint64
+	Pending     []waitingRow // decisions whose feedback may come, without their inputs
 }
 
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
@@ -38,13 +43,24 @@ func (a *Agent) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	s := a.current()
+	s, waiting := a.whole()
 	defer s.drop()
+	rows, inputs := saving(waiting)
+	defer free(inputs...)
 	return saved.Write(path, file{
 		Format: format, Version: hyper.Version,
 		Config: description, Fingerprint: fingerprint(description),
 		Names: a.names, Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
-	}, s.tensors())
+		Pending: rows,
+	}, slices.Concat(s.tensors(), inputs))
+}
+
+// whole holds the agent's state, and returns the decisions that it remembers, as they were at one time; the caller drops
+// the state.
+func (a *Agent) whole() (*snapshot, []waiting) {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	return a.current(), a.pending.all()
 }
 
 // Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
@@ -70,7 +86,7 @@ func load(c Config, path string) (*Agent, error) {
 	if err := f.check(c); err != nil {
 		return nil, err
 	}
-	a, err := New(c)
+	a, err := newAgent(c)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +94,8 @@ func load(c Config, path string) (*Agent, error) {
 	if err := saved.Read(path, &f, &state); err != nil {
 		return nil, err
 	}
-	if err := a.accepts(f, state); err != nil {
+	waiting, err := a.accepts(f, &state)
+	if err != nil {
 		free(state...)
 		return nil, err
 	}
@@ -95,12 +112,15 @@ func load(c Config, path string) (*Agent, error) {
 	a.become(s)
 	a.decisions.Store(f.Decisions)
 	a.samples.Store(f.Samples)
+	a.pending.restore(waiting, f.Decisions)
+	a.start()
+	a.background.wake()
 	return a, nil
 }
 
 // check compares a file with a configuration.
 func (f file) check(c Config) error {
-	if f.Format != format {
+	if f.Format != format && f.Format != lastFormat {
 		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, format)
 	}
 	if f.Fingerprint != fingerprint(f.Config) {
@@ -128,8 +148,19 @@ func (f file) check(c Config) error {
 	return nil
 }
 
-// accepts compares a state that was read with the agent's own, of no data.
-func (a *Agent) accepts(f file, state []*tensors.Tensor) error {
+// accepts compares a state that was read with the agent's own, of no data. It takes the inputs of the decisions that
+// wait for feedback out of the state, and returns these.
+func (a *Agent) accepts(f file, all *[]*tensors.Tensor) ([]waiting, error) {
+	waiting, rest, err := f.waiting(*all, max(a.config.Features, 1))
+	if err == nil {
+		*all = rest
+		err = a.acceptsState(f, rest)
+	}
+	return waiting, err
+}
+
+// acceptsState is the part of accepts of the state alone.
+func (a *Agent) acceptsState(f file, state []*tensors.Tensor) error {
 	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
 		return fmt.Errorf("it was saved by an agent of another configuration, or another version: "+
 			"its state is %v, not %v", f.Names, a.names)

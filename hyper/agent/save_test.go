@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -39,7 +41,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		}
 	}
 	a := must.M1(agent.New(config()))
-	must.M(a.Observe([]float32{1, 0.5}, 1))
+	must.M(a.Told([]float32{1, 0.5}, 1))
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
 	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) || !bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
@@ -98,7 +100,8 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	}
 }
 
-// A file of this format is read by later versions: an agent of three arms that has seen five data. -update writes it.
+// A file of this format is read by later versions: an agent of three arms that has seen five data and waits for the
+// feedback of a decision; and so is one of the format before. -update writes the first.
 func TestFileOfThisFormat(t *testing.T) {
 	c := agent.Config{
 		Learner: learner.Learner{
@@ -111,24 +114,30 @@ func TestFileOfThisFormat(t *testing.T) {
 		Replay:  agent.Growth,
 		Backend: backend.Go,
 	}
-	path := filepath.Join("testdata", "agent-3")
+	path := filepath.Join("testdata", "agent-4")
 	if *update {
 		a := must.M1(agent.New(c))
 		for i := range 5 {
-			must.M(a.Observe([]float32{float32(i % 3)}, float32(i)/4))
+			must.M(a.Told([]float32{float32(i % 3)}, float32(i)/4))
 		}
-		must.M1(a.Act(nil))
+		t.Logf("the decision that waits for feedback is %s", must.M1(a.Act(context.Background(), nil)).ID)
 		must.M(a.Save(path))
 	}
 	testbackend.Each(t, func(t *testing.T, on string) {
-		c.Backend = on
-		a, err := agent.Load(c, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := must.M1(a.Act(nil))
-		if got, want := fmt.Sprintf("%d of %.5f", d.Action, d.Probabilities), "1 of [0.37026 0.28141 0.34833]"; a.Size() != 5 || got != want {
-			t.Errorf("%d data, action %s, want %s", a.Size(), got, want)
+		for _, file := range []string{path, filepath.Join("testdata", "agent-3")} {
+			c.Backend = on
+			a, err := agent.Load(c, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := must.M1(a.Act(context.Background(), nil))
+			if got, want := fmt.Sprintf("%d of %.5f", d.Action, d.Probabilities), "1 of [0.37026 0.28141 0.34833]"; a.Size() != 5 || got != want {
+				t.Errorf("%s: %d data, action %s, want %s", file, a.Size(), got, want)
+			}
+			err = a.Observe(context.Background(), agent.Feedback{ID: "0-4e02f272", Reward: 1})
+			if file == path && (err != nil || a.Size() != 6) || file != path && !errors.Is(err, agent.ErrExpired) {
+				t.Errorf("%s: feedback of the decision that waits: %v, %d data", file, err, a.Size())
+			}
 		}
 	})
 }

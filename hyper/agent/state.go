@@ -48,7 +48,7 @@ func free(all ...*tensors.Tensor) {
 type snapshot struct {
 	state  []*shared // in the order of Agent.names
 	data   contents
-	rounds int // calls of Train so far, those by Observe included
+	rounds int // of SGD steps so far
 }
 
 // newSnapshot holds new tensors.

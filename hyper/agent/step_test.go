@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -51,7 +52,7 @@ func TestArmsLearnThePosterior(t *testing.T) {
 			Belief: items(), NoiseVariance: 0.25,
 		}, Seed: 1, Backend: name}))
 		for likes := 1; likes <= 12; likes++ {
-			must.M(bandit.Observe([]float32{0}, 1))
+			must.M(bandit.Told([]float32{0}, 1))
 			n := 4 * float64(likes)
 			if want, got := n/(n+1), bandit.mean(t); math.Abs(got[0]-want) > 1e-15 || got[1] != 0 || got[2] != 0 {
 				t.Errorf("after %d likes of item 0 the means are %.5v, want %.5f, 0, 0", likes, got, want)
@@ -82,7 +83,7 @@ func TestUnstableStepsAreRefused(t *testing.T) {
 				continue
 			}
 			must.M(err)
-			must.M(a.Observe([]float32{0}, 1))
+			must.M(a.Told([]float32{0}, 1))
 			if mu := a.mean(t)[0]; math.Abs(mu-0.8) > 0.8 { // as far as at the start
 				t.Errorf("%s, a step of %v: the mean after one like is %v, want 0.8", c.Integrate, step, mu)
 			}
@@ -95,7 +96,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	a := must.M1(New(Config{Learner: learner.Learner{
 		Belief: items(), Train: train.Config{Integrate: train.FullData}, NoiseVariance: 1e-4,
 	}, Backend: backend.Go}))
-	must.M(a.Observe([]float32{1}, 5))
+	must.M(a.Told([]float32{1}, 5))
 	if mu := a.mean(t)[1]; math.Abs(mu-5/1.0001) > 1e-4 {
 		t.Errorf("the mean is %v", mu)
 	}
@@ -125,12 +126,12 @@ func TestDataBoundTheStep(t *testing.T) {
 			}
 			y := 2*x[0] - x[1] + float32(r.NormFloat64())
 			for _, a := range agents {
-				must.M(a.Observe(x, y))
+				must.M(a.Told(x, y))
 			}
 		}
 		want := agents[train.Exact].mean(t)
 		for i, tolerance := range map[train.Integration]float64{train.FullData: 1e-4, train.Sampled: 0.05} {
-			must.M(agents[i].Train(100))
+			must.M(agents[i].Learn(context.Background(), 100))
 			for j, got := range agents[i].mean(t) {
 				if !(math.Abs(got-want[j]) < tolerance) {
 					t.Errorf("%s: theta is %v, want %v", i, agents[i].mean(t), want)

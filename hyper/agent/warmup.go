@@ -1,10 +1,11 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 )
 
-// Warmup compiles what Observe, Train, and Act with each of these numbers of actions run, so that none of them compiles
+// Warmup compiles what Observe, Add, Learn, and Act with each of these numbers of actions run, so that none of them compiles
 // later: a service calls it before its first request. It adds no datum and takes no decision. Without features it
 // also compiles Act of all arms. The doublings of Growth compile anew when they come.
 func (a *Agent) Warmup(actions ...int) error {
@@ -25,6 +26,29 @@ func (a *Agent) Warmup(actions ...int) error {
 		}
 	}
 	return nil
+}
+
+// ready waits for the program of Act with a padded number of actions, or until ctx is done.
+func (a *Agent) ready(ctx context.Context, size int) error {
+	if err := ctx.Err(); err != nil || ctx.Done() == nil {
+		return err
+	}
+	p, err := a.program(shape{inputs: size})
+	if err != nil {
+		return err
+	}
+	defer a.programs.done(p)
+	if p.compiled.Load() {
+		return nil
+	}
+	compiled := make(chan error, 1)
+	go func() { compiled <- a.warmAct(size) }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-compiled:
+		return err
+	}
 }
 
 func (a *Agent) warmLearning() error {
@@ -55,5 +79,6 @@ func (a *Agent) warmAct(actions int) error {
 		more = append(more, int32(actions), inputs)
 	}
 	_, err = p.exec.Compile(shapesOf(arguments(belief.tensors(), more...))...)
+	p.compiled.Store(err == nil)
 	return err
 }

@@ -130,15 +130,12 @@ func served(t *testing.T, s *lab.Setting, periods int, seed uint64) (digest uint
 	world := newLive(t, s.World, seed)
 	for period := range periods {
 		x := world.inputs(t, period, features)
-		d, err := a.Act(x)
+		d, err := a.Act(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := []float32{float32(d.Action)}
-		if x != nil {
-			seen = x[d.Action]
-		}
-		if err := a.Observe(seen, world.step(t, period, d.Action)); err != nil {
+		reward := world.step(t, period, d.Action)
+		if err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: reward}); err != nil {
 			t.Fatal(err)
 		}
 		digest = digest*0x01000193 + uint32(d.Action) + 1

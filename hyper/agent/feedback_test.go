@@ -1,0 +1,208 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// sgd is a configuration of two arms, trained by SGD on the Go backend.
+func sgd() agent.Config {
+	return agent.Config{Learner: learner.Learner{Belief: armsModel(2, 3), StepSize: 0.01,
+		Train: train.Config{Capacity: 50, Integrate: train.Sampled}}, Backend: backend.Go}
+}
+
+// Feedback that comes late, in another order, in batches and twice makes the agent that told the data in that order
+// is, bit for bit.
+func TestFeedbackInAnyOrder(t *testing.T) {
+	ctx := context.Background()
+	a, b := must.M1(agent.New(sgd())), must.M1(agent.New(sgd()))
+	var made []agent.Decision
+	for range 6 {
+		made = append(made, must.M1(a.Act(ctx, nil)))
+		must.M1(b.Act(ctx, nil))
+	}
+	reward := func(i int) agent.Feedback { return agent.Feedback{ID: made[i].ID, Reward: float32(i)} }
+	must.M(a.Observe(ctx, reward(4), reward(1)))
+	must.M(a.Observe(ctx, reward(1), reward(5), reward(4)))
+	must.M(a.Observe(ctx, reward(0)))
+	for _, i := range []int{4, 1, 5, 0} {
+		must.M(b.Told([]float32{float32(made[i].Action)}, float32(i)))
+	}
+	for range 3 {
+		x, y := must.M1(a.Act(ctx, nil)), must.M1(b.Act(ctx, nil))
+		if fmt.Sprint(x.Nameless()) != fmt.Sprint(y.Nameless()) || a.Size() != 4 {
+			t.Fatalf("%d data, %v; told in that order %v", a.Size(), x, y)
+		}
+	}
+}
+
+// A Feedback that is not taken is told by an error of its own kind, the others are taken, and it may be sent again.
+func TestFeedbackThatIsNotTaken(t *testing.T) {
+	c, ctx := sgd(), context.Background()
+	c.Pending, c.Expire = 3, time.Hour
+	a := must.M1(agent.New(c))
+	var made []agent.Decision
+	for range 5 {
+		made = append(made, must.M1(a.Act(ctx, nil)))
+	}
+	good, salt := made[4].ID, made[3].ID[strings.Index(made[3].ID, "-"):]
+	for id, want := range map[string]error{
+		made[0].ID: agent.ErrExpired, made[1].ID: agent.ErrExpired, "2" + salt: agent.ErrUnknown, "5" + salt: agent.ErrUnknown,
+		"": agent.ErrUnknown, "4": agent.ErrUnknown, "0004" + salt: agent.ErrUnknown, "no-ID": agent.ErrUnknown,
+		strings.Repeat("9", 1000): agent.ErrUnknown,
+	} {
+		err := a.Observe(ctx, agent.Feedback{ID: id, Reward: 1}, agent.Feedback{ID: good, Reward: 1})
+		if !errors.Is(err, want) || len(err.Error()) > 200 || a.Size() != 1 {
+			t.Errorf("%q: %v, %d data; want %v", id, err, a.Size(), want)
+		}
+	}
+	nan := agent.Feedback{ID: made[3].ID, Reward: float32(math.NaN())}
+	if err := a.Observe(ctx, nan); !errors.Is(err, agent.ErrNotFinite) || !strings.Contains(err.Error(), nan.ID) {
+		t.Errorf("a reward that is no number: %v", err)
+	}
+	must.M(a.Observe(ctx, agent.Feedback{ID: nan.ID, Reward: 2}))
+	if a.Size() != 2 {
+		t.Errorf("%d data after it was sent again", a.Size())
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	left := agent.Feedback{ID: made[2].ID, Reward: 1}
+	if err := a.Observe(done, left); !errors.Is(err, context.Canceled) || a.Size() != 2 {
+		t.Errorf("after its context: %v, %d data", err, a.Size())
+	}
+	must.M(a.Observe(ctx, left))
+	a.Close()
+	if err := a.Observe(ctx, left); err != nil { // it has come before
+		t.Errorf("a duplicate after Close: %v", err)
+	}
+	last := must.M1(a.Act(ctx, nil))
+	if err := a.Observe(ctx, agent.Feedback{ID: last.ID}); !errors.Is(err, agent.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A decision expires by its age, too.
+func TestExpire(t *testing.T) {
+	c, ctx := sgd(), context.Background()
+	c.Expire = time.Nanosecond
+	a := must.M1(agent.New(c))
+	d := must.M1(a.Act(ctx, nil))
+	time.Sleep(time.Millisecond)
+	if err := a.Observe(ctx, agent.Feedback{ID: d.ID}); !errors.Is(err, agent.ErrExpired) || !strings.Contains(err.Error(), "1ns") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Feedback of decisions that were made before a file was saved is taken after it is loaded, once.
+func TestFeedbackAfterLoading(t *testing.T) {
+	c, ctx := agent.Config{}.Linear(2), context.Background()
+	c.Backend = backend.Go
+	a, path := must.M1(agent.New(c)), filepath.Join(t.TempDir(), "agent")
+	x := [][]float32{{1, 2}, {3, 4}, {5, 6}}
+	first, second := must.M1(a.Act(ctx, x)), must.M1(a.Act(ctx, x))
+	must.M(a.Observe(ctx, agent.Feedback{ID: first.ID, Reward: 1}))
+	must.M(a.Save(path))
+	lost := must.M1(a.Act(ctx, x)) // the program crashes before it saves again
+	c.Pending = 10
+	b := must.M1(agent.Load(c, path))
+	again := must.M1(b.Act(ctx, x))
+	if err := b.Observe(ctx, agent.Feedback{ID: lost.ID}); !errors.Is(err, agent.ErrUnknown) {
+		t.Errorf("a decision after the file was saved: %v", err)
+	}
+	for range 2 {
+		must.M(b.Observe(ctx, agent.Feedback{ID: first.ID, Reward: 1}, agent.Feedback{ID: second.ID, Reward: 2},
+			agent.Feedback{ID: again.ID, Reward: 3}))
+	}
+	if b.Size() != 3 {
+		t.Errorf("%d data, want 3", b.Size())
+	}
+	must.M(a.Add(x[second.Action], 2))
+	must.M(a.Add(x[again.Action], 3))
+	if p, q := must.M1(a.Sample(x, 2)), must.M1(b.Sample(x, 2)); fmt.Sprint(p) != fmt.Sprint(q) {
+		t.Errorf("samples %v and %v", p, q)
+	}
+}
+
+// A background learner makes its rounds while others act and observe, stays within its share of the time, and ends.
+func TestBackground(t *testing.T) {
+	c, ctx := sgd(), context.Background()
+	c.Background = &agent.Background{CPU: 0.9, Rounds: 2}
+	a := must.M1(agent.New(c))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 25 {
+				d := must.M1(a.Act(ctx, nil))
+				must.M(a.Observe(ctx, agent.Feedback{ID: d.ID, Reward: float32(d.Action)}))
+			}
+		})
+	}
+	wg.Wait()
+	for begun := time.Now(); a.Rounds() < 200 && time.Since(begun) < time.Minute; {
+		time.Sleep(time.Millisecond)
+	}
+	if a.Size() != 100 || a.Rounds() != 200 || a.LearnerError() != nil {
+		t.Errorf("%d data, %d rounds, %v; want 100 and 200", a.Size(), a.Rounds(), a.LearnerError())
+	}
+	a.Close()
+	a.Close()
+	if err := a.Learn(ctx, 1); !errors.Is(err, agent.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	must.M1(a.Act(ctx, nil))
+	for _, b := range []agent.Background{{CPU: -1}, {CPU: 1.5}, {CPU: math.NaN()}, {Rounds: -1}} {
+		c.Background = &b
+		if _, err := agent.New(c); err == nil || !strings.Contains(err.Error(), "Background.") {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
+// A learner that diverges or panics takes neither Act nor Observe down, and says what happened.
+func TestBackgroundThatFails(t *testing.T) {
+	c, ctx := sgd(), context.Background()
+	c.Background, c.Learner.StepSize, c.Learner.FreeSteps = new(agent.Background), 1e30, true
+	a := must.M1(agent.New(c))
+	defer a.Close()
+	for range 3 {
+		d := must.M1(a.Act(ctx, nil))
+		must.M(a.Observe(ctx, agent.Feedback{ID: d.ID, Reward: 1}))
+	}
+	for begun := time.Now(); a.LearnerError() == nil && time.Since(begun) < time.Minute; {
+		time.Sleep(time.Millisecond)
+	}
+	if err := a.LearnerError(); !errors.Is(err, agent.ErrNotFinite) {
+		t.Errorf("error %v", err)
+	}
+	must.M1(a.Act(ctx, nil))
+}
+
+// A decision whose context is done is not made.
+func TestActKeepsDeadlines(t *testing.T) {
+	a := must.M1(agent.New(sgd()))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
+	defer cancel()
+	<-ctx.Done()
+	if _, err := a.Act(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	long, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	if d := must.M1(a.Act(long, nil)); !strings.HasPrefix(d.ID, "0-") || d.Prob() != float64(d.Probabilities[d.Action]) {
+		t.Errorf("decision %v", d)
+	}
+}

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Errors of Observe about decisions.
+var (
+	// ErrUnknown says that a Feedback names a decision that the agent has not made.
+	ErrUnknown = errors.New("no such decision")
+	// ErrExpired says that a Feedback comes too late: the agent has forgotten what the decision was about.
+	ErrExpired = errors.New("the decision has expired")
+)
+
+// mostPending is Config.Pending where none is given.
+const mostPending = 1 << 16
+
+// pending are the decisions whose feedback may come: the last ones, in a ring. Its memory grows with the decisions up
+// to its size, and no further.
+type pending struct {
+	size   int           // decisions that are kept at most
+	expire time.Duration // their age at most; 0 is any
+
+	mu   sync.Mutex
+	ring []waiting // decision n is at place n mod size
+	next uint64    // the number of the next decision
+}
+
+// waiting is a decision that the agent remembers.
+type waiting struct {
+	number  uint64
+	salt    uint32 // of the ID: decisions that are made again, after a crash, have the same numbers
+	made    time.Time
+	x       []float32 // input of the action
+	counted bool      // whether its feedback has come
+}
+
+func (w waiting) id() string { return fmt.Sprintf("%x-%08x", w.number, w.salt) }
+
+// put remembers a decision, and returns its ID.
+func (p *pending) put(number uint64, x []float32, now time.Time) string {
+	w := waiting{number: number, salt: rand.Uint32(), made: now, x: append([]float32(nil), x...)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep(w)
+	return w.id()
+}
+
+// keep gives a decision its place, where no later one has it.
+func (p *pending) keep(w waiting) {
+	place := int(w.number % uint64(p.size))
+	for len(p.ring) <= place {
+		p.ring = append(p.ring, waiting{})
+	}
+	if old := p.ring[place]; old.x == nil || old.number < w.number {
+		p.ring[place] = w
+	}
+	p.next = max(p.next, w.number+1)
+}
+
+// claim returns the input of a decision and notes that its feedback has come. first is false where it had come before.
+// The error wraps ErrUnknown or ErrExpired.
+func (p *pending) claim(id string, now time.Time) (x []float32, first bool, err error) {
+	number, salt, err := parseID(id)
+	if err != nil {
+		return nil, false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w, err := p.find(number)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("decision %s: %w", id, err)
+	case w.salt != salt:
+		return nil, false, fmt.Errorf("decision %s: %w", id, ErrUnknown)
+	case p.expire > 0 && now.Sub(w.made) > p.expire:
+		return nil, false, fmt.Errorf("decision %s: %w: it is older than %v", id, ErrExpired, p.expire)
+	}
+	first, w.counted = !w.counted, true
+	return w.x, first, nil
+}
+
+// release undoes a claim whose feedback was not taken.
+func (p *pending) release(id string) {
+	number, _, _ := parseID(id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w, err := p.find(number); err == nil {
+		w.counted = false
+	}
+}
+
+// find returns the decision of a number.
+func (p *pending) find(number uint64) (*waiting, error) {
+	place := int(number % uint64(p.size))
+	switch {
+	case number >= p.next:
+		return nil, ErrUnknown
+	case place >= len(p.ring) || p.ring[place].x == nil || p.ring[place].number != number:
+		return nil, fmt.Errorf("%w: %d later ones have been made", ErrExpired, p.next-number-1)
+	}
+	return &p.ring[place], nil
+}
+
+// parseID reads what waiting.id writes.
+func parseID(id string) (number uint64, salt uint32, err error) {
+	left, right, ok := strings.Cut(id, "-")
+	a, err1 := strconv.ParseUint(left, 16, 64)
+	b, err2 := strconv.ParseUint(right, 16, 32)
+	if !ok || err1 != nil || err2 != nil || (waiting{number: a, salt: uint32(b)}).id() != id {
+		return 0, 0, fmt.Errorf("decision %.40q: %w: an ID is what Act returned", id, ErrUnknown)
+	}
+	return a, uint32(b), nil
+}
+
+// restore remembers the decisions of a file; next is how many the agent has made.
+func (p *pending) restore(all []waiting, next uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = next
+	for _, w := range all {
+		p.keep(w)
+	}
+}
+
+// all returns the decisions that are kept, the oldest first.
+func (p *pending) all() (out []waiting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for back := uint64(len(p.ring)); back > 0; back-- {
+		if number := p.next - back; back <= p.next {
+			if w, err := p.find(number); err == nil {
+				out = append(out, *w)
+			}
+		}
+	}
+	return out
+}
