@@ -54,6 +54,8 @@ type Capabilities struct {
 	Marginals   Marginals   // theta is so with the prior, and is drawn without z
 	Gradient    OwnGradient // knows its gradient: half the work of automatic differentiation
 	Each        Each        // predicts each input by an index of its own in less work than Predict
+	Conjugate   Conjugate   // nu is a Gaussian posterior, which a datum changes in closed form
+	Predictive  Predictive  // values are drawn without z
 }
 
 // Parametric is a belief whose trained part is a function of parameters theta = g_nu(z). The regularizer of section 2.1
@@ -120,6 +122,22 @@ type Each interface {
 	PredictEach(nu []*Node, z index.Set, x *Node) *Node
 }
 
+// Conjugate is a belief that is the posterior of theta in phi(x)^T theta under a Gaussian prior and Gaussian noise, with
+// theta in independent blocks of one size. nu is (mu [runs, N_theta], S [runs, blocks, size, size]): see
+// [BayesianLinear].
+type Conjugate interface {
+	// NumTheta is N_theta.
+	NumTheta() int
+	// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
+	Phi(p Params, x *Node) (phi, block *Node)
+}
+
+// Predictive is a belief that draws the values of functions at inputs without drawing the functions.
+type Predictive interface {
+	// Draw returns the values of n functions at inputs x, [runs, n, inputs].
+	Draw(p Params, s rng.Stream, n int, x *Node) *Node
+}
+
 // CapabilitiesOf returns what a belief can do; all nil for one that is not [Capable].
 func CapabilitiesOf(b Belief) Capabilities {
 	if c, ok := b.(Capable); ok {
@@ -129,9 +147,14 @@ func CapabilitiesOf(b Belief) Capabilities {
 }
 
 // Sample draws n functions of a belief for each run and returns their predictions at x: [runs, n, inputs]. It is
-// Predict at fresh indices; where the distribution of theta is known without z, theta is drawn directly.
+// Predict at fresh indices; where the distribution of theta or of the values is known without z, they are drawn
+// directly.
 func Sample(b Belief, p Params, s rng.Stream, n int, x *Node) *Node {
-	if m := CapabilitiesOf(b).Marginals; m != nil {
+	c := CapabilitiesOf(b)
+	if c.Predictive != nil {
+		return c.Predictive.Draw(p, s, n, x)
+	}
+	if m := c.Marginals; m != nil {
 		mu, sd := m.Marginal(p)
 		theta := Add(InsertAxes(mu, 1), Mul(InsertAxes(sd, 1), s.Normal(n, mu.Shape().Dim(1))))
 		return m.PredictAt(theta, x)

@@ -143,6 +143,6 @@ func repeated(v *Node, times int) *Node {
 // in.
 func (w WithPrior) Capabilities() Capabilities {
 	c := CapabilitiesOf(w.Belief)
-	c.Additive, c.Marginals = w, nil
+	c.Additive, c.Marginals, c.Conjugate, c.Predictive = w, nil, nil, nil
 	return c
 }

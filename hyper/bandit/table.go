@@ -82,7 +82,8 @@ func (b *Table) Source() (file, sha256 string) { return b.File, b.load().sum }
 // Problem has an action for each class, which sees the context in a block of its own.
 func (b *Table) Problem() Problem {
 	t := b.load()
-	return Problem{Actions: t.classes, Features: t.classes * t.context.Shape().Dim(1), Moves: true}
+	width := t.context.Shape().Dim(1)
+	return Problem{Actions: t.classes, Features: t.classes * width, Blocks: t.classes, Moves: true}
 }
 
 // Init has nothing to draw. The state is the class of the period's row, int32 [runs].

@@ -40,12 +40,14 @@ type exact struct{ problem }
 func newExact(p problem) route { return exact{p} }
 
 // ExactFor reports why a belief has no [Exact] minimiser. It has one if its predictions are linear in parameters theta
-// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if theta is affine in indices of mean 0 (Gaussian,
+// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if it is hyper.Conjugate; if theta is affine in indices of mean 0 (Gaussian,
 // on a sphere, per arm), with a prior in the same parameters or none; or if it is so in one-hot indices, with a dense
 // layout.
 func ExactFor(b hyper.Belief) error {
 	p := newProblem(Config{Integrate: Exact}, b)
 	switch {
+	case p.Conjugate != nil:
+		return nil
 	case p.Linear == nil || p.Parametric == nil:
 		return errors.New("Integrate exact needs a base model that is linear in its parameters; use sampled")
 	case p.Particles != nil:
@@ -67,6 +69,9 @@ func ExactFor(b hyper.Belief) error {
 // N_theta^2 elsewhere, and as many again where the layout of an affine belief has blocks.
 func GainSize(b hyper.Belief) int {
 	p := newProblem(Config{Integrate: Exact}, b)
+	if p.Conjugate != nil {
+		return 0 // nu has what is known of the inputs
+	}
 	n := p.Parametric.NumTheta()
 	if p.Linear.Diagonal() {
 		return n

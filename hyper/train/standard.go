@@ -41,7 +41,7 @@ func (p problem) noResponses(g *Graph, runs int) State {
 		state[name] = Zeros(g, shapes.Make(dtypes.Float64, dims...))
 	}
 	if p.Integrate == Exact {
-		zero := Zeros(g, shapes.Make(dtypes.Float64, runs, p.Parametric.NumTheta()))
+		zero := Zeros(g, shapes.Make(dtypes.Float64, runs, p.numTheta()))
 		state["response.y"], state["response.one"] = zero, zero
 	}
 	return state

@@ -23,6 +23,8 @@ type Way struct {
 
 // Ways are all of them. A [Trainer] takes the first that fits, which is the fastest that does.
 var Ways = []Way{
+	{"posterior", "the Gaussian posterior itself, datum by datum: integrate exact, beliefs that are one",
+		problem.byPosterior, newPosterior},
 	{"exact", "the minimiser itself, datum by datum: integrate exact", problem.exactly, newExact},
 	{"all sums", "the gradient on all data from sums of a fixed size: integrate full-data",
 		problem.byAllSums, newAllSums},
@@ -78,6 +80,10 @@ func (t Trainer) route() route { return t.Way().new(t.problem()) }
 
 // fits reports why no way can be taken: why the one that Integrate asks for cannot.
 func (p problem) fits() error {
+	if p.Conjugate != nil && p.Integrate != Exact {
+		return fmt.Errorf("%T is its own posterior, which no step of SGD changes; use Integrate exact, not %s", p.belief,
+			p.Integrate)
+	}
 	switch p.Integrate {
 	case Exact:
 		return p.exactly()
@@ -89,6 +95,13 @@ func (p problem) fits() error {
 		}
 	}
 	return p.byAutodiff()
+}
+
+func (p problem) byPosterior() error {
+	if p.Integrate != Exact || p.Conjugate == nil {
+		return errOther
+	}
+	return p.plain()
 }
 
 func (p problem) exactly() error {

@@ -89,3 +89,11 @@ func ExampleNewDescent() {
 	fmt.Printf("%d %T %s\n", c.Steps, c.Optimizer, c.Integrate)
 	// Output: 1 train.SGD sampled
 }
+
+// Bayesian linear regression on 200 random cosines, one for each of four classes of a table with eight columns.
+func ExampleNewBayesianLinear() {
+	c, p := learners.NewBayesianLinear(false), bandit.Problem{Actions: 4, Features: 32, Blocks: 4, Moves: true}
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), l.Belief, l.Policy)
+	// Output: <nil> {32 4 200 1} {0 0.84}
+}

@@ -1,0 +1,208 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// BayesianLinear is Bayesian linear regression, f(x) = phi(x)^T theta, whose posterior N(mu, sigma_p^2 Q) is kept
+// exactly, datum by datum, under the prior N(0, sigma_p^2 I) and Gaussian noise. With z ~ N(0, I),
+//
+//	theta = mu + sigma_p S z,   S S^T = Q
+//
+// phi(x) is x with an intercept and, with Waves, random cosines of x (Rahimi and Recht 2007), which make f
+// a nonlinear function: a Gaussian process, the more of them the closer. For x of d numbers
+//
+//	phi(x) = (sqrt(2/Waves) cos(w_j^T x + b_j), c x / sqrt(d), c),   w_j ~ N(0, I / (d Length^2)),   b_j ~ U(0, 2 pi)
+//
+// with c = 0.3, or without waves phi(x) = (x, 1) / sqrt(d + 1). Features should have mean 0 and variance 1 or so.
+//
+// With Blocks an input is as many blocks of d numbers, all 0 but those of one block, and theta has a part of its own
+// for each: disjoint models, one for each action, of a context (Li et al. 2010). An input of zeros is in the first.
+//
+// nu is (mu [runs, N_theta], S [runs, Blocks, size, size]), with size numbers of theta in a block. It is trained by
+// train.Exact alone.
+type BayesianLinear struct {
+	Features int     // of an input
+	Blocks   int     // 0 is 1
+	Waves    int     `help:"random cosines of an action's features; 0 is none, a linear function"`
+	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
+}
+
+var (
+	_ Sized      = BayesianLinear{}
+	_ Capable    = BayesianLinear{}
+	_ Conjugate  = BayesianLinear{}
+	_ Predictive = BayesianLinear{}
+)
+
+// linearShare is c: with features of variance 1 the linear part and the intercept have a prior variance of c^2 each,
+// beside 1 of the cosines.
+const linearShare = 0.3
+
+// ForInputs is the belief for inputs of a number of features.
+func (b BayesianLinear) ForInputs(features int) Belief {
+	b.Features = features
+	return b
+}
+
+// Validate reports everything that is wrong.
+func (b BayesianLinear) Validate() error {
+	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Blocks", b.Blocks, 0),
+		faults.AtLeast("Waves", b.Waves, 0)}
+	if b.Waves > 0 {
+		errs = append(errs, faults.Positive("Length", b.Length))
+	}
+	if b.Features%b.blocks() != 0 {
+		errs = append(errs, fmt.Errorf("Features must be Blocks times the numbers of a block, got %d for %d",
+			b.Features, b.Blocks))
+	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, faults.Size("Blocks x size x size", b.blocks(), b.size(), b.size()),
+			faults.Size("Waves x features", b.Waves, b.width()))
+	}
+	return faults.Prefix("hyper.BayesianLinear: ", errors.Join(errs...))
+}
+
+func (b BayesianLinear) blocks() int { return max(b.Blocks, 1) }
+func (b BayesianLinear) width() int  { return b.Features / b.blocks() }
+func (b BayesianLinear) size() int   { return b.Waves + b.width() + 1 }
+
+func (b BayesianLinear) Index() index.Distribution { return index.Gaussian{N: b.NumTheta()} }
+func (b BayesianLinear) Inputs() int               { return b.Features }
+
+// NumTheta is N_theta.
+func (b BayesianLinear) NumTheta() int { return b.blocks() * b.size() }
+
+// NumInvolved is the number of parameters of a function.
+func (b BayesianLinear) NumInvolved() int { return b.NumTheta() * (b.size() + 1) }
+
+// UnitVariance is the sigma_p^2 with which predictions before data have variance 1 over standardised inputs.
+func (b BayesianLinear) UnitVariance() float64 {
+	if b.Waves == 0 {
+		return 1
+	}
+	return 1 / (1 + 2*linearShare*linearShare)
+}
+
+// Init draws the cosines; the posterior is the prior. scale is sigma_p.
+func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
+	g, runs, n := s.Graph(), s.Runs(), b.size()
+	at := func(axis int) *Node { return Iota(g, shapes.Make(dtypes.Int32, runs, b.blocks(), n, n), axis) }
+	mu := Zeros(g, shapes.Make(dtypes.Float32, runs, b.NumTheta()))
+	nu := []*Node{mu, ConvertDType(Equal(at(2), at(3)), dtypes.Float32)}
+	if scale == nil {
+		scale = Ones(g, shapes.Make(dtypes.Float32, runs))
+	}
+	fixed := map[string]*Node{"scale": scale}
+	if b.Waves > 0 {
+		w := s.Named("waves").Normal(b.width(), b.Waves)
+		fixed["waves"] = MulScalar(w, 1/(b.Length*math.Sqrt(float64(b.width()))))
+		fixed["phases"] = MulScalar(s.Named("phases").Uniform(b.Waves), 2*math.Pi)
+	}
+	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
+}
+
+// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
+func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
+	runs, inputs, d := x.Shape().Dim(0), x.Shape().Dim(1), b.width()
+	x = Reshape(x, runs, inputs, b.blocks(), d)
+	block = ArgMax(ReduceMax(Abs(x), 3), 2, dtypes.Int32)
+	x = ReduceSum(x, 2)
+	one := OnesLike(Slice(x, AxisRange(), AxisRange(), AxisRange(0, 1)))
+	if b.Waves == 0 {
+		return MulScalar(Concatenate([]*Node{x, one}, 2), 1/math.Sqrt(float64(d+1))), block
+	}
+	angle := Add(Einsum("rid,rdw->riw", x, p.Fixed["waves"]), InsertAxes(p.Fixed["phases"], 1))
+	return Concatenate([]*Node{
+		MulScalar(Cos(angle), math.Sqrt(2/float64(b.Waves))),
+		MulScalar(x, linearShare/math.Sqrt(float64(d))),
+		MulScalar(one, linearShare)}, 2), block
+}
+
+// Predict returns phi(x)^T (mu + sigma_p S z), [runs, indices, inputs].
+func (b BayesianLinear) Predict(p Params, z index.Set, x *Node) *Node {
+	phi, block := b.Phi(p, x)
+	vectors := z.Dense()
+	runs, n := vectors.Shape().Dim(0), vectors.Shape().Dim(1)
+	vectors = Reshape(vectors, runs, n, b.blocks(), b.size())
+	theta := Einsum("rkpq,rnkq->rnkp", narrow(p.Nu[1]), vectors)
+	theta = Mul(theta, InsertAxes(p.Fixed["scale"], -1, -1, -1))
+	theta = Add(theta, Reshape(narrow(p.Nu[0]), runs, 1, b.blocks(), b.size()))
+	each := Mul(InsertAxes(phi, 2), InsertAxes(OneHot(block, b.blocks(), dtypes.Float32), -1))
+	return Einsum("rikp,rnkp->rni", each, theta)
+}
+
+// Draw returns the values of n functions at inputs x, [runs, n, inputs]: from their joint distribution, where that is
+// less work than from theta.
+func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
+	inputs := x.Shape().Dim(1)
+	if b.blocks() > 1 && inputs > mostJoint {
+		return b.Predict(p, b.Index().Sample(s, n), x)
+	}
+	phi, block := b.Phi(p, x)
+	mean, root := b.moments(p, phi, block)
+	if b.blocks() == 1 {
+		return Add(InsertAxes(mean, 1), Einsum("rnq,riq->rni", s.Normal(n, b.size()), root))
+	}
+	same := Equal(InsertAxes(block, -1), InsertAxes(block, 1)) // functions of two blocks are independent
+	covariance := Einsum("riq,rjq->rij", root, root)
+	covariance = Where(same, covariance, ZerosLike(covariance))
+	return Add(InsertAxes(mean, 1), Einsum("rnk,rik->rni", s.Normal(n, inputs), cholesky(covariance)))
+}
+
+// mostJoint is the most inputs of several blocks that Draw makes a joint distribution of.
+const mostJoint = 32
+
+// moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and sigma_p S^T phi(x), [runs,
+// inputs, size], whose products are the covariances within a block.
+func (b BayesianLinear) moments(p Params, phi, block *Node) (mean, root *Node) {
+	runs, inputs, n := phi.Shape().Dim(0), phi.Shape().Dim(1), b.size()
+	mu, s := p.Nu[0], p.Nu[1]
+	if b.blocks() == 1 {
+		mean = Einsum("rip,rp->ri", phi, narrow(mu))
+		root = Einsum("rip,rpq->riq", phi, narrow(Squeeze(s, 1)))
+	} else {
+		mean = ReduceSum(Mul(phi, narrow(row.Take(Reshape(mu, runs, b.blocks(), n), block))), 2)
+		own := Reshape(row.Take(Reshape(s, runs, b.blocks(), n*n), block), runs, inputs, n, n)
+		root = Einsum("rip,ripq->riq", phi, narrow(own))
+	}
+	return mean, Mul(root, InsertAxes(p.Fixed["scale"], -1, -1))
+}
+
+func narrow(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
+
+// cholesky returns the lower triangular root of positive semidefinite matrices, [runs, n, n]; where rounding leaves
+// nothing of a pivot, its column is 0.
+func cholesky(m *Node) *Node {
+	n, columns := m.Shape().Dim(1), []*Node{}
+	row := Iota(m.Graph(), shapes.Make(dtypes.Int32, 1, n), 1)
+	for j := range n {
+		at := func(x *Node) *Node { return Slice(x, AxisRange(), AxisRange(j, j+1)) }
+		c := Squeeze(Slice(m, AxisRange(), AxisRange(), AxisRange(j, j+1)), 2)
+		whole := at(c)
+		for _, before := range columns {
+			c = Sub(c, Mul(before, at(before)))
+		}
+		left := at(c)
+		some := GreaterThan(left, MulScalar(whole, 1e-6))
+		inverse := Where(some, Rsqrt(Where(some, left, OnesLike(left))), ZerosLike(left))
+		below := GreaterOrEqual(row, Const(m.Graph(), int32(j)))
+		c = Mul(c, inverse)
+		columns = append(columns, Where(BroadcastToShape(below, c.Shape()), c, ZerosLike(c)))
+	}
+	return Stack(columns, 2)
+}
+
+// Capabilities are its posterior, and that it draws values.
+func (b BayesianLinear) Capabilities() Capabilities { return Capabilities{Conjugate: b, Predictive: b} }

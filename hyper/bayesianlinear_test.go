@@ -1,0 +1,165 @@
+package hyper
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// blockBelief has 2 blocks of 3 features, and phi of 4 + 3 + 1 numbers.
+var blockBelief = BayesianLinear{Features: 6, Blocks: 2, Waves: 4, Length: 0.8}
+
+// blockInputs are four inputs of blockBelief for each of two runs: two of the first block, two of the second, the last
+// two of them alike.
+func blockInputs(r *rand.Rand) *tensors.Tensor {
+	v := make([]float32, 2*4*6)
+	for i := range 2 * 4 {
+		for j := range 3 {
+			v[i*6+i%4/2*3+j] = float32(r.NormFloat64())
+		}
+	}
+	for run := range 2 {
+		copy(v[run*24+18:run*24+24], v[run*24+12:run*24+18])
+	}
+	return tensors.FromFlatDataAndDimensions(v, 2, 4, 6)
+}
+
+// withBelief calls f with params of a belief drawn from two seeds, but with mu and S random.
+func withBelief(t *testing.T, name string, b BayesianLinear, r *rand.Rand, x *tensors.Tensor,
+	f func(p Params, s rng.Stream, x *Node) []*Node) [][]float64 {
+	t.Helper()
+	mu, root := random(r, 2, b.NumTheta()), random(r, 2, b.blocks(), b.size(), b.size())
+	return eval(t, name, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		p := b.Init(s, in[1])
+		p.Nu = in[2:4]
+		return f(p, s, in[4])
+	}, []uint64{5, 6}, []float32{0.5, 2}, mu, root, x)
+}
+
+// Predict is phi(x)^T (mu + sigma_p S z) in the block of the input, computed by hand from phi itself.
+func TestBayesianLinearPredicts(t *testing.T) {
+	b := blockBelief
+	n := b.size()
+	testbackend.Each(t, func(t *testing.T, name string) {
+		r := rand.New(rand.NewPCG(3, 4))
+		x := blockInputs(r)
+		out := withBelief(t, name, b, r, x, func(p Params, s rng.Stream, x *Node) []*Node {
+			phi, block := b.Phi(p, x)
+			z := s.Named("z").Normal(3, b.NumTheta())
+			return []*Node{b.Predict(p, index.Vectors(z), x), phi, ConvertDType(block, x.DType()), z, p.Nu[0], p.Nu[1]}
+		})
+		f, phi, block, z, mu, root := out[0], out[1], out[2], out[3], out[4], out[5]
+		var want []float64
+		for run := range 2 {
+			scale := []float64{0.5, 2}[run]
+			for k := range 3 {
+				for i := range 4 {
+					at := int(block[run*4+i])
+					if at != i/2 {
+						t.Fatalf("input %d is in block %d", i, at)
+					}
+					sum := 0.0
+					for p := range n {
+						theta := mu[run*2*n+at*n+p]
+						for q := range n {
+							theta += scale * root[((run*2+at)*n+p)*n+q] * z[(run*3+k)*2*n+at*n+q]
+						}
+						sum += phi[(run*4+i)*n+p] * theta
+					}
+					want = append(want, sum)
+				}
+			}
+		}
+		same(t, name, f, want, 1e-5)
+	})
+}
+
+// The cosines have the kernel exp(-|x - y|^2 / (2 d Length^2)), up to their number; the linear part and the intercept
+// are a tenth of it.
+func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
+	b := BayesianLinear{Features: 2, Waves: 20_000, Length: 0.7}
+	x := tensors.FromValue([][][]float32{{{0, 0}, {1, 0}, {-0.5, 2}}})
+	phi := eval(t, backend.Go, func(in []*Node) []*Node {
+		p := b.Init(rng.New(in[0]), nil)
+		phi, _ := b.Phi(p, in[1])
+		return []*Node{Einsum("rip,rjp->rij", phi, phi)}
+	}, []uint64{9}, x)[0]
+	at := [][]float64{{0, 0}, {1, 0}, {-0.5, 2}}
+	var want []float64
+	for _, u := range at {
+		for _, v := range at {
+			d2 := (u[0]-v[0])*(u[0]-v[0]) + (u[1]-v[1])*(u[1]-v[1])
+			want = append(want, math.Exp(-d2/(2*2*0.7*0.7))+0.09*(1+(u[0]*v[0]+u[1]*v[1])/2))
+		}
+	}
+	same(t, "kernel", phi, want, 0.02)
+}
+
+// Draw has the means and covariances of Predict at indices z ~ N(0, I): known from phi, mu and S. Values of one input
+// are the same, those of two blocks independent. 40,000 functions, bounds of 5 standard errors.
+func TestBayesianLinearDraws(t *testing.T) {
+	const draws = 40_000
+	r := rand.New(rand.NewPCG(7, 8))
+	one := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}
+	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one} {
+		x := blockInputs(rand.New(rand.NewPCG(1, 2)))
+		out := withBelief(t, backend.Go, b, r, x, func(p Params, s rng.Stream, x *Node) []*Node {
+			phi, block := b.Phi(p, x)
+			mean, root := b.moments(p, phi, block)
+			same := ConvertDType(Equal(InsertAxes(block, -1), InsertAxes(block, 1)), x.DType())
+			return []*Node{Sample(b, p, s.Named("draw"), draws, x), mean, Mul(same, Einsum("riq,rjq->rij", root, root))}
+		})
+		f, mean, covariance := out[0], out[1], out[2]
+		for run := range 2 {
+			value := func(k, i int) float64 { return f[(run*draws+k)*4+i] - mean[run*4+i] }
+			for i := range 4 {
+				for j := range 4 {
+					m, c, c2 := 0.0, 0.0, 0.0
+					for k := range draws {
+						m += value(k, i) / draws
+						v := value(k, i) * value(k, j)
+						c, c2 = c+v/draws, c2+v*v/draws
+					}
+					want := covariance[(run*4+i)*4+j]
+					if e := 5 * math.Sqrt(math.Abs(c2-c*c)/draws); math.Abs(c-want) > e+1e-4 {
+						t.Errorf("%s: covariance of %d and %d is %g, want %g +- %g", name, i, j, c, want, e)
+					}
+					if e := 5 * math.Sqrt(covariance[(run*4+i)*4+i]/draws); math.Abs(m) > e {
+						t.Errorf("%s: mean of %d is off by %g, more than %g", name, i, m, e)
+					}
+				}
+			}
+			for k := range draws {
+				if d := math.Abs(value(k, 2) - value(k, 3)); d > 1e-2*(1+math.Abs(value(k, 2))) {
+					t.Fatalf("%s: function %d has values %g apart at one input", name, k, d)
+				}
+			}
+		}
+	}
+}
+
+// What is wrong is said at once.
+func TestWrongBayesianLinear(t *testing.T) {
+	for want, b := range map[string]BayesianLinear{
+		"Features must be at least 1":   {},
+		"Features must be Blocks times": {Features: 5, Blocks: 2},
+		"Waves must be at least 0":      {Features: 1, Waves: -1},
+		"Length must be positive":       {Features: 1, Waves: 1, Length: math.NaN()},
+		"Blocks must be at least 0":     {Features: 1, Blocks: -1},
+		"Blocks x size x size would be": {Features: 100_000},
+	} {
+		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", b, err, want)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package learners
+
+import (
+	"cmp"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// BayesianLinear is an agent with the exact posterior of Bayesian linear regression on random cosines of the features:
+// in a world whose actions share a context, one regression for each action. It sees arms as one-hot vectors.
+type BayesianLinear struct {
+	Waves       int     `help:"random cosines of the features; 0 is none, a linear function"`
+	Length      float64 `help:"length scale of the cosines, times the root of the number of features"`
+	Standardize bool    `help:"learn rewards less their mean so far, over their standard deviation"`
+	Variances
+	Inflation float64 `run:"true" want:"not negative" help:"multiplies the posterior's variance that the policy sees"`
+	Exploration
+}
+
+// NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
+func NewBayesianLinear(arms bool) *BayesianLinear {
+	c := &BayesianLinear{Waves: 200, Length: 1, Standardize: true, Variances: Variances{NoiseVariance: 0.2},
+		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
+	if arms {
+		c.Waves = 0
+	}
+	return c
+}
+
+func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
+	return hyper.BayesianLinear{
+		Features: network.features(p), Blocks: p.Blocks, Waves: c.Waves, Length: c.Length,
+	}
+}
+
+// Learner returns the learner.
+func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
+	b := c.belief(p)
+	l := filled(c, b, p, periods)
+	l.Train = train.Config{Integrate: train.Exact, Standardize: c.Standardize}
+	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.Standardize {
+		l.PriorVariance = cmp.Or(c.PriorVariance, b.UnitVariance())
+	}
+	l.InitVariance = orNone(l.PriorVariance * c.Inflation)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *BayesianLinear) Validate(p *bandit.Problem) error {
+	if p == nil {
+		return faultsOf(c, p, faults.AtLeast("waves", c.Waves, 0), faults.Positive("length", c.Length))
+	}
+	return faultsOf(c, p)
+}
