@@ -27,14 +27,16 @@ import (
 //
 // with c = 0.3, or without waves phi(x) = (x, 1) / sqrt(d + 1). Features should have mean 0 and variance 1 or so.
 //
-// With Blocks an input is as many blocks of d numbers, all 0 but those of one block, and theta has a part of its own
-// for each: disjoint models, one for each action, of a context (Li et al. 2010). An input of zeros is in the first.
+// With Blocks an input is as many blocks of d numbers, all 0 but those of one block, or with Numbered the number of
+// a block and its d numbers. theta has a part of its own for each block: disjoint models, one for each action, of
+// a context (Li et al. 2010). Blocks of zeros alone are taken for the first.
 //
 // nu is (mu [runs, N_theta], S [runs, Blocks, size, size]), with size numbers of theta in a block. It is trained by
 // train.Exact alone.
 type BayesianLinear struct {
 	Features int     // of an input
 	Blocks   int     // 0 is 1
+	Numbered bool    // an input is the number of its block and d numbers
 	Waves    int     `help:"random cosines of an action's features; 0 is none, a linear function"`
 	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
 }
@@ -63,7 +65,10 @@ func (b BayesianLinear) Validate() error {
 	if b.Waves > 0 {
 		errs = append(errs, faults.Positive("Length", b.Length))
 	}
-	if b.Features%b.blocks() != 0 {
+	if b.Numbered && b.Features < 2 {
+		errs = append(errs, fmt.Errorf("Features must be the number of a block and its numbers, got %d", b.Features))
+	}
+	if !b.Numbered && b.Features%b.blocks() != 0 {
 		errs = append(errs, fmt.Errorf("Features must be Blocks times the numbers of a block, got %d for %d",
 			b.Features, b.Blocks))
 	}
@@ -75,8 +80,15 @@ func (b BayesianLinear) Validate() error {
 }
 
 func (b BayesianLinear) blocks() int { return max(b.Blocks, 1) }
-func (b BayesianLinear) width() int  { return b.Features / b.blocks() }
 func (b BayesianLinear) size() int   { return b.Waves + b.width() + 1 }
+
+// width is d.
+func (b BayesianLinear) width() int {
+	if b.Numbered {
+		return b.Features - 1
+	}
+	return b.Features / b.blocks()
+}
 
 func (b BayesianLinear) Index() index.Distribution { return index.Gaussian{N: b.NumTheta()} }
 func (b BayesianLinear) Inputs() int               { return b.Features }
@@ -115,10 +127,8 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 
 // Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
 func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
-	runs, inputs, d := x.Shape().Dim(0), x.Shape().Dim(1), b.width()
-	x = Reshape(x, runs, inputs, b.blocks(), d)
-	block = ArgMax(ReduceMax(Abs(x), 3), 2, dtypes.Int32)
-	x = ReduceSum(x, 2)
+	d := b.width()
+	x, block = b.blockOf(x)
 	one := OnesLike(Slice(x, AxisRange(), AxisRange(), AxisRange(0, 1)))
 	if b.Waves == 0 {
 		return MulScalar(Concatenate([]*Node{x, one}, 2), 1/math.Sqrt(float64(d+1))), block
@@ -128,6 +138,17 @@ func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 		MulScalar(Cos(angle), math.Sqrt(2/float64(b.Waves))),
 		MulScalar(x, linearShare/math.Sqrt(float64(d))),
 		MulScalar(one, linearShare)}, 2), block
+}
+
+// blockOf returns the d numbers of each input, [runs, inputs, d], and the block that they are of, int32 [runs, inputs].
+func (b BayesianLinear) blockOf(x *Node) (numbers, block *Node) {
+	runs, inputs, d := x.Shape().Dim(0), x.Shape().Dim(1), b.width()
+	if b.Numbered {
+		number := Squeeze(Slice(x, AxisRange(), AxisRange(), AxisRange(0, 1)), 2)
+		return Slice(x, AxisRange(), AxisRange(), AxisRange(1)), ConvertDType(number, dtypes.Int32)
+	}
+	x = Reshape(x, runs, inputs, b.blocks(), d)
+	return ReduceSum(x, 2), ArgMax(ReduceMax(Abs(x), 3), 2, dtypes.Int32)
 }
 
 // Predict returns phi(x)^T (mu + sigma_p S z), [runs, indices, inputs].
@@ -143,25 +164,29 @@ func (b BayesianLinear) Predict(p Params, z index.Set, x *Node) *Node {
 	return Einsum("rikp,rnkp->rni", each, theta)
 }
 
-// Draw returns the values of n functions at inputs x, [runs, n, inputs]: from their joint distribution, where that is
-// less work than from theta.
+// Draw returns the values of n functions at inputs x, [runs, n, inputs]. In blocks, where there are few inputs, it
+// draws from their joint distribution, which takes a number for each input and not one for each parameter.
 func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
-	inputs := x.Shape().Dim(1)
-	if b.blocks() > 1 && inputs > mostJoint {
-		return b.Predict(p, b.Index().Sample(s, n), x)
-	}
 	phi, block := b.Phi(p, x)
 	mean, root := b.moments(p, phi, block)
-	if b.blocks() == 1 {
-		return Add(InsertAxes(mean, 1), Einsum("rnq,riq->rni", s.Normal(n, b.size()), root))
+	runs, inputs := mean.Shape().Dim(0), mean.Shape().Dim(1)
+	var off *Node
+	switch {
+	case b.blocks() == 1:
+		off = Einsum("rnq,riq->rni", s.Normal(n, b.size()), root)
+	case inputs > mostJoint:
+		z := row.Take(Reshape(s.Normal(b.blocks(), n*b.size()), runs, b.blocks(), n*b.size()), block)
+		off = Einsum("rinq,riq->rni", Reshape(z, runs, inputs, n, b.size()), root)
+	default:
+		same := Equal(InsertAxes(block, -1), InsertAxes(block, 1)) // functions of two blocks are independent
+		covariance := Einsum("riq,rjq->rij", root, root)
+		covariance = Where(same, covariance, ZerosLike(covariance))
+		off = Einsum("rnk,rik->rni", s.Normal(n, inputs), cholesky(covariance))
 	}
-	same := Equal(InsertAxes(block, -1), InsertAxes(block, 1)) // functions of two blocks are independent
-	covariance := Einsum("riq,rjq->rij", root, root)
-	covariance = Where(same, covariance, ZerosLike(covariance))
-	return Add(InsertAxes(mean, 1), Einsum("rnk,rik->rni", s.Normal(n, inputs), cholesky(covariance)))
+	return Add(InsertAxes(mean, 1), off)
 }
 
-// mostJoint is the most inputs of several blocks that Draw makes a joint distribution of.
+// mostJoint is the most inputs that Draw makes a joint distribution of.
 const mostJoint = 32
 
 // moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and sigma_p S^T phi(x), [runs,

@@ -84,6 +84,24 @@ func TestBayesianLinearPredicts(t *testing.T) {
 	})
 }
 
+// Numbered inputs are the same as blocks.
+func TestBayesianLinearNumbers(t *testing.T) {
+	b, r := blockBelief, rand.New(rand.NewPCG(1, 2))
+	x := blockInputs(r)
+	out := withBelief(t, backend.Go, b, r, x, func(p Params, _ rng.Stream, x *Node) []*Node {
+		short := b
+		short.Features, short.Numbered = 4, true
+		number := ConvertDType(Const(x.Graph(), [][][]int32{{{0}, {0}, {1}, {1}}}), x.DType())
+		number = BroadcastToDims(number, 2, 4, 1)
+		own := ReduceSum(Reshape(x, 2, 4, 2, 3), 2)
+		phi, at := b.Phi(p, x)
+		sameP, sameAt := short.Phi(p, Concatenate([]*Node{number, own}, 2))
+		return []*Node{Concatenate([]*Node{phi, ConvertDType(InsertAxes(at, -1), x.DType())}, 2),
+			Concatenate([]*Node{sameP, ConvertDType(InsertAxes(sameAt, -1), x.DType())}, 2)}
+	})
+	same(t, "phi and block", out[1], out[0], 0)
+}
+
 // The cosines have the kernel exp(-|x - y|^2 / (2 d Length^2)), up to their number; the linear part and the intercept
 // are a tenth of it.
 func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
@@ -111,13 +129,18 @@ func TestBayesianLinearDraws(t *testing.T) {
 	const draws = 40_000
 	r := rand.New(rand.NewPCG(7, 8))
 	one := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}
-	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one} {
+	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one, "many inputs": blockBelief} {
 		x := blockInputs(rand.New(rand.NewPCG(1, 2)))
 		out := withBelief(t, backend.Go, b, r, x, func(p Params, s rng.Stream, x *Node) []*Node {
+			values := Sample(b, p, s.Named("draw"), draws, x)
+			if name == "many inputs" {
+				many := Concatenate([]*Node{x, x, x, x, x, x, x, x, x}, 1)
+				values = Slice(Sample(b, p, s.Named("draw"), draws, many), AxisRange(), AxisRange(), AxisRange(0, 4))
+			}
 			phi, block := b.Phi(p, x)
 			mean, root := b.moments(p, phi, block)
 			same := ConvertDType(Equal(InsertAxes(block, -1), InsertAxes(block, 1)), x.DType())
-			return []*Node{Sample(b, p, s.Named("draw"), draws, x), mean, Mul(same, Einsum("riq,rjq->rij", root, root))}
+			return []*Node{values, mean, Mul(same, Einsum("riq,rjq->rij", root, root))}
 		})
 		f, mean, covariance := out[0], out[1], out[2]
 		for run := range 2 {
@@ -151,12 +174,13 @@ func TestBayesianLinearDraws(t *testing.T) {
 // What is wrong is said at once.
 func TestWrongBayesianLinear(t *testing.T) {
 	for want, b := range map[string]BayesianLinear{
-		"Features must be at least 1":   {},
-		"Features must be Blocks times": {Features: 5, Blocks: 2},
-		"Waves must be at least 0":      {Features: 1, Waves: -1},
-		"Length must be positive":       {Features: 1, Waves: 1, Length: math.NaN()},
-		"Blocks must be at least 0":     {Features: 1, Blocks: -1},
-		"Blocks x size x size would be": {Features: 100_000},
+		"Features must be at least 1":            {},
+		"Features must be Blocks times":          {Features: 5, Blocks: 2},
+		"Features must be the number of a block": {Features: 1, Blocks: 2, Numbered: true},
+		"Waves must be at least 0":               {Features: 1, Waves: -1},
+		"Length must be positive":                {Features: 1, Waves: 1, Length: math.NaN()},
+		"Blocks must be at least 0":              {Features: 1, Blocks: -1},
+		"Blocks x size x size would be":          {Features: 100_000},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", b, err, want)

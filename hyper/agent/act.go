@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,16 +35,22 @@ type Scheme struct {
 	Floor     float64 // the chance that an action is taken uniformly at random
 }
 
-// Act chooses among actions given by their inputs, [actions][Features]; nil is all arms. Both may differ from call to
-// call. The agent remembers the input of the action, for the Feedback to come: see Config.Pending. The error is
+// Act chooses among actions given by their numbers: the inputs of the belief, [actions][Features], or what the Encoding
+// asks for; nil is all arms. It is Decide without a context.
+func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
+	return a.Decide(ctx, Menu{Actions: actions})
+}
+
+// Decide chooses among the actions of a menu, which may differ from call to call. The agent remembers the input of the action, for the Feedback to come: see Config.Pending. The error is
 // ErrNotFinite when a value that the policy saw is not finite, and that of ctx when it is done before the decision is;
 // a compilation that the call did not wait for goes on, for the next one.
 //
 // A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12,
 // 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
 // beforehand. A Policy is told which actions are there: see explore.Moment.
-func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
-	if err := a.checkInputs(actions); err != nil {
+func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
+	actions, err := a.encoded(m, true)
+	if err != nil {
 		return Decision{}, err
 	}
 	size := padded(len(actions))
@@ -61,6 +68,24 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 	}
 	d.ID = a.pending.put(number, x, time.Now())
 	return d, nil
+}
+
+// Inputs are the inputs of the belief for the actions of a menu, as Sample and Add take them. Numbers are standardised
+// as they would be now, and not counted.
+func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.encoded(m, false) }
+
+// encoded is Inputs, with all that is wrong; seen counts the numbers.
+func (a *Agent) encoded(m Menu, seen bool) ([][]float32, error) {
+	if a.encoder == nil {
+		if m.Context != nil || m.Arms != nil {
+			return nil, errors.New("a context, or arms by their numbers, need a Config.Encoding")
+		}
+		return m.Actions, a.checkInputs(m.Actions)
+	}
+	if err := a.encoder.check(m); err != nil {
+		return nil, err
+	}
+	return a.encoder.inputs(m, seen), nil
 }
 
 // decide makes decision so many, counted from 0, with actions padded to a size.

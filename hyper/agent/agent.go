@@ -39,6 +39,7 @@ type Agent struct {
 	reading sync.Mutex // held while now changes hands
 	now     *snapshot
 
+	encoder            *encoder      // nil where a Menu has inputs
 	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
 	pending            pending
 	background         *background // nil where there is none
@@ -64,7 +65,7 @@ func newAgent(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, backend: b, pending: pending{size: c.Pending, expire: c.Expire}}
+	a := &Agent{config: c, backend: b, encoder: newEncoder(c.Encoding), pending: pending{size: c.Pending, expire: c.Expire}}
 	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}

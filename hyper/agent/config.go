@@ -22,6 +22,9 @@ type Config struct {
 	Learner learner.Learner
 	// Features is the length of an input x. 0 is for arms: an input is then one number, the arm.
 	Features int
+	// Encoding makes inputs of a Menu's numbers, as it comes from a service; nil is that a Menu has the inputs
+	// themselves. Features 0 is then the Encoding's Width.
+	Encoding *Encoding
 	// Replay says what is kept of many data, where Train keeps the data; 0 is Growth, the others need a
 	// Train.Capacity.
 	Replay Replay
@@ -45,6 +48,11 @@ func (c Config) withDefaults() Config {
 		c.Learner.Policy = explore.Thompson{N: 100}
 	}
 	c.Learner = c.Learner.WithDefaults()
+	if c.Encoding != nil {
+		e := *c.Encoding
+		e.Code = cmp.Or(e.Code, AsOneHot)
+		c.Encoding, c.Features = &e, cmp.Or(c.Features, e.Width())
+	}
 	c.Floor = cmp.Or(c.Floor, 0.01)
 	c.Replay = cmp.Or(c.Replay, Growth)
 	c.Pending = cmp.Or(c.Pending, mostPending)
@@ -83,6 +91,14 @@ func (c Config) checkPending() error {
 func (c Config) checkFeatures() error {
 	if c.Features < 0 {
 		return faults.AtLeast("Features", c.Features, 0)
+	}
+	if e := c.Encoding; e != nil {
+		if err := e.Validate(); err != nil {
+			return faults.Prefix("Encoding.", err)
+		}
+		if c.Features != e.Width() {
+			return fmt.Errorf("Features must be %d, the width of the Encoding, or 0, got %d", e.Width(), c.Features)
+		}
 	}
 	b, ok := c.Learner.Belief.(hyper.FixedInputs)
 	if !ok || faults.Value("Belief", c.Learner.Belief) != nil || faults.Of(c.Learner.Belief) != nil {

@@ -33,6 +33,8 @@ type file struct {
 	Rounds      int
 	Decisions   uint64
 	Samples     uint64
+	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
+	Action      *spread      `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
 }
 
@@ -47,11 +49,12 @@ func (a *Agent) Save(path string) error {
 	defer s.drop()
 	rows, inputs := saving(waiting)
 	defer free(inputs...)
+	context, action := a.encoder.spreads()
 	return saved.Write(path, file{
 		Format: format, Version: hyper.Version,
 		Config: description, Fingerprint: fingerprint(description),
 		Names: a.names, Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
-		Pending: rows,
+		Pending: rows, Context: context, Action: action,
 	}, slices.Concat(s.tensors(), inputs))
 }
 
@@ -110,6 +113,7 @@ func load(c Config, path string) (*Agent, error) {
 		}
 	}
 	a.become(s)
+	a.encoder.restore(f.Context, f.Action)
 	a.decisions.Store(f.Decisions)
 	a.samples.Store(f.Samples)
 	a.pending.restore(waiting, f.Decisions)
@@ -140,6 +144,10 @@ func (f file) check(c Config) error {
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
+	}
+	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
+		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {
+		return fmt.Errorf("%w: what it knows of the numbers that it standardises", saved.ErrDamaged)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",

@@ -95,5 +95,5 @@ func ExampleNewBayesianLinear() {
 	c, p := learners.NewBayesianLinear(false), bandit.Problem{Actions: 4, Features: 32, Blocks: 4, Moves: true}
 	l := c.Learner(p, 1000)
 	fmt.Println(c.Validate(&p), l.Belief, l.Policy)
-	// Output: <nil> {32 4 200 1} {0 0.84}
+	// Output: <nil> {32 4 false 200 1} {0 0.84}
 }

@@ -1,0 +1,289 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Menu is what there is to choose from. What it must have says the Config's [Encoding]; without one it has Actions
+// alone, the inputs of the belief, or nothing, for all arms.
+type Menu struct {
+	Context []float32   // numbers that all actions share
+	Actions [][]float32 // numbers of each action
+	Arms    []int       // which arms there are, where actions are arms with a context; nil is all
+}
+
+// Encoding makes inputs of the belief from a [Menu]: from the numbers of each action, or its arm, and those of
+// a context that all actions share.
+type Encoding struct {
+	Context int     // numbers of the context
+	Action  int     // numbers of each action; 0 where actions are arms
+	Arms    int     // how many arms there are; 0 where actions have numbers
+	Code    ArmCode // what stands for an arm; 0 is AsOneHot
+	// Cross adds the products of each number of the action, or of the one-hot arm, with each number of the context. A
+	// linear belief needs them to let an action's worth depend on the context.
+	Cross bool
+	// Standardize takes from each number of the contexts and actions its mean so far, and divides by its standard
+	// deviation; what is more than 5 of these away counts as 5. The numbers of the Menu itself are counted first.
+	Standardize bool
+}
+
+// ArmCode is what stands for an arm in an input.
+type ArmCode int
+
+const (
+	// AsOneHot is a number for each arm, 1 for the arm itself and 0 for the others, before the context.
+	AsOneHot ArmCode = iota + 1
+	// AsNumber is the arm's number, before the context, as hyper.BayesianLinear has it with Blocks.
+	AsNumber
+	// AsBlock is a block of the context's size for each arm: the context in the arm's own block, and 0 in the others.
+	AsBlock
+)
+
+func (c ArmCode) String() string { return enum.Word(c, "one-hot", "number", "block") }
+
+// Width is the length of an input.
+func (e Encoding) Width() int {
+	own := max(e.Arms, e.Action)
+	switch {
+	case e.Arms > 0 && e.Code == AsNumber:
+		return 1 + e.Context
+	case e.Arms > 0 && e.Code == AsBlock:
+		return e.Arms * e.Context
+	case e.Cross:
+		return own + e.Context + own*e.Context
+	}
+	return own + e.Context
+}
+
+// Validate joins everything that is wrong.
+func (e Encoding) Validate() error {
+	errs := []error{faults.AtLeast("Context", e.Context, 0), faults.AtLeast("Action", e.Action, 0),
+		faults.AtLeast("Arms", e.Arms, 0), faults.Known("Code", e.Code)}
+	switch {
+	case e.Arms > 0 && e.Action > 0:
+		errs = append(errs, errors.New("Arms and Action exclude each other: an action is an arm, or has numbers"))
+	case e.Arms > 0 && e.Context < 1:
+		errs = append(errs, errors.New("Arms need a Context; arms without one need no Encoding: see Config.Features"))
+	case e.Arms == 0 && e.Action < 1:
+		errs = append(errs, errors.New("Action or Arms must be positive: what is there to choose from?"))
+	case e.Cross && e.Arms > 0 && e.Code != AsOneHot:
+		errs = append(errs, fmt.Errorf("Cross goes with Code one-hot, not %s", e.Code))
+	case e.Cross && e.Context == 0:
+		errs = append(errs, errors.New("Cross needs a Context"))
+	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, faults.Size("the length of an input", e.Width()))
+	}
+	return errors.Join(errs...)
+}
+
+// check reports a Menu that is not as the Encoding says.
+func (e Encoding) check(m Menu) error {
+	if len(m.Context) != e.Context {
+		return fmt.Errorf("the context must have %d numbers, got %d", e.Context, len(m.Context))
+	}
+	if err := finiteNumbers("the context", m.Context); err != nil {
+		return err
+	}
+	if e.Arms > 0 {
+		return e.checkArms(m)
+	}
+	if len(m.Actions) == 0 || m.Arms != nil {
+		return fmt.Errorf("the actions must be given, each by %d numbers, and no arms", e.Action)
+	}
+	for i, x := range m.Actions {
+		if len(x) != e.Action {
+			return fmt.Errorf("action %d must have %d numbers, got %d", i, e.Action, len(x))
+		}
+		if err := finiteNumbers(fmt.Sprintf("action %d", i), x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkArms reports arms that are not there.
+func (e Encoding) checkArms(m Menu) error {
+	if len(m.Actions) > 0 || m.Arms != nil && len(m.Arms) == 0 {
+		return fmt.Errorf("the arms must be given, of 0 to %d, or left out for all of them; they have no numbers",
+			e.Arms-1)
+	}
+	for _, arm := range m.Arms {
+		if arm < 0 || arm >= e.Arms {
+			return fmt.Errorf("an arm must be one of 0 to %d, got %d", e.Arms-1, arm)
+		}
+	}
+	return nil
+}
+
+func finiteNumbers(what string, x []float32) error {
+	for i, v := range x {
+		if tooLarge(v) {
+			return fmt.Errorf("number %d of %s is %w: it must be between -1e18 and 1e18, got %v", i, what, ErrNotFinite, v)
+		}
+	}
+	return nil
+}
+
+// input joins what stands for an action with a context.
+func (e Encoding) input(own, context []float32) []float32 {
+	x := make([]float32, 0, e.Width())
+	x = append(append(x, own...), context...)
+	if e.Cross {
+		for _, a := range own {
+			for _, c := range context {
+				x = append(x, a*c)
+			}
+		}
+	}
+	return x
+}
+
+// ofArm is the input of an arm in a context.
+func (e Encoding) ofArm(arm int, context []float32) []float32 {
+	switch e.Code {
+	case AsNumber:
+		return e.input([]float32{float32(arm)}, context)
+	case AsBlock:
+		x := make([]float32, e.Width())
+		copy(x[arm*e.Context:], context)
+		return x
+	}
+	one := make([]float32, e.Arms)
+	one[arm] = 1
+	return e.input(one, context)
+}
+
+// encoder is an Encoding with what it has seen. It is safe for concurrent use.
+type encoder struct {
+	Encoding
+
+	mu      sync.Mutex
+	context spread
+	action  spread
+}
+
+func newEncoder(e *Encoding) *encoder {
+	if e == nil {
+		return nil
+	}
+	return &encoder{Encoding: *e, context: newSpread(e.Context), action: newSpread(e.Action)}
+}
+
+// inputs returns the inputs of a menu that has been checked, and counts its numbers if it is seen.
+func (e *encoder) inputs(m Menu, seen bool) [][]float32 {
+	if e.Standardize {
+		m = e.standardised(m, seen)
+	}
+	if e.Arms == 0 {
+		x := make([][]float32, len(m.Actions))
+		for i, own := range m.Actions {
+			x[i] = e.input(own, m.Context)
+		}
+		return x
+	}
+	arms := m.Arms
+	if arms == nil {
+		arms = allArms(e.Arms)
+	}
+	x := make([][]float32, len(arms))
+	for i, arm := range arms {
+		x[i] = e.ofArm(arm, m.Context)
+	}
+	return x
+}
+
+func allArms(n int) []int {
+	arms := make([]int, n)
+	for i := range arms {
+		arms[i] = i
+	}
+	return arms
+}
+
+// standardised is the menu with standardised numbers.
+func (e *encoder) standardised(m Menu, seen bool) Menu {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if seen {
+		e.context.add(m.Context)
+		for _, x := range m.Actions {
+			e.action.add(x)
+		}
+	}
+	out := Menu{Context: e.context.of(m.Context), Arms: m.Arms, Actions: make([][]float32, len(m.Actions))}
+	for i, x := range m.Actions {
+		out.Actions[i] = e.action.of(x)
+	}
+	return out
+}
+
+// spreads returns copies of what a file keeps, where numbers are standardised.
+func (e *encoder) spreads() (context, action *spread) {
+	if e == nil || !e.Standardize {
+		return nil, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, a := e.context.copied(), e.action.copied()
+	return &c, &a
+}
+
+// restore goes on from what a file has kept.
+func (e *encoder) restore(context, action *spread) {
+	if e != nil && e.Standardize {
+		e.context, e.action = *context, *action
+	}
+}
+
+// spread is the mean and the sum of squared deviations of each number so far, by Welford (1962).
+type spread struct {
+	Count float64
+	Mean  []float64
+	M2    []float64
+}
+
+func newSpread(width int) spread {
+	return spread{Mean: make([]float64, width), M2: make([]float64, width)}
+}
+
+func (s *spread) copied() spread { return spread{s.Count, slices.Clone(s.Mean), slices.Clone(s.M2)} }
+
+func (s *spread) add(x []float32) {
+	s.Count++
+	for i, v := range x {
+		off := float64(v) - s.Mean[i]
+		s.Mean[i] += off / s.Count
+		s.M2[i] += off * (float64(v) - s.Mean[i])
+	}
+}
+
+// farthest is the most standard deviations from the mean that a number counts.
+const farthest = 5
+
+// of returns the standardised numbers; one that has always been the same is 0.
+func (s *spread) of(x []float32) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		if sd := math.Sqrt(s.M2[i] / max(s.Count-1, 1)); sd > 0 {
+			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -farthest), farthest))
+		}
+	}
+	return out
+}
+
+// valid tells whether a spread from a file can be of numbers of a width.
+func (s spread) valid(width int) bool {
+	ok := len(s.Mean) == width && len(s.M2) == width && s.Count >= 0 && !notFinite(s.Count)
+	for i := range s.Mean {
+		ok = ok && i < len(s.M2) && !notFinite(s.Mean[i]) && s.M2[i] >= 0 && !notFinite(s.M2[i])
+	}
+	return ok
+}

@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+)
+
+// A service chooses one of two pages for a visitor, of whom it knows an age and a number of visits: the first page is
+// for the young, the other one for the old. It learns that from 300 visitors, whatever the scale of the numbers.
+func ExampleContextual() {
+	a := must.M1(Contextual(2, 2))
+	r := rand.New(rand.NewPCG(1, 2))
+	right := 0
+	for visitor := range 300 {
+		age, visits := 18+50*r.Float32(), 1000*r.Float32()
+		d := must.M1(a.Decide(context.Background(), Menu{Context: []float32{age, visits}}))
+		reward := float32(0)
+		if (age > 43) == (d.Action == 1) {
+			reward = 1
+		}
+		must.M(a.Observe(context.Background(), Feedback{ID: d.ID, Reward: reward}))
+		if visitor >= 200 {
+			right += int(reward)
+		}
+	}
+	fmt.Println("more than 85 of the last 100 are right:", right > 85)
+	// Output: more than 85 of the last 100 are right: true
+}
+
+// Inputs by hand, for each kind of Encoding.
+func TestEncodings(t *testing.T) {
+	arms := Menu{Context: []float32{2, 3}, Arms: []int{2, 0}}
+	actions := Menu{Context: []float32{2, 3}, Actions: [][]float32{{5, 7}}}
+	for want, c := range map[string]struct {
+		Encoding
+		Menu
+	}{
+		"[[0 0 1 2 3] [1 0 0 2 3]]":             {Encoding{Context: 2, Arms: 3, Code: AsOneHot}, arms},
+		"[[2 2 3] [0 2 3]]":                     {Encoding{Context: 2, Arms: 3, Code: AsNumber}, arms},
+		"[[0 0 0 0 2 3] [2 3 0 0 0 0]]":         {Encoding{Context: 2, Arms: 3, Code: AsBlock}, arms},
+		"[[0 1 2 3 0 0 2 3] [1 0 2 3 2 3 0 0]]": {Encoding{Context: 2, Arms: 2, Code: AsOneHot, Cross: true}, Menu{Context: []float32{2, 3}, Arms: []int{1, 0}}},
+		"[[5 7 2 3]]":                           {Encoding{Context: 2, Action: 2}, actions},
+		"[[5 7 2 3 10 15 14 21]]":               {Encoding{Context: 2, Action: 2, Cross: true}, actions},
+		"[[5 7]]":                               {Encoding{Action: 2}, Menu{Actions: actions.Actions}},
+		"[[0 2 3] [1 2 3]]":                     {Encoding{Context: 2, Arms: 2, Code: AsNumber}, Menu{Context: []float32{2, 3}}},
+	} {
+		if err := errors.Join(c.Validate(), c.check(c.Menu)); err != nil {
+			t.Errorf("%s: %v", want, err)
+			continue
+		}
+		x := newEncoder(&c.Encoding).inputs(c.Menu, true)
+		if got := fmt.Sprint(x); got != want || len(x[0]) != c.Width() {
+			t.Errorf("%+v: %s of width %d, want %s", c.Encoding, got, c.Width(), want)
+		}
+	}
+}
+
+// Numbers are standardised by those so far, the present ones among them; what was always the same is 0, outliers are
+// cut, and Inputs count nothing.
+func TestStandardised(t *testing.T) {
+	e := newEncoder(&Encoding{Context: 2, Arms: 2, Code: AsNumber, Standardize: true})
+	var seen []float64
+	for i, v := range []float32{3, 5, -1, 2, 1e6} {
+		before := fmt.Sprint(e.context)
+		e.inputs(Menu{Context: []float32{-7, 9}}, false)
+		if fmt.Sprint(e.context) != before {
+			t.Fatal("what was not seen is counted")
+		}
+		seen = append(seen, float64(v))
+		got := e.inputs(Menu{Context: []float32{v, 4}}, true)[1]
+		mean, m2 := 0.0, 0.0
+		for _, u := range seen {
+			mean += u / float64(len(seen))
+		}
+		for _, u := range seen {
+			m2 += (u - mean) * (u - mean)
+		}
+		want := 0.0
+		if i > 0 {
+			want = (float64(v) - mean) / math.Sqrt(m2/float64(i))
+		}
+		if math.Abs(float64(got[1])-want) > 1e-6 || got[2] != 0 || got[0] != 1 {
+			t.Errorf("after %v: %v, want 1, %v and 0", seen, got, want)
+		}
+	}
+	for range 100 {
+		e.inputs(Menu{Context: []float32{0, 0}}, true)
+	}
+	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != farthest {
+		t.Errorf("an outlier is %v", x[1])
+	}
+}
+
+// What a menu or an Encoding has wrong is said, and the agent stays as it was.
+func TestWrongMenus(t *testing.T) {
+	a := must.M1(New(Config{Backend: backend.Go}.Contextual(3, 2)))
+	nan := float32(math.NaN())
+	for want, m := range map[string]Menu{
+		"the context must have 2 numbers, got 1": {Context: []float32{1}},
+		"number 1 of the context is not finite":  {Context: []float32{1, nan}},
+		"one of 0 to 2, got 3":                   {Context: []float32{1, 2}, Arms: []int{0, 3}},
+		"the arms must be given":                 {Context: []float32{1, 2}, Arms: []int{}},
+		"they have no numbers":                   {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
+	} {
+		if _, err := a.Decide(t.Context(), m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", m, err, want)
+		}
+	}
+	if a.encoder.context.Count != 0 {
+		t.Error("a wrong menu was counted")
+	}
+	features := Encoding{Action: 2}
+	for want, m := range map[string]Menu{
+		"action 1 must have 2 numbers, got 1":  {Actions: [][]float32{{1, 2}, {1}}},
+		"number 0 of action 0 is not finite":   {Actions: [][]float32{{nan, 2}}},
+		"the actions must be given, each by 2": {},
+		"the context must have 0 numbers":      {Context: []float32{1}, Actions: [][]float32{{1, 2}}},
+		"each by 2 numbers, and no arms":       {Actions: [][]float32{{1, 2}}, Arms: []int{0}},
+	} {
+		if err := features.check(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", m, err, want)
+		}
+	}
+	for want, e := range map[string]Encoding{
+		"Arms and Action exclude each other": {Arms: 2, Action: 2, Context: 1},
+		"Arms need a Context":                {Arms: 2},
+		"what is there to choose from":       {Context: 1},
+		"Cross goes with Code one-hot":       {Arms: 2, Context: 1, Code: AsBlock, Cross: true},
+		"Cross needs a Context":              {Action: 2, Cross: true},
+		"Context must be at least 0":         {Context: -1},
+	} {
+		if _, err := New(Config{Encoding: &e}.Linear(2)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", e, err, want)
+		}
+	}
+	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil {
+		t.Error("a context without an Encoding is taken")
+	}
+}
+
+// A saved agent goes on as it would have, on the other backend too, with what it knows of the context's scale.
+func TestContextualAfterLoading(t *testing.T) {
+	c := Config{Backend: backend.Go, Seed: 3, Learner: learner.Learner{Policy: explore.Thompson{N: 10}}}.Contextual(3, 2)
+	a := must.M1(New(c))
+	r := rand.New(rand.NewPCG(5, 6))
+	period := func(a *Agent, r *rand.Rand) int {
+		x := []float32{100 + 30*r.Float32(), r.Float32()}
+		d := must.M1(a.Decide(t.Context(), Menu{Context: x}))
+		must.M(a.Observe(t.Context(), Feedback{ID: d.ID, Reward: float32(math.Cos(float64(x[0])/5 + 2*float64(d.Action)))}))
+		return d.Action
+	}
+	for range 20 {
+		period(a, r)
+	}
+	path := filepath.Join(t.TempDir(), "agent")
+	must.M(a.Save(path))
+	b := must.M1(Load(c, path))
+	var one, two []int
+	r1, r2 := rand.New(rand.NewPCG(7, 8)), rand.New(rand.NewPCG(7, 8))
+	for range 20 {
+		one, two = append(one, period(a, r1)), append(two, period(b, r2))
+	}
+	if !slices.Equal(one, two) || slices.Max(one) == slices.Min(one) {
+		t.Errorf("decisions are %v, after loading %v", one, two)
+	}
+}
