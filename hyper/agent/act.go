@@ -41,9 +41,10 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 	return a.Decide(ctx, Menu{Actions: actions})
 }
 
-// Decide chooses among the actions of a menu, which may differ from call to call. The agent remembers the input of the action, for the Feedback to come: see Config.Pending. The error is
-// ErrNotFinite when a value that the policy saw is not finite, and that of ctx when it is done before the decision is;
-// a compilation that the call did not wait for goes on, for the next one.
+// Decide chooses among the actions of a menu, which may differ from call to call. The agent remembers the input of the
+// action, for the Feedback to come: see Config.Pending. The error is ErrNotFinite when a value that the policy saw is
+// not finite, and that of ctx when it is done before the decision is; a compilation that the call did not wait for goes
+// on, for the next one.
 //
 // A program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12,
 // 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles

@@ -65,7 +65,8 @@ func newAgent(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, backend: b, encoder: newEncoder(c.Encoding), pending: pending{size: c.Pending, expire: c.Expire}}
+	a := &Agent{config: c, backend: b, encoder: newEncoder(c.Encoding),
+		pending: pending{size: c.Pending, expire: c.Expire}}
 	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}
