@@ -82,6 +82,7 @@ type Problem struct {
 	Actions  int  // the most that are offered
 	Features int  // of an input; 0 for arms
 	Blocks   int  // of an input, all 0 but the action's own: see Offer.Inputs; 0 is 1
+	Numbered bool // an input is the number of its block and the block's numbers
 	Moves    bool // inputs change from period to period: a learner keeps them with the data
 	Delays   bool // rewards may come late: outcomes have Late
 	// NoiseVariance is that of the rewards' noise, as a learner may know it, PriorVariance is sigma_p^2 as the loss has

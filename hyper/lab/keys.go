@@ -163,9 +163,9 @@ func Values(s *Setting) map[string]any {
 	return out
 }
 
-// setValues fills a setting from JSON; unknown keys and wrong types are errors. Keys of choices that are not made are
+// SetValues fills a setting from a JSON object of keys and values; unknown keys and wrong types are errors. Keys of choices that are not made are
 // left out.
-func setValues(s *Setting, raw json.RawMessage) error {
+func SetValues(s *Setting, raw json.RawMessage) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return fmt.Errorf("settings: %w", err)

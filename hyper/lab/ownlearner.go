@@ -27,7 +27,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	if err != nil {
 		return x, err
 	}
-	if err := setValues(s, settings); err != nil {
+	if err := SetValues(s, settings); err != nil {
 		return x, err
 	}
 	x.usual, x.kinds = cloned(x.usual), cloned(x.kinds)

@@ -81,7 +81,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		if err != nil {
 			return Spec{}, x, err
 		}
-		if err := setValues(s, e.Settings); err != nil {
+		if err := SetValues(s, e.Settings); err != nil {
 			return Spec{}, x, fmt.Errorf("spec: agent %s: %w", e.Agent, err)
 		}
 		if err := s.sameSource(e.File); err != nil {

@@ -153,7 +153,7 @@ func (s *Setting) take(from *Setting) error {
 	if err != nil {
 		return err
 	}
-	return setValues(s, text)
+	return SetValues(s, text)
 }
 
 func (x Experiment) keys(agents []string) []string {

@@ -34,7 +34,7 @@ func NewBayesianLinear(arms bool) *BayesianLinear {
 
 func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 	return hyper.BayesianLinear{
-		Features: network.features(p), Blocks: p.Blocks, Waves: c.Waves, Length: c.Length,
+		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length,
 	}
 }
 

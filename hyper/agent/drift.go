@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// Drift is how far learning has moved the parameters nu from nu_0, which the regularizer anchors them to: the norm of
+// the difference over the norm of nu_0, or of nu where nu_0 is 0. It is 0 before any data.
+func (a *Agent) Drift() (float64, error) {
+	s := a.current()
+	defer s.drop()
+	moved, start, now := 0.0, 0.0, 0.0
+	for i, name := range a.names {
+		number, isNu := strings.CutPrefix(name, "nu.")
+		if !isNu {
+			continue
+		}
+		x, err := numbers(s.state[i].Tensor)
+		if err != nil {
+			return 0, err
+		}
+		x0, err := numbers(s.state[a.place("anchor."+number)].Tensor)
+		if err != nil {
+			return 0, err
+		}
+		for j, v := range x {
+			moved, start, now = moved+(v-x0[j])*(v-x0[j]), start+x0[j]*x0[j], now+v*v
+		}
+	}
+	switch {
+	case moved == 0:
+		return 0, nil
+	case start == 0:
+		start = now
+	}
+	return math.Sqrt(moved / start), nil
+}
+
+// numbers copies those of a tensor.
+func numbers(t *tensors.Tensor) ([]float64, error) {
+	switch t.DType() {
+	case dtypes.Float64:
+		return tensors.CopyFlatData[float64](t)
+	case dtypes.Float32:
+		flat, err := tensors.CopyFlatData[float32](t)
+		out := make([]float64, len(flat))
+		for i, v := range flat {
+			out[i] = float64(v)
+		}
+		return out, err
+	}
+	return nil, fmt.Errorf("a tensor of %s has no numbers to compare", t.DType())
+}

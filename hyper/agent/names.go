@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// Names make numbers of named features, as a service gets them. A feature is a number, true or false (1 or 0), or
+// a text, which is a feature of its own named name=text, of value 1.
+type Names struct {
+	// Known are features with a number of their own, in this order; one that is missing is 0. A text of the feature
+	// country can be Known as country=fr.
+	Known []string
+	// Buckets are numbers that all other features share, by hashing (Weinberger et al. 2009): a feature adds its value,
+	// or takes it off, at a place that its name alone says. 0 is that other features are refused.
+	Buckets int
+}
+
+// Validate reports names that are empty or not different, and a negative number of Buckets.
+func (n Names) Validate() error {
+	errs := []error{faults.AtLeast("Buckets", n.Buckets, 0)}
+	for i, name := range n.Known {
+		if name == "" || slices.Contains(n.Known[:i], name) {
+			errs = append(errs, fmt.Errorf("Known must be different names, got %q at place %d", name, i))
+		}
+	}
+	if errors.Join(errs...) == nil {
+		errs = append(errs, faults.Size("Known and Buckets together", n.Len()))
+	}
+	return errors.Join(errs...)
+}
+
+// Len is how many numbers there are.
+func (n Names) Len() int { return len(n.Known) + max(n.Buckets, 0) }
+
+// Numbers returns the numbers of features, whose values are float64, float32, int, bool or string. The error names all
+// features that are unknown or of another type.
+func (n Names) Numbers(features map[string]any) ([]float32, error) {
+	out := make([]float32, n.Len())
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(features)) {
+		v, err := number(features[name])
+		if text, ok := features[name].(string); ok {
+			name, v, err = name+"="+text, 1, nil
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("feature %.40q: %w", name, err))
+			continue
+		}
+		if at := slices.Index(n.Known, name); at >= 0 {
+			out[at] = v
+		} else if n.Buckets == 0 {
+			errs = append(errs, n.unknown(name))
+		} else {
+			place, sign := n.bucket(name)
+			out[place] += sign * v
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func (n Names) unknown(name string) error {
+	const most = 20
+	known := strings.Join(n.Known[:min(len(n.Known), most)], ", ")
+	if len(n.Known) > most {
+		known += ", ..."
+	}
+	return fmt.Errorf("unknown feature %.40q%s; the features are %s", name, nearest.Hint(name, n.Known), known)
+}
+
+// number is the value of a feature that is no text.
+func number(v any) (float32, error) {
+	switch v := v.(type) {
+	case float64:
+		return float32(v), nil
+	case float32:
+		return v, nil
+	case int:
+		return float32(v), nil
+	case bool:
+		if v {
+			return 1, nil
+		}
+		return 0, nil
+	}
+	return 0, fmt.Errorf("a value must be a number, true, false or a text, got %T", v)
+}
+
+// bucket is the place of a name, and 1 or -1.
+func (n Names) bucket(name string) (place int, sign float32) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	sum := mixed(h.Sum64())
+	sign = 1
+	if sum>>63 == 1 {
+		sign = -1
+	}
+	return len(n.Known) + int(sum%uint64(n.Buckets)), sign
+}
+
+// mixed spreads FNV's bits (the finaliser of MurmurHash3, Appleby 2011): its low ones alone depend too little on the
+// first letters.
+func mixed(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}

@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+func ExampleNames() {
+	n := Names{Known: []string{"age", "member", "country=fr"}}
+	x, err := n.Numbers(map[string]any{"age": 41, "member": true, "country": "fr"})
+	fmt.Println(x, err)
+	_, err = n.Numbers(map[string]any{"agee": 41})
+	fmt.Println(err)
+	// Output:
+	// [41 1 1] <nil>
+	// unknown feature "agee" (did you mean "age"?); the features are age, member, country=fr
+}
+
+// Unknown names share the buckets: each has one place and one sign, always the same, and both are as good as random: of
+// 10,000 names each of 16 places has 625, and either sign 5,000, up to 5 standard deviations.
+func TestHashedNames(t *testing.T) {
+	n := Names{Known: []string{"age"}, Buckets: 16}
+	counts, signs := make([]int, 16), 0
+	for i := range 10_000 {
+		place, sign := n.bucket(fmt.Sprintf("word=%d", i))
+		if again, same := n.bucket(fmt.Sprintf("word=%d", i)); again != place || same != sign {
+			t.Fatal("a name has two places")
+		}
+		counts[place-1]++
+		signs += int(sign)
+	}
+	for place, count := range counts {
+		if math.Abs(float64(count)-625) > 5*math.Sqrt(625.0*15/16) {
+			t.Errorf("place %d has %d names", place, count)
+		}
+	}
+	if math.Abs(float64(signs)) > 5*100 {
+		t.Errorf("signs add up to %d", signs)
+	}
+	x, err := n.Numbers(map[string]any{"age": 3.5, "word": "hello", "visits": 2})
+	if err != nil || x[0] != 3.5 || len(x) != 17 {
+		t.Fatal(x, err)
+	}
+	want := make([]float32, 17)
+	want[0] = 3.5
+	for name, v := range map[string]float32{"word=hello": 1, "visits": 2} {
+		place, sign := n.bucket(name)
+		want[place] += sign * v
+	}
+	if fmt.Sprint(x) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", x, want)
+	}
+}
+
+// What is wrong is named.
+func TestWrongNames(t *testing.T) {
+	n := Names{Known: []string{"age"}}
+	_, err := n.Numbers(map[string]any{"age": []int{1}, "colour": "red"})
+	if text := fmt.Sprint(err); !strings.Contains(text, `feature "age": a value must be a number`) ||
+		!strings.Contains(text, `unknown feature "colour=red"`) {
+		t.Error(err)
+	}
+	for _, n := range []Names{{Known: []string{""}}, {Known: []string{"a", "a"}}, {Buckets: -1}} {
+		if n.Validate() == nil {
+			t.Errorf("%+v is taken", n)
+		}
+	}
+}

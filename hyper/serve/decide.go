@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// Request is what /v1/decide asks: among which actions, in which context.
+type Request struct {
+	Context map[string]any `json:"context,omitempty"`
+	// Arms are those there are, where the agent has arms; none is all of them.
+	Arms []string `json:"arms,omitempty"`
+	// Actions are those there are, where actions have features.
+	Actions []Action `json:"actions,omitempty"`
+}
+
+// Action is an action by its features. ID is the client's own name for it, which the answer repeats.
+type Action struct {
+	ID       string         `json:"id,omitempty"`
+	Features map[string]any `json:"features"`
+}
+
+// Answer is the decision.
+type Answer struct {
+	ID            string    `json:"id"`     // names the decision in a Reward
+	Action        int       `json:"action"` // the place of the action among those of the request
+	Name          string    `json:"name,omitempty"`
+	Probability   float32   `json:"probability"`
+	Probabilities []float32 `json:"probabilities"`
+}
+
+// badRequest is an error of the client's.
+type badRequest struct{ error }
+
+func bad(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
+
+func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
+	m, names, err := s.menu(r)
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	d, err := s.agent.Decide(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	s.metrics.decided(d)
+	s.recent.decided(m, d)
+	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
+		Probabilities: d.Probabilities}, nil
+}
+
+// menu is what the agent chooses from, with the names of the actions.
+func (s *Server) menu(r *Request) (m agent.Menu, names []string, err error) {
+	spec := s.options.Spec
+	if n := max(len(r.Actions), len(r.Arms)); n > s.options.MostActions {
+		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d", s.options.MostActions, n)
+	}
+	context, err := spec.Context.names().Numbers(r.Context)
+	if err != nil {
+		return m, nil, fmt.Errorf("context: %w", err)
+	}
+	if len(context) > 0 {
+		m.Context = context
+	}
+	if len(spec.Arms) > 0 {
+		return s.arms(m, r)
+	}
+	if len(r.Arms) > 0 || len(r.Actions) == 0 {
+		return m, nil, errors.New("actions must be given, each by its features, and no arms")
+	}
+	for i, a := range r.Actions {
+		x, err := spec.Action.names().Numbers(a.Features)
+		if err != nil {
+			return m, nil, fmt.Errorf("actions[%d]: %w", i, err)
+		}
+		m.Actions, names = append(m.Actions, x), append(names, a.ID)
+	}
+	return m, names, nil
+}
+
+// arms adds the arms of a request to a menu.
+func (s *Server) arms(m agent.Menu, r *Request) (agent.Menu, []string, error) {
+	all := s.options.Spec.Arms
+	if len(r.Actions) > 0 {
+		return m, nil, errors.New("the agent chooses among arms, which have no features: give arms, or nothing for all")
+	}
+	switch {
+	case r.Arms == nil:
+		return m, all, nil
+	case len(r.Arms) == 0:
+		return m, nil, errors.New("arms must be given, or left out for all")
+	}
+	for i, name := range r.Arms {
+		at := slices.Index(all, name)
+		if at < 0 {
+			return m, nil, fmt.Errorf("unknown arm %.40q%s", name, nearest.Hint(name, all))
+		}
+		if slices.Contains(r.Arms[:i], name) {
+			return m, nil, fmt.Errorf("arm %q is given twice", name)
+		}
+		m.Arms = append(m.Arms, at)
+	}
+	if m.Context == nil { // arms alone are inputs themselves
+		for _, at := range m.Arms {
+			m.Actions = append(m.Actions, []float32{float32(at)})
+		}
+		m.Arms = nil
+	}
+	return m, r.Arms, nil
+}

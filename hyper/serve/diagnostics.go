@@ -1,0 +1,122 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// Diagnostics are what the agent believes about the last decisions, by functions drawn from its belief now.
+type Diagnostics struct {
+	Decisions int `json:"decisions"` // of the last ones, at most 64, that the numbers below are of
+	Functions int `json:"functions"` // drawn
+	// Regret is the mean over functions of the best value of a decision's actions less the value of the action taken:
+	// what the agent believes that the decisions cost, in units of rewards.
+	Regret float64 `json:"regret"`
+	// Exploring is the share of decisions that did not take the action of the best mean.
+	Exploring float64 `json:"exploring"`
+	// Distinct is how many of the functions differ in the actions that they would take.
+	Distinct int `json:"distinct"`
+	// Spread is the standard deviation over functions of an action's value, the root mean square over actions; at 0 the
+	// belief has collapsed, and explores no more.
+	Spread float64 `json:"spread"`
+	// Drift is how far training has moved the parameters: see agent.Agent.Drift.
+	Drift float64 `json:"drift"`
+}
+
+// functions is how many Diagnostics draw.
+const functions = 64
+
+// recent are the last decisions.
+type recent struct {
+	mu   sync.Mutex
+	ring [64]struct {
+		menu   agent.Menu
+		action int
+	}
+	next int
+}
+
+func (r *recent) decided(m agent.Menu, d agent.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := &r.ring[r.next%len(r.ring)]
+	at.menu, at.action = m, d.Action
+	r.next++
+}
+
+// all are the menus and actions taken.
+func (r *recent) all() (menus []agent.Menu, actions []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range min(r.next, len(r.ring)) {
+		menus, actions = append(menus, r.ring[i].menu), append(actions, r.ring[i].action)
+	}
+	return menus, actions
+}
+
+func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
+	menus, actions := s.recent.all()
+	drift, err := s.agent.Drift()
+	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift}
+	if err != nil || len(menus) == 0 {
+		return out, err
+	}
+	ways := make([]string, functions) // the actions that each function would take
+	belief := s.agent.Snapshot()
+	defer belief.Close()
+	variances, count := 0.0, 0
+	for i, m := range menus {
+		values, err := s.values(belief, m)
+		if err != nil {
+			return nil, err
+		}
+		means := make([]float64, len(values[0]))
+		for k, f := range values {
+			best := highest(f)
+			ways[k] += fmt.Sprint(best, " ")
+			out.Regret += float64(f[best]-f[actions[i]]) / float64(len(values)*len(menus))
+			for a, v := range f {
+				means[a] += float64(v) / float64(len(values))
+			}
+		}
+		for a, mean := range means {
+			for _, f := range values {
+				variances += (float64(f[a]) - mean) * (float64(f[a]) - mean) / float64(len(values)-1)
+			}
+			count++
+		}
+		if highest(means) != actions[i] {
+			out.Exploring += 1 / float64(len(menus))
+		}
+	}
+	out.Spread = math.Sqrt(variances / float64(count))
+	different := map[string]bool{}
+	for _, w := range ways {
+		different[w] = true
+	}
+	out.Distinct = len(different)
+	return out, nil
+}
+
+// values are those of functions at the actions of a menu, [functions][actions].
+func (s *Server) values(belief *agent.Snapshot, m agent.Menu) ([][]float32, error) {
+	x, err := s.agent.Inputs(m)
+	if err != nil {
+		return nil, err
+	}
+	return belief.Sample(x, functions)
+}
+
+// highest is the place of the largest number, the first of equal ones.
+func highest[T float32 | float64](v []T) (at int) {
+	for i := range v {
+		if v[i] > v[at] {
+			at = i
+		}
+	}
+	return at
+}

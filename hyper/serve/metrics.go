@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// metrics are what /metrics shows.
+type metrics struct {
+	registry    *prometheus.Registry
+	seconds     *prometheus.HistogramVec
+	decisions   prometheus.Counter
+	probability prometheus.Histogram
+	rewards     *prometheus.CounterVec
+	reward      prometheus.Summary
+	learning    prometheus.Histogram
+}
+
+func newMetrics(s *Server) *metrics {
+	latencies := prometheus.ExponentialBuckets(50e-6, 2, 16) // 50 us to 1.6 s
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "hyper_request_seconds",
+			Help: "Time that a request took.", Buckets: latencies}, []string{"path", "status"}),
+		decisions: prometheus.NewCounter(prometheus.CounterOpts{Name: "hyper_decisions_total",
+			Help: "Decisions made."}),
+		probability: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_decision_probability",
+			Help: "Probability that the action taken had.", Buckets: prometheus.LinearBuckets(0.1, 0.1, 10)}),
+		rewards: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hyper_rewards_total",
+			Help: "Rewards, by what became of them."}, []string{"result"}),
+		reward: prometheus.NewSummary(prometheus.SummaryOpts{Name: "hyper_reward",
+			Help: "Rewards learned from: their sum and number."}),
+		learning: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_learning_seconds",
+			Help: "Time until a reward was learned from.", Buckets: latencies}),
+	}
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		gauge("hyper_data", "Rewards that the agent has learned from.", func() float64 { return float64(s.agent.Size()) }),
+		gauge("hyper_rounds", "Rounds of training.", func() float64 { return float64(s.agent.Rounds()) }),
+		gauge("hyper_learner_failing", "1 while training fails.", func() float64 {
+			if s.agent.LearnerError() != nil {
+				return 1
+			}
+			return 0
+		}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) answered(path string, status int, d time.Duration) {
+	m.seconds.WithLabelValues(path, strconv.Itoa(status)).Observe(d.Seconds())
+}
+
+func (m *metrics) decided(d agent.Decision) {
+	m.decisions.Inc()
+	m.probability.Observe(d.Prob())
+}
+
+func (m *metrics) rewarded(y float32, err error, d time.Duration) {
+	result := "taken"
+	switch {
+	case errors.Is(err, agent.ErrUnknown):
+		result = "unknown"
+	case errors.Is(err, agent.ErrExpired):
+		result = "expired"
+	case err != nil:
+		result = "failed"
+	default:
+		m.reward.Observe(float64(y))
+		m.learning.Observe(d.Seconds())
+	}
+	m.rewards.WithLabelValues(result).Inc()
+}

@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// Rewards is what /v1/reward asks: to learn from what came of decisions. It is one reward, or a list.
+type Rewards struct {
+	ID     string   `json:"id,omitempty"`
+	Reward *float32 `json:"reward,omitempty"`
+	All    []Reward `json:"rewards,omitempty"`
+}
+
+// Reward is what came of a decision.
+type Reward struct {
+	ID     string   `json:"id"`
+	Reward *float32 `json:"reward"`
+}
+
+// Taken is the answer: how many rewards the agent has learned from, or had before, and what is wrong with each of the
+// others. These may be sent again.
+type Taken struct {
+	Taken  int      `json:"taken"`
+	Errors []Refuse `json:"errors,omitempty"`
+}
+
+// Refuse says why a reward was not taken.
+type Refuse struct {
+	ID    string `json:"id"`
+	Error string `json:"error"`
+}
+
+// mostRewards is how many a request may have.
+const mostRewards = 10_000
+
+func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
+	all := r.All
+	one := r.ID != "" || r.Reward != nil
+	switch {
+	case one && len(all) > 0:
+		return nil, bad("give one reward, by id and reward, or a list of rewards, and not both")
+	case one:
+		all = []Reward{{r.ID, r.Reward}}
+	case len(all) == 0:
+		return nil, bad("there is no reward: give id and reward, or a list of rewards")
+	case len(all) > mostRewards:
+		return nil, bad("there are %d rewards; a request may have %d", len(all), mostRewards)
+	}
+	for i, f := range all {
+		if f.ID == "" || f.Reward == nil {
+			return nil, bad("reward %d must have the id of a decision, and a reward", i)
+		}
+	}
+	out := &Taken{}
+	for _, f := range all {
+		err := s.take(ctx, f)
+		switch {
+		case err == nil:
+			out.Taken++
+		case one, ctx.Err() != nil, errors.Is(err, agent.ErrClosed):
+			return nil, err
+		default:
+			out.Errors = append(out.Errors, Refuse{f.ID, err.Error()})
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) take(ctx context.Context, f Reward) error {
+	begun := time.Now()
+	err := s.agent.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward})
+	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
+	return err
+}

@@ -1,0 +1,329 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// pages is an agent of arms in a context, and items one of actions with features.
+var (
+	pages = Spec{Arms: []string{"old", "new"}, Context: Features{Names: []string{"age", "visits"}}, Floor: 0.1,
+		Set: json.RawMessage(`{"waves": 20}`), Pending: 100, Backend: backend.Go}
+	items = Spec{Context: Features{Names: []string{"age"}}, Action: Features{Names: []string{"price"}, Buckets: 4},
+		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
+)
+
+// client sends requests to a server, and holds both to openapi.json.
+type client struct {
+	t      *testing.T
+	server *Server
+	url    string
+	router routers.Router
+	token  string
+}
+
+func serving(t *testing.T, o Options) *client {
+	t.Helper()
+	o.Dir = filepath.Join(t.TempDir(), "agent")
+	o.Log = slog.New(slog.DiscardHandler)
+	s := must.M1(New(o))
+	h := httptest.NewServer(s.Handler())
+	t.Cleanup(h.Close)
+	api := must.M1(openapi3.NewLoader().LoadFromData(document))
+	must.M(api.Validate(context.Background()))
+	return &client{t, s, h.URL, must.M1(gorillamux.NewRouter(api)), o.Token}
+}
+
+// send returns the status and the answer, and checks both against openapi.json: also the request where it is answered
+// with 200.
+func (c *client) send(method, path, text string) (int, map[string]any) {
+	c.t.Helper()
+	r := must.M1(http.NewRequest(method, c.url+path, strings.NewReader(text)))
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	w := must.M1(http.DefaultClient.Do(r))
+	defer w.Body.Close()
+	got := must.M1(io.ReadAll(w.Body))
+	c.check(method, path, text, w, got)
+	var out map[string]any
+	if err := json.Unmarshal(got, &out); err != nil {
+		c.t.Fatalf("%s %s: %q is no JSON", method, path, got)
+	}
+	return w.StatusCode, out
+}
+
+func (c *client) check(method, path, text string, w *http.Response, got []byte) {
+	c.t.Helper()
+	r := must.M1(http.NewRequest(method, path, strings.NewReader(text)))
+	r.Header.Set("Content-Type", "application/json")
+	route, params, err := c.router.FindRoute(r)
+	if err != nil {
+		return // no part of the API
+	}
+	in := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: params,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}
+	if w.StatusCode == http.StatusOK {
+		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
+			c.t.Errorf("%s %s %s: was answered, but %v", method, path, text, err)
+		}
+	}
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: w.StatusCode, Header: w.Header,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
+	out.SetBodyBytes(got)
+	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
+		c.t.Errorf("%s %s: the answer %d %s is not as openapi.json says: %v", method, path, w.StatusCode, got, err)
+	}
+}
+
+// decide asks for a decision, which must be made.
+func (c *client) decide(text string) map[string]any {
+	c.t.Helper()
+	status, d := c.send("POST", "/v1/decide", text)
+	if status != http.StatusOK {
+		c.t.Fatalf("%s: %d %v", text, status, d)
+	}
+	return d
+}
+
+func (c *client) reward(id any, y float64) {
+	c.t.Helper()
+	status, out := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": %v}`, id, y))
+	if status != http.StatusOK || out["taken"] != 1.0 {
+		c.t.Fatalf("reward of %v: %d %v", id, status, out)
+	}
+}
+
+// The agent learns through HTTP which arm is right in which context, and says what it is: after 60 visitors it takes
+// the right page for the next 20 but for what its floor of 0.1 may take at random.
+func TestServerLearns(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	right := 0
+	for i := range 80 {
+		age := 20 + 37*i%50
+		d := c.decide(fmt.Sprintf(`{"context": {"age": %d, "visits": 3}}`, age))
+		want := "old"
+		if age > 45 {
+			want = "new"
+		}
+		y := 0.0
+		if d["name"] == want {
+			y = 1
+		}
+		if i >= 60 {
+			right += int(y)
+		}
+		p := d["probabilities"].([]any)
+		if len(p) != 2 || p[int(d["action"].(float64))] != d["probability"] {
+			t.Fatalf("%v", d)
+		}
+		c.reward(d["id"], y)
+		c.reward(d["id"], 1-y) // again, which counts no more
+	}
+	if right < 16 {
+		t.Errorf("%d of the last 20 were right", right)
+	}
+	if _, h := c.send("GET", "/v1/health", ""); h["status"] != "ok" || h["data"] != 80.0 {
+		t.Error(h)
+	}
+	_, d := c.send("GET", "/v1/diagnostics", "")
+	if d["decisions"] != 64.0 || d["functions"] != 64.0 || d["spread"].(float64) <= 0 || d["distinct"].(float64) < 2 ||
+		d["drift"].(float64) <= 0 || d["regret"].(float64) < 0 {
+		t.Error(d)
+	}
+	text := c.text("/metrics")
+	for _, line := range []string{"hyper_decisions_total 80", `hyper_rewards_total{result="taken"} 160`, "hyper_data 80",
+		`hyper_request_seconds_count{path="decide",status="200"} 80`, "hyper_learner_failing 0"} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("metrics lack %q", line)
+		}
+	}
+	if !strings.Contains(c.text("/"), "<!doctype html>") || !strings.Contains(c.text("/openapi.json"), "openapi") {
+		t.Error("the page or the API is not there")
+	}
+}
+
+func (c *client) text(path string) string {
+	r := must.M1(http.Get(c.url + path))
+	defer r.Body.Close()
+	return string(must.M1(io.ReadAll(r.Body)))
+}
+
+// Actions with features, some of which are hashed, may differ from request to request; the answer repeats their names.
+func TestServerOfActions(t *testing.T) {
+	c := serving(t, Options{Spec: items})
+	d := c.decide(`{"context": {"age": 30}, "actions": [{"id": "a", "features": {"price": 3, "colour": "red"}},
+		{"id": "b", "features": {"price": 4, "new": true}}, {"features": {}}]}`)
+	if want := []any{"a", "b", nil}[int(d["action"].(float64))]; d["name"] != want {
+		t.Errorf("%v, want %v", d, want)
+	}
+	c.reward(d["id"], -2.5)
+	if d := c.decide(`{"context": {"age": 31}, "actions": [{"features": {"price": 1}}]}`); d["probability"] != 1.0 {
+		t.Error(d)
+	}
+}
+
+// What is wrong with a request has the right status, one message, and changes nothing.
+func TestServerRefuses(t *testing.T) {
+	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})
+	known := c.decide(`{"context": {"age": 30}}`)["id"]
+	many := strings.Repeat(`"old",`, 3) + `"old"`
+	for _, x := range []struct {
+		method, path, text string
+		status             int
+		want               string
+	}{
+		{"POST", "/v1/decide", `{"context": {"agee": 3}}`, 400, `unknown feature \"agee\" (did you mean \"age\"?)`},
+		{"POST", "/v1/decide", `{"context": {"age": NaN}}`, 400, "invalid character 'N'"},
+		{"POST", "/v1/decide", `{"context": {"age": 1e999}}`, 400, "cannot unmarshal number 1e999"},
+		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422, "not finite"},
+		{"POST", "/v1/decide", `{"context": {"age": [1]}}`, 400, "must be a number, true, false or a text"},
+		{"POST", "/v1/decide", `{"contexts": {}}`, 400, "unknown field"},
+		{"POST", "/v1/decide", `{} {}`, 400, "something after"},
+		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400, `unknown arm \"odl\" (did you mean \"old\"?)`},
+		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, "given twice"},
+		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must be given"},
+		{"POST", "/v1/decide", `{"arms": [` + many + `]}`, 400, "among 3 actions at most, got 4"},
+		{"POST", "/v1/decide", `{"actions": [{"features": {}}]}`, 400, "chooses among arms"},
+		{"POST", "/v1/decide", `{"context": {"age": 1` + strings.Repeat(" ", 300) + `}}`, 413, "too large"},
+		{"POST", "/v1/reward", `{"id": "7-00000000", "reward": 1}`, 404, "no such decision"},
+		{"POST", "/v1/reward", `{"id": "nonsense", "reward": 1}`, 404, "no such decision"},
+		{"POST", "/v1/reward", `{"id": "` + fmt.Sprint(known) + `"}`, 400, "and a reward"},
+		{"POST", "/v1/reward", `{"id": "` + fmt.Sprint(known) + `", "reward": 1e30}`, 422, "not finite"},
+		{"POST", "/v1/reward", `{}`, 400, "there is no reward"},
+		{"POST", "/v1/reward", `{"id": "a", "reward": 1, "rewards": [{"id": "a", "reward": 1}]}`, 400, "not both"},
+		{"GET", "/v1/decide", "", 404, "openapi.json"},
+		{"GET", "/v2", "", 404, "openapi.json"},
+	} {
+		status, out := c.send(x.method, x.path, x.text)
+		message := string(must.M1(json.Marshal(out["error"])))
+		if status != x.status || !strings.Contains(message, x.want) || len(out) != 1 {
+			t.Errorf("%s %s %s: %d %v, want %d with %q", x.method, x.path, x.text, status, out, x.status, x.want)
+		}
+	}
+	c.reward(known, 1) // it still waits
+	for range 100 {    // as many as are remembered
+		c.decide(`{}`)
+	}
+	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+fmt.Sprint(known)+`", "reward": 1}]}`); status != 200 ||
+		!strings.Contains(fmt.Sprint(out["errors"]), "expired") {
+		t.Errorf("%d %v", status, out)
+	}
+	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
+		t.Errorf("an expired decision has status %d", status)
+	}
+}
+
+// Without the token, or with another one, nothing is answered but health, the page and the API.
+func TestServerToken(t *testing.T) {
+	c := serving(t, Options{Spec: pages, Token: "secret"})
+	c.decide(`{}`)
+	for _, token := range []string{"", "secre", "secrets", "SECRET"} {
+		c.token = token
+		for _, path := range []string{"/v1/spec", "/v1/diagnostics", "/metrics", "/debug/pprof/"} {
+			if status, out := c.send("GET", path, ""); status != http.StatusUnauthorized {
+				t.Errorf("%s with token %q: %d %v", path, token, status, out)
+			}
+		}
+		if status, _ := c.send("GET", "/v1/health", ""); status != http.StatusOK {
+			t.Errorf("health with token %q: %d", token, status)
+		}
+	}
+}
+
+// More requests than the Rate are refused, and later ones answered again.
+func TestServerRate(t *testing.T) {
+	c := serving(t, Options{Spec: pages, Rate: 5})
+	var got []int
+	for range 12 {
+		status, _ := c.send("GET", "/v1/health", "")
+		got = append(got, status)
+	}
+	if slices.Max(got) != http.StatusTooManyRequests || got[0] != http.StatusOK {
+		t.Errorf("statuses %v", got)
+	}
+}
+
+// What is saved is found again: data, and decisions that wait for their reward.
+func TestServerRestarts(t *testing.T) {
+	o := Options{Spec: pages, Dir: filepath.Join(t.TempDir(), "deep", "agent"), Log: slog.New(slog.DiscardHandler)}
+	s := must.M1(New(o))
+	var waiting string
+	for i := range 5 {
+		d := must.M1(s.decide(t.Context(), &Request{Context: map[string]any{"age": 20.0 + float64(i)}}))
+		waiting = d.ID
+		if i < 4 {
+			y := float32(i)
+			must.M1(s.reward(t.Context(), &Rewards{ID: d.ID, Reward: &y}))
+		}
+	}
+	must.M(s.Close())
+	y := float32(1)
+	if _, err := s.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}); statusOf(err) != http.StatusServiceUnavailable {
+		t.Errorf("a reward after Close: %v", err)
+	}
+	again := must.M1(New(o))
+	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
+	if n := again.agent.Size(); n != 5 {
+		t.Errorf("%d data", n)
+	}
+	o.Spec.Seed = 3
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another configuration: Seed") {
+		t.Errorf("another Spec: %v", err)
+	}
+}
+
+// Clients at once, while it is saved and looked at.
+func TestServerManyClients(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 20 {
+				d := c.decide(fmt.Sprintf(`{"context": {"age": %d}}`, 20+i+j))
+				c.reward(d["id"], float64(j%2))
+				if j%10 == 0 {
+					c.send("GET", "/v1/diagnostics", "")
+					c.send("POST", "/v1/snapshot", "")
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := c.server.agent.Size(); n != 160 {
+		t.Errorf("%d rewards were learned from", n)
+	}
+}
+
+// A handler that panics fails its request alone.
+func TestServerPanics(t *testing.T) {
+	var log bytes.Buffer
+	s := &Server{options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	w := httptest.NewRecorder()
+	s.recovered(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") })).
+		ServeHTTP(w, httptest.NewRequest("GET", "/v1/health", nil))
+	if w.Code != http.StatusInternalServerError || !strings.Contains(log.String(), "oh") ||
+		strings.Contains(w.Body.String(), "oh") {
+		t.Errorf("%d %s, log %s", w.Code, w.Body, &log)
+	}
+}

@@ -1,0 +1,186 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+)
+
+// Spec is an agent as a file of a service has it, in JSON: what there is to choose from, by name, and which learner
+// chooses, with the settings that a search has found.
+type Spec struct {
+	// Arms are the names of what there is to choose from, where it is always the same or some of the same; without them
+	// a decision gives actions by features.
+	Arms []string `json:"arms,omitempty"`
+	// Context are the features that all actions of a decision share, Action those of each action.
+	Context Features `json:"context,omitzero"`
+	Action  Features `json:"action,omitzero"`
+	// Cross adds the products of features of action and context.
+	Cross bool `json:"cross,omitempty"`
+	// Raw takes features as they are; otherwise they are standardised online.
+	Raw bool `json:"raw,omitempty"`
+	// Learner is a kind of learners.Known; "" is bayesian-linear. Set are its keys.
+	Learner string          `json:"learner,omitempty"`
+	Set     json.RawMessage `json:"set,omitempty"`
+
+	Seed       uint64   `json:"seed,omitempty"`
+	Floor      float64  `json:"floor,omitempty"`      // as agent.Config
+	Pending    int      `json:"pending,omitempty"`    // likewise
+	Expire     Duration `json:"expire,omitempty"`     // likewise
+	Replay     string   `json:"replay,omitempty"`     // growth, reservoir or window
+	Capacity   int      `json:"capacity,omitempty"`   // the most data kept
+	Background float64  `json:"background,omitempty"` // share of the time that training may take; 0 trains at rewards
+	Backend    string   `json:"backend,omitempty"`
+}
+
+// Features are named features: see agent.Names.
+type Features struct {
+	Names   []string `json:"names,omitempty"`
+	Buckets int      `json:"buckets,omitempty"`
+}
+
+func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
+
+// Duration is a time as text, such as "36h".
+type Duration time.Duration
+
+// UnmarshalText reads what time.ParseDuration does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// MarshalText writes a Duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// mostSpec is the most bytes of a Spec's file.
+const mostSpec = 1 << 20
+
+// ReadSpec reads a Spec from a file and checks it.
+func ReadSpec(path string) (Spec, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Spec{}, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostSpec+1))
+	if err == nil && len(text) > mostSpec {
+		err = fmt.Errorf("it has more than %d bytes", mostSpec)
+	}
+	var s Spec
+	if err == nil {
+		err = decode(bytes.NewReader(text), &s)
+	}
+	if err == nil {
+		_, err = s.Config()
+	}
+	return s, faults.Prefix(path+": ", err)
+}
+
+// decode reads one JSON value that has no unknown fields, and nothing after it.
+func decode(r io.Reader, v any) error {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is something after the JSON value")
+	}
+	return nil
+}
+
+// Config is the agent's configuration. The error joins everything that is wrong.
+func (s Spec) Config() (agent.Config, error) {
+	if err := s.checkNames(); err != nil {
+		return agent.Config{}, err
+	}
+	c := agent.Config{Seed: s.Seed, Floor: s.Floor, Pending: s.Pending, Expire: time.Duration(s.Expire),
+		Backend: s.Backend}
+	if s.Background > 0 {
+		c.Background = &agent.Background{CPU: s.Background}
+	}
+	problem := bandit.Problem{Actions: len(s.Arms)}
+	if e := s.encoding(); e != nil {
+		if err := e.Validate(); err != nil {
+			return c, err
+		}
+		c.Encoding, c.Features = e, e.Width()
+		problem.Features, problem.Moves = e.Width(), true
+		if e.Code == agent.AsNumber {
+			problem.Blocks, problem.Numbered = e.Arms, true
+		}
+	}
+	l, err := learners.For(s.kind(), problem, s.Set)
+	if err != nil {
+		return c, err
+	}
+	l.Train.Capacity = s.Capacity
+	c.Learner = l
+	if s.Replay != "" {
+		if c.Replay, err = replayOf(s.Replay); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+const bayesian = "bayesian-linear"
+
+func (s Spec) kind() string { return cmp.Or(s.Learner, bayesian) }
+
+// encoding is how names' numbers become inputs; nil is for arms alone.
+func (s Spec) encoding() *agent.Encoding {
+	context, action := s.Context.names().Len(), s.Action.names().Len()
+	if len(s.Arms) > 0 && context == 0 {
+		return nil
+	}
+	e := &agent.Encoding{Context: context, Action: action, Arms: len(s.Arms), Cross: s.Cross, Standardize: !s.Raw,
+		Code: agent.AsOneHot}
+	if len(s.Arms) > 0 && s.kind() == bayesian {
+		e.Code = agent.AsNumber
+	}
+	return e
+}
+
+// checkNames reports names that are wrong or missing.
+func (s Spec) checkNames() error {
+	errs := []error{faults.Prefix("context: ", s.Context.names().Validate()),
+		faults.Prefix("action: ", s.Action.names().Validate())}
+	switch {
+	case len(s.Arms) > 0 && s.Action.names().Len() > 0:
+		errs = append(errs, errors.New("arms and action exclude each other: actions have names, or features"))
+	case len(s.Arms) == 0 && s.Action.names().Len() == 0:
+		errs = append(errs, errors.New("arms or action must be given: what is there to choose from?"))
+	case len(s.Arms) == 1:
+		errs = append(errs, errors.New("arms must be two at least"))
+	}
+	for i, arm := range s.Arms {
+		if arm == "" || slices.Contains(s.Arms[:i], arm) {
+			errs = append(errs, fmt.Errorf("arms must have different names, got %q at place %d", arm, i))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func replayOf(word string) (agent.Replay, error) {
+	for _, r := range enum.All[agent.Replay]() {
+		if r.String() == word {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("replay must be growth, reservoir or window, got %q", word)
+}
