@@ -40,11 +40,13 @@ type badRequest struct{ error }
 func bad(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
 func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
-	m, names, err := s.menu(r)
+	a, done := s.agent()
+	defer done()
+	m, names, err := s.menu(a.spec, r)
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	d, err := s.agent.Decide(ctx, m)
+	d, err := a.Decide(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +57,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 }
 
 // menu is what the agent chooses from, with the names of the actions.
-func (s *Server) menu(r *Request) (m agent.Menu, names []string, err error) {
-	spec := s.options.Spec
+func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err error) {
 	if n := max(len(r.Actions), len(r.Arms)); n > s.options.MostActions {
 		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d", s.options.MostActions, n)
 	}
@@ -68,7 +69,7 @@ func (s *Server) menu(r *Request) (m agent.Menu, names []string, err error) {
 		m.Context = context
 	}
 	if len(spec.Arms) > 0 {
-		return s.arms(m, r)
+		return withArms(spec.Arms, m, r)
 	}
 	if len(r.Arms) > 0 || len(r.Actions) == 0 {
 		return m, nil, errors.New("actions must be given, each by its features, and no arms")
@@ -83,9 +84,8 @@ func (s *Server) menu(r *Request) (m agent.Menu, names []string, err error) {
 	return m, names, nil
 }
 
-// arms adds the arms of a request to a menu.
-func (s *Server) arms(m agent.Menu, r *Request) (agent.Menu, []string, error) {
-	all := s.options.Spec.Arms
+// withArms adds the arms of a request to a menu.
+func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, error) {
 	if len(r.Actions) > 0 {
 		return m, nil, errors.New("the agent chooses among arms, which have no features: give arms, or nothing for all")
 	}

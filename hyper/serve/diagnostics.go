@@ -59,18 +59,20 @@ func (r *recent) all() (menus []agent.Menu, actions []int) {
 }
 
 func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
+	a, done := s.agent()
+	defer done()
 	menus, actions := s.recent.all()
-	drift, err := s.agent.Drift()
+	drift, err := a.Drift()
 	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift}
 	if err != nil || len(menus) == 0 {
 		return out, err
 	}
 	ways := make([]string, functions) // the actions that each function would take
-	belief := s.agent.Snapshot()
+	belief := a.Snapshot()
 	defer belief.Close()
 	variances, count := 0.0, 0
 	for i, m := range menus {
-		values, err := s.values(belief, m)
+		values, err := valuesOf(a, belief, m)
 		if err != nil {
 			return nil, err
 		}
@@ -83,9 +85,9 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 				means[a] += float64(v) / float64(len(values))
 			}
 		}
-		for a, mean := range means {
+		for k, mean := range means {
 			for _, f := range values {
-				variances += (float64(f[a]) - mean) * (float64(f[a]) - mean) / float64(len(values)-1)
+				variances += (float64(f[k]) - mean) * (float64(f[k]) - mean) / float64(len(values)-1)
 			}
 			count++
 		}
@@ -102,9 +104,9 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 	return out, nil
 }
 
-// values are those of functions at the actions of a menu, [functions][actions].
-func (s *Server) values(belief *agent.Snapshot, m agent.Menu) ([][]float32, error) {
-	x, err := s.agent.Inputs(m)
+// valuesOf are those of functions at the actions of a menu, [functions][actions].
+func valuesOf(a served, belief *agent.Snapshot, m agent.Menu) ([][]float32, error) {
+	x, err := a.Inputs(m)
 	if err != nil {
 		return nil, err
 	}

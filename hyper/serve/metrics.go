@@ -41,15 +41,19 @@ func newMetrics(s *Server) *metrics {
 		learning: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "hyper_learning_seconds",
 			Help: "Time until a reward was learned from.", Buckets: latencies}),
 	}
-	gauge := func(name, help string, f func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	gauge := func(name, help string, f func(a served) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			a, done := s.agent()
+			defer done()
+			return f(a)
+		})
 	}
 	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("hyper_data", "Rewards that the agent has learned from.", func() float64 { return float64(s.agent.Size()) }),
-		gauge("hyper_rounds", "Rounds of training.", func() float64 { return float64(s.agent.Rounds()) }),
-		gauge("hyper_learner_failing", "1 while training fails.", func() float64 {
-			if s.agent.LearnerError() != nil {
+		gauge("hyper_data", "Rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
+		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
+		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
+			if a.LearnerError() != nil {
 				return 1
 			}
 			return 0

@@ -55,9 +55,11 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 			return nil, bad("reward %d must have the id of a decision, and a reward", i)
 		}
 	}
+	a, done := s.agent()
+	defer done()
 	out := &Taken{}
 	for _, f := range all {
-		err := s.take(ctx, f)
+		err := s.take(ctx, a, f)
 		switch {
 		case err == nil:
 			out.Taken++
@@ -70,9 +72,9 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	return out, nil
 }
 
-func (s *Server) take(ctx context.Context, f Reward) error {
+func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
-	err := s.agent.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward})
+	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward})
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
 	return err
 }

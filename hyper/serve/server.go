@@ -56,13 +56,26 @@ func (o Options) validate() error {
 
 // Server is an agent behind HTTP. Its methods are safe for concurrent use.
 type Server struct {
-	options Options
-	agent   *agent.Agent
+	options Options // but for the Spec
 	metrics *metrics
 	limit   *rate.Limiter // nil is none
 	recent  recent
+	saving  sync.Mutex
 
-	saving sync.Mutex
+	swap sync.RWMutex // requests read the agent, Reload changes it
+	now  served
+}
+
+// served is an agent with the Spec that it is of.
+type served struct {
+	*agent.Agent
+	spec Spec
+}
+
+// agent holds the agent until done.
+func (s *Server) agent() (a served, done func()) {
+	s.swap.RLock()
+	return s.now, s.swap.RUnlock
 }
 
 // New returns a server of the agent that was saved in the folder, or of a new one. It compiles what decisions and
@@ -73,6 +86,7 @@ func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	s := &Server{options: o}
 	c, err := o.Spec.Config()
 	if err != nil {
 		return nil, err
@@ -80,11 +94,7 @@ func New(o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	s := &Server{options: o}
-	if s.agent, err = open(c, s.file()); err != nil {
-		return nil, err
-	}
-	if err := s.agent.Warmup(max(len(o.Spec.Arms), 1)); err != nil {
+	if s.now, err = s.open(o.Spec, c); err != nil {
 		return nil, err
 	}
 	if o.Rate > 0 {
@@ -94,16 +104,41 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// open loads the agent from a file, or makes it where there is none.
-func open(c agent.Config, file string) (*agent.Agent, error) {
-	switch _, err := os.Stat(file); {
+// open loads the agent from its file, or makes it where there is none, and compiles what it runs.
+func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
+	out.spec = spec
+	switch _, err = os.Stat(s.file()); {
 	case err == nil:
-		return agent.Load(c, file)
+		out.Agent, err = agent.Load(c, s.file())
 	case errors.Is(err, os.ErrNotExist):
-		return agent.New(c)
-	default:
-		return nil, err
+		out.Agent, err = agent.New(c)
 	}
+	if err == nil {
+		err = out.Warmup(max(len(spec.Arms), 1))
+	}
+	return out, err
+}
+
+// Reload goes on with another Spec, which may differ in what says how the agent runs: pending, expire, background and
+// backend, and a larger capacity. Requests wait in the meantime. The error says what else differs, or is wrong, and the
+// server goes on as it was.
+func (s *Server) Reload(spec Spec) error {
+	c, err := spec.Config()
+	if err != nil {
+		return err
+	}
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	if err := s.save(s.now); err != nil {
+		return err
+	}
+	next, err := s.open(spec, c)
+	if err != nil {
+		return err
+	}
+	s.now.Close()
+	s.now = next
+	return nil
 }
 
 // file is where the agent is saved.
@@ -111,15 +146,23 @@ func (s *Server) file() string { return filepath.Join(s.options.Dir, "agent") }
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {
-	s.saving.Lock()
-	defer s.saving.Unlock()
-	return s.agent.Save(s.file())
+	a, done := s.agent()
+	defer done()
+	return s.save(a)
 }
 
-// Close ends training and saves the agent. Requests that come later are refused.
+func (s *Server) save(a served) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	return a.Save(s.file())
+}
+
+// Close ends training and saves the agent. Decisions are still made, but rewards refused.
 func (s *Server) Close() error {
-	s.agent.Close()
-	return s.Save()
+	a, done := s.agent()
+	defer done()
+	a.Close()
+	return s.save(a)
 }
 
 // Handler answers requests: see openapi.json.
@@ -146,8 +189,10 @@ func (s *Server) Handler() http.Handler {
 
 // health tells whether the agent learns.
 func (s *Server) health(context.Context, *struct{}) (*Health, error) {
-	h := &Health{Status: "ok", Data: s.agent.Size(), Rounds: s.agent.Rounds()}
-	if err := s.agent.LearnerError(); err != nil {
+	a, done := s.agent()
+	defer done()
+	h := &Health{Status: "ok", Data: a.Size(), Rounds: a.Rounds()}
+	if err := a.LearnerError(); err != nil {
 		h.Status, h.Error = "not learning", err.Error()
 	}
 	return h, nil
@@ -165,7 +210,9 @@ func (s *Server) snapshot(context.Context, *struct{}) (*Saved, error) {
 	if err := s.Save(); err != nil {
 		return nil, err
 	}
-	return &Saved{File: s.file(), Data: s.agent.Size()}, nil
+	a, done := s.agent()
+	defer done()
+	return &Saved{File: s.file(), Data: a.Size()}, nil
 }
 
 // Saved is the answer of /v1/snapshot.
@@ -174,4 +221,8 @@ type Saved struct {
 	Data int    `json:"data"`
 }
 
-func (s *Server) spec(context.Context, *struct{}) (*Spec, error) { return &s.options.Spec, nil }
+func (s *Server) spec(context.Context, *struct{}) (*Spec, error) {
+	a, done := s.agent()
+	defer done()
+	return &a.spec, nil
+}

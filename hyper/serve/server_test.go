@@ -284,7 +284,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 	again := must.M1(New(o))
 	must.M1(again.reward(t.Context(), &Rewards{ID: waiting, Reward: &y}))
-	if n := again.agent.Size(); n != 5 {
+	if n := again.now.Size(); n != 5 {
 		t.Errorf("%d data", n)
 	}
 	o.Spec.Seed = 3
@@ -310,8 +310,30 @@ func TestServerManyClients(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := c.server.agent.Size(); n != 160 {
+	if n := c.server.now.Size(); n != 160 {
 		t.Errorf("%d rewards were learned from", n)
+	}
+}
+
+// Reload takes what says how an agent runs, keeps what it knows, and refuses another agent.
+func TestServerReloads(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	id := c.decide(`{"context": {"age": 30}}`)["id"]
+	next := pages
+	next.Pending, next.Background = 7, 0.5
+	must.M(c.server.Reload(next))
+	c.reward(id, 1)
+	if _, spec := c.send("GET", "/v1/spec", ""); spec["pending"] != 7.0 || spec["background"] != 0.5 {
+		t.Error(spec)
+	}
+	other := pages
+	other.Context.Names = []string{"age"}
+	if err := c.server.Reload(other); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		t.Error(err)
+	}
+	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
+	if n := c.server.now.Size(); n != 2 {
+		t.Errorf("%d data", n)
 	}
 }
 

@@ -70,7 +70,8 @@ func newCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
-		calibrateCommand(), benchCommand(), doctorCommand(), versionCommand(), workerCommand())
+		calibrateCommand(), benchCommand(), serveCommand(), doctorCommand(),
+		versionCommand(), workerCommand())
 	return root
 }
 

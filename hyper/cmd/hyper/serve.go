@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/serve"
+)
+
+// service is what the flags of `hyper serve` say.
+type service struct {
+	options   serve.Options
+	file      string // of the Spec
+	address   string
+	tokenFile string
+	tls       serve.TLS
+	saveEvery time.Duration
+}
+
+func serveCommand() *cobra.Command {
+	v := service{}
+	c := &cobra.Command{
+		Use:   "serve FILE.json",
+		Short: "Serve an agent over HTTP: it decides, learns from rewards, and is saved",
+		Long: "Serve an agent over HTTP and JSON. FILE.json says what there is to choose from, and which learner chooses; " +
+			"hyper/serve/README.md has examples. /openapi.json is the API, / a page that shows what the agent does. " +
+			"SIGTERM ends it when the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew.",
+		Args: argument("FILE.json"),
+		RunE: func(c *cobra.Command, args []string) error {
+			v.file = args[0]
+			return v.run(c.Context())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; other than loopback it needs a token or certificates")
+	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, and found again")
+	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")
+	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
+	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
+	f.StringVar(&v.tls.Key, "tls-key", "", "its key, PEM")
+	f.StringVar(&v.tls.ClientCA, "tls-client-ca", "", "authority whose certificates clients must have, PEM")
+	f.Int64Var(&v.options.MostBytes, "max-bytes", 1<<20, "bytes of a request")
+	f.IntVar(&v.options.MostActions, "max-actions", 1000, "actions of a decision")
+	f.Float64Var(&v.options.Rate, "rate", 0, "requests a second of all clients; 0 is no bound")
+	f.BoolVar(&v.options.Pprof, "pprof", false, "serve Go's profiles at /debug/pprof/")
+	return c
+}
+
+// run serves until ctx is done.
+func (v *service) run(ctx context.Context) error {
+	if v.saveEvery < 0 {
+		return fmt.Errorf("--save-every must not be negative, got %v", v.saveEvery)
+	}
+	var err error
+	if v.options.Spec, err = serve.ReadSpec(v.file); err != nil {
+		return err
+	}
+	if v.options.Token, err = readToken(v.tokenFile); err != nil {
+		return err
+	}
+	secure, err := v.tls.Config()
+	if err != nil {
+		return err
+	}
+	if err := serve.CheckAddress(v.address, v.options.Token, v.tls); err != nil {
+		return err
+	}
+	v.options.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	s, err := serve.New(v.options)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", v.address)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	} else if v.options.Token != "" {
+		v.options.Log.Warn("the token is sent in the clear: give a certificate, or put a proxy that encrypts before it")
+	}
+	v.options.Log.Info("serving", "address", listener.Addr().String(), "tls", secure != nil, "dir", v.options.Dir)
+	return v.serve(ctx, s, listener)
+}
+
+// serve answers requests until ctx is done, and then saves the agent.
+func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Listener) error {
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
+		ErrorLog: slog.NewLogLogger(v.options.Log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(listener) }()
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	var tick <-chan time.Time
+	if v.saveEvery > 0 {
+		t := time.NewTicker(v.saveEvery)
+		defer t.Stop()
+		tick = t.C
+	}
+	for {
+		select {
+		case err := <-failed:
+			return failure{errors.Join(err, s.Close())}
+		case <-tick:
+			if err := s.Save(); err != nil {
+				v.options.Log.Error("the agent cannot be saved", "error", err)
+			}
+		case <-reload:
+			if err := v.reload(s); err != nil {
+				v.options.Log.Error("the server goes on as it was", "file", v.file, "error", err)
+			} else {
+				v.options.Log.Info("read anew", "file", v.file)
+			}
+		case <-ctx.Done():
+			return v.stop(h, s)
+		}
+	}
+}
+
+func (v *service) reload(s *serve.Server) error {
+	spec, err := serve.ReadSpec(v.file)
+	if err != nil {
+		return err
+	}
+	return s.Reload(spec)
+}
+
+// stop lets the requests under way end, and saves the agent.
+func (v *service) stop(h *http.Server, s *serve.Server) error {
+	wait, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := errors.Join(h.Shutdown(wait), s.Close())
+	if err != nil {
+		return failure{err}
+	}
+	v.options.Log.Info("saved, and stopped", "dir", v.options.Dir)
+	return nil
+}
+
+// readToken reads a token from a file; "" is none.
+func readToken(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	token := string(bytes.TrimSpace(text))
+	if err == nil && (token == "" || bytes.ContainsAny(bytes.TrimSpace(text), " \t\r\n")) {
+		err = fmt.Errorf("%s must have one word, the token", file)
+	}
+	return token, err
+}

@@ -1,0 +1,45 @@
+package serve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/serve"
+)
+
+// A client: it asks which page a visitor is to see, and sends what came of it.
+func Example() {
+	dir := must.M1(os.MkdirTemp("", "agent"))
+	defer os.RemoveAll(dir)
+	s := must.M1(serve.New(serve.Options{Spec: must.M1(serve.ReadSpec("testdata/pages.json")), Dir: dir}))
+	server := httptest.NewServer(s.Handler()) // in a service: hyper serve testdata/pages.json
+	defer server.Close()
+
+	var d serve.Answer
+	post(server.URL+"/v1/decide", serve.Request{Context: map[string]any{"age": 41, "country": "fr"}}, &d)
+	fmt.Println(d.Name == "old" || d.Name == "new", len(d.Probabilities))
+
+	bought := float32(1)
+	var taken serve.Taken
+	post(server.URL+"/v1/reward", serve.Rewards{ID: d.ID, Reward: &bought}, &taken)
+	fmt.Println(taken.Taken)
+	// Output:
+	// true 2
+	// 1
+}
+
+// post sends a value as JSON, and reads the answer.
+func post(url string, in, out any) {
+	r := must.M1(http.Post(url, "application/json", bytes.NewReader(must.M1(json.Marshal(in)))))
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		panic(r.Status)
+	}
+	must.M(json.NewDecoder(r.Body).Decode(out))
+}

@@ -1,0 +1,52 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/serve"
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+)
+
+// The page of `hyper serve` asks for the token, shows what the agent does, and asks nobody else for anything.
+func TestServePage(t *testing.T) {
+	browser := find(t)
+	program := testprogram.Build(t)
+	const token = "secret"
+	spec := must.M1(serve.ReadSpec("../../hyper/serve/testdata/pages.json"))
+	s := must.M1(serve.New(serve.Options{Spec: spec, Dir: t.TempDir(), Token: token, Log: slog.New(slog.DiscardHandler)}))
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	for i := range 40 {
+		d := ask[serve.Answer](t, server.URL+"/v1/decide", token, serve.Request{Context: map[string]any{"age": 20 + i}})
+		y := float32(i % 2)
+		ask[serve.Taken](t, server.URL+"/v1/reward", token, serve.Rewards{ID: d.ID, Reward: &y})
+	}
+	cmd := exec.CommandContext(t.Context(), program, "python", "--browser", "--", "page.py", browser, server.URL, token)
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// ask posts a value as JSON, and returns the answer.
+func ask[Out any](t *testing.T, url, token string, in any) (out Out) {
+	t.Helper()
+	r := must.M1(http.NewRequest(http.MethodPost, url, bytes.NewReader(must.M1(json.Marshal(in)))))
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := must.M1(http.DefaultClient.Do(r))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&out))
+	if w.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", url, w.Status)
+	}
+	return out
+}
