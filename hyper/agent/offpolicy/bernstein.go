@@ -3,7 +3,6 @@ package offpolicy
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -60,7 +59,7 @@ func (b Bernstein) estimator(e Estimator) (bounded, error) {
 	with, ok := e.(bounded)
 	if !ok {
 		return nil, fmt.Errorf("%v has no Bernstein interval, as it is no mean of bounded terms: use IPS, DoublyRobust or "+
-			"Switch, or leave Options.Bernstein out", e)
+			"Switch, or another Interval", e)
 	}
 	if from, to := with.terms(b); b.MaxWeight == 0 && e.cut(math.MaxFloat64) == math.MaxFloat64 || !finite(to-from) {
 		return nil, fmt.Errorf("Bernstein.MaxWeight is %v: want the largest weight that can occur, one over the least "+
@@ -98,20 +97,21 @@ func (b Bernstein) side(x []float64, from, to, level, sign float64) float64 {
 	return mean + sign*(math.Sqrt(2*variance*log/n)+7*(to-from)*log/(3*(n-1)))
 }
 
-// interval is that of the value of a target.
-func (b Bernstein) interval(samples []Sample, v *evidence, e Estimator, level float64) (lower, upper float64, err error) {
-	with, err := b.estimator(e)
+func (Bernstein) asymptotic() bool { return false }
+
+func (b Bernstein) interval(v *evidence, level float64) (lower, upper float64, err error) {
+	with, err := b.estimator(v.estimator)
 	if err != nil {
 		return 0, 0, err
 	}
-	for i := range samples {
-		if err := b.check(i, &samples[i]); err != nil {
+	for i := range v.samples {
+		if err := b.check(i, &v.samples[i]); err != nil {
 			return 0, 0, err
 		}
 	}
 	from, to := with.terms(b)
 	least, greatest := with.rest(b)
-	x := make([]float64, len(samples))
+	x := make([]float64, len(v.terms))
 	floats.AddScaledTo(x, v.terms, least, v.blind)
 	lower = b.side(x, from+min(0, least), to+max(0, least), level, -1)
 	floats.AddScaledTo(x, v.terms, greatest, v.blind)
@@ -121,20 +121,3 @@ func (b Bernstein) interval(samples []Sample, v *evidence, e Estimator, level fl
 
 // clamp puts an end between the bounds of rewards.
 func (b Bernstein) clamp(x float64) float64 { return max(b.Low, min(x, b.High)) }
-
-// difference is the interval of what targets A and B differ by, whose estimators are the same. An end of what they leave
-// out is an end of A less the other of B.
-func (b Bernstein) difference(terms []float64, va, vb *evidence, e bounded, level float64) (lower, upper float64) {
-	from, to := e.terms(b)
-	least, greatest := e.rest(b)
-	width := b.High - b.Low
-	end := func(restA, restB, sign float64) float64 {
-		x := slices.Clone(terms)
-		floats.AddScaled(x, restA, va.blind)
-		floats.AddScaled(x, -restB, vb.blind)
-		most := max(restA, 0) - min(restB, 0)
-		low := min(restA, 0) - max(restB, 0)
-		return max(-width, min(b.side(x, from-to+low, to-from+most, level, sign), width))
-	}
-	return end(least, greatest, -1), end(greatest, least, 1)
-}

@@ -1,37 +1,57 @@
 package offpolicy
 
-import "fmt"
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
 
 // Estimate is the mean reward that a target policy would have had on the decisions of a log, with an interval.
 type Estimate struct {
-	Estimator string  `json:"estimator"`
-	Value     float64 `json:"value"`
-	StdErr    float64 `json:"standard_error"`
-	Lower     float64 `json:"lower"` // of the interval
-	Upper     float64 `json:"upper"`
-	Level     float64 `json:"level"` // of the interval
+	Value  float64 // in the units of the rewards, as are the next three
+	StdErr float64
+	Lower  float64 // of the interval
+	Upper  float64
 
-	Decisions int `json:"decisions"`
+	Decisions int
 	// Freedom are the degrees of freedom of StdErr, at most Decisions - 1: what an interval needs. They are 2 n /
-	// (kurtosis - 1) for n terms (Satterthwaite 1946), with exact moments of the weights.
-	Freedom float64 `json:"freedom"`
+	// (kurtosis - 1) for n terms (Satterthwaite 1946), with exact moments of the weights: about twice the number of
+	// decisions that make most of the variance.
+	Freedom float64
 	// EffectiveSize is how many decisions of equal weight have a mean of the same variance: (sum w)^2 / sum w^2 (Kish
-	// 1965), of the weights that were seen. It may be large where the few weights that matter were not seen.
-	EffectiveSize float64 `json:"effective_size"`
+	// 1965; Owen 2013, section 9.3), of the weights that were seen. It may be large where the few weights that matter
+	// were not seen.
+	EffectiveSize float64
 
 	// Weights are as the estimator cuts them. Their mean should be near 1 - Blind.
-	MeanWeight    float64 `json:"mean_weight"`
-	LargestWeight float64 `json:"largest_weight"`
-	LargestShare  float64 `json:"largest_share"` // of the largest weight in the sum of all
+	MeanWeight    float64
+	LargestWeight float64
+	LargestShare  float64 // of the largest weight in the sum of all
 
 	// Unsupported is the target's mean probability of actions that the log never takes. Blind is that of all that the
 	// estimator does not learn from the log: these, what IPS.Clip cuts off, and what Switch leaves to the model. The
 	// bias is at most Blind times the largest error there: of the model, or of rewards taken to be 0.
-	Unsupported float64 `json:"unsupported"`
-	Blind       float64 `json:"blind"`
+	Unsupported float64
+	Blind       float64
 }
 
 // String is the value with its interval.
 func (e Estimate) String() string {
 	return fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Lower, e.Upper)
+}
+
+// describe sets what is known of the weights.
+func (e *Estimate) describe(weights []float64) {
+	e.MeanWeight, e.LargestWeight = stat.Mean(weights, nil), floats.Max(weights)
+	if e.LargestWeight == 0 {
+		return
+	}
+	var sum, squares float64
+	for _, w := range weights {
+		w /= e.LargestWeight // so that no square is too large
+		sum += w
+		squares += w * w
+	}
+	e.EffectiveSize, e.LargestShare = sum*sum/squares, 1/sum
 }

@@ -2,8 +2,8 @@ package offpolicy
 
 import "fmt"
 
-// Estimator is a way to estimate the mean reward of a target policy. Those there are: [IPS], [SNIPS], [DoublyRobust]
-// and [Switch], see [Estimators]. Each is the mean of one term for each decision,
+// Estimator is a way to estimate the mean reward of a target policy: [IPS], [SNIPS], [DoublyRobust] or [Switch]. Each is
+// the mean of one term for each decision,
 //
 //	base + cut(w) residual
 //
@@ -11,7 +11,7 @@ import "fmt"
 // probabilities give exactly, and those of the residuals, which only the log has, can be told apart. They are values
 // without state, and safe for concurrent use.
 type Estimator interface {
-	fmt.Stringer // the name, as in Estimators, with what is set
+	fmt.Stringer // the name, with what is set
 
 	// validate reports a setting that is wrong.
 	validate() error
@@ -19,11 +19,4 @@ type Estimator interface {
 	cut(w float64) float64
 	// parts fills in the base and the residual of every decision.
 	parts(samples []Sample, base, residual []float64) error
-}
-
-// Estimators are all estimators, by name, with the settings that their zero values stand for.
-func Estimators() map[string]Estimator {
-	return map[string]Estimator{
-		"ips": IPS{}, "snips": SNIPS{}, "doubly-robust": DoublyRobust{}, "switch": Switch{},
-	}
 }

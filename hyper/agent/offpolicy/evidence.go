@@ -1,30 +1,31 @@
 package offpolicy
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/stat"
 )
 
 // evidence is what a log says of one target through an estimator. Slices have one number for each decision.
 type evidence struct {
+	samples        []Sample
+	estimator      Estimator
 	base, residual []float64
 	weights        []float64 // cut
 	terms          []float64 // base + weights residual
 	blind          []float64 // probability of the target that the estimator leaves out
 	unsupported    float64   // mean probability of the target on what the log never takes
+	sum            moments   // of the sum of the cut weights of these decisions, over actions: exact
 
-	moments moments // of a cut weight, over decisions and actions: exact
-	sum     moments // of the sum of the cut weights of these decisions, over actions: exact
+	value, stdErr     float64 // of the mean of terms
+	freedom, skewness float64 // of its standard error, as in Estimate, and of the mean
 }
 
 func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 	n := len(samples)
-	room := make([]float64, 5*n)
-	take := func() (x []float64) { x, room = room[:n:n], room[n:]; return x }
-	v := &evidence{base: take(), residual: take(), weights: take(), terms: take(), blind: take()}
+	v := &evidence{samples: samples, estimator: e, base: make([]float64, n), residual: make([]float64, n),
+		weights: make([]float64, n), terms: make([]float64, n), blind: make([]float64, n)}
 	if err := e.parts(samples, v.base, v.residual); err != nil {
 		return nil, err
 	}
@@ -38,53 +39,39 @@ func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 		v.weights[i], v.blind[i] = e.cut(s.weight()), s.unsupported+left
 		v.terms[i] = v.base[i] + v.weights[i]*v.residual[i]
 	}
-	v.moments = all.moments(n, 1)
+	v.value, v.stdErr = meanOf(v.terms)
+	v.shape(all.moments(n, 1))
 	return v, nil
 }
 
-// surely is how surely a mean weight is wrong that is refused: of 1,000 right logs one is.
-const surely = 0.999
-
-// checkMeanWeight reports a mean weight that is not what the probabilities make it: as a normal deviate, with the
-// quantile of the tail that is longer corrected for the skewness (Cornish and Fisher 1938).
-func (v *evidence) checkMeanWeight() error {
-	n, z := float64(len(v.weights)), distuv.UnitNormal.Quantile((1+surely)/2)
-	half, longer := z*math.Sqrt(v.sum.second), (z*z-1)/6*v.sum.third/v.sum.second
-	lower, upper := v.sum.mean-half, v.sum.mean+half
-	if longer > 0 {
-		upper += longer
-	} else {
-		lower += longer
+// shape sets how far from normal with a known variance the mean of terms is. It takes base, weight and residual to be
+// independent: the moments of the weights are exact, where the log may lack the few heavy weights that matter, and
+// those of the others are the log's.
+func (v *evidence) shape(weights moments) {
+	scale := max(floats.Norm(v.base, math.Inf(1)), floats.Norm(v.residual, math.Inf(1)))
+	if scale == 0 {
+		return
 	}
-	rounding := roundings * n
-	if sum := floats.Sum(v.weights); sum < lower-rounding || sum > upper+rounding { // never where a bound is NaN
-		return fmt.Errorf("%w: the mean weight is %.4g, and with the right probabilities it is between %.4g and %.4g in "+
-			"999 logs of 1,000; log the probabilities that the actions were drawn from, in the order of the actions",
-			ErrMeanWeight, sum/n, lower/n, upper/n)
+	n := len(v.terms)
+	term := momentsOf(v.base, scale).plus(weights.times(momentsOf(v.residual, scale)))
+	seen := momentsOf(v.terms, floats.Norm(v.terms, math.Inf(1)))
+	v.freedom = min(term.freedom(n), seen.freedom(n))
+	if v.skewness = term.third / math.Pow(term.second, 1.5) / math.Sqrt(float64(n)); !finite(v.skewness) {
+		v.freedom, v.skewness = 0, 0
 	}
-	return nil
 }
 
-// checkSupport reports a target that takes too often what the log never takes.
-func (v *evidence) checkSupport(most float64) error {
-	if v.unsupported <= most {
-		return nil
+// meanOf is the mean of terms, with its standard error: 0 where the terms differ by rounding alone.
+func meanOf(terms []float64) (mean, stdErr float64) {
+	scale := floats.Norm(terms, math.Inf(1))
+	if scale == 0 {
+		return 0, 0
 	}
-	return fmt.Errorf("%w: %.3g of its probability is on them, above Options.Unsupported, %g; let the logging policy take "+
-		"every action at times (agent.Config.Floor), or evaluate a target that takes only what the log may take",
-		ErrNoOverlap, v.unsupported, most)
-}
-
-// checkFreedom reports a mean whose interval would not hold the truth as often as it should.
-func checkFreedom(stdErr, freedom, least float64) error {
-	const advice = "log more decisions, evaluate a target that is nearer to the logging policy, cut the largest weights " +
-		"(IPS.Clip or Switch, which bias), or ask for an Options.Bernstein interval"
-	switch {
-	case stdErr == 0:
-		return fmt.Errorf("%w: all terms are equal, which does not tell how far they may vary; %s", ErrTooFew, advice)
-	case !(freedom >= least):
-		return fmt.Errorf("%w: the standard error has %.3g degrees of freedom, and an interval needs %g "+
-			"(Options.Least); %s", ErrTooFew, freedom, least, advice)
+	scaled := make([]float64, len(terms)) // so that no square is too large
+	floats.ScaleTo(scaled, 1/scale, terms)
+	mean, deviation := stat.MeanStdDev(scaled, nil)
+	if deviation < 1e-13*math.Abs(mean) {
+		deviation = 0
 	}
-	return nil
+	return scale * mean, scale * stat.StdErr(deviation, float64(len(terms)))
 }

@@ -1,10 +1,6 @@
 package offpolicy
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "gonum.org/v1/gonum/floats"
 
 // moments are the mean of a random number, and its second, third and fourth central moments.
 type moments struct{ mean, second, third, fourth float64 }
@@ -59,31 +55,6 @@ func momentsOf(x []float64, scale float64) moments {
 		p.add(1, v/scale-mean)
 	}
 	return p.moments(len(x), mean)
-}
-
-// shape says how far from normal with a known variance the mean of terms is: the mean of base + weight residual.
-type shape struct {
-	freedom  float64 // of the estimate of the variance, as in Estimate
-	skewness float64 // of the mean: that of a term over the root of their number
-}
-
-// shapeOf takes base, weight and residual to be independent: the moments of the weights are exact, where the log may
-// lack the few heavy weights that matter, and those of the others are the log's.
-func shapeOf(base, residual []float64, weights moments) shape {
-	scale := max(floats.Norm(base, math.Inf(1)), floats.Norm(residual, math.Inf(1)))
-	if scale == 0 {
-		return shape{}
-	}
-	n := float64(len(base))
-	term := momentsOf(base, scale).plus(weights.times(momentsOf(residual, scale)))
-	deviation := math.Sqrt(term.second)
-	s := shape{skewness: term.third / term.second / deviation / math.Sqrt(n)}
-	kurtosis := term.fourth / term.second / term.second // a sample variance varies by (kurtosis-1)/n of its square
-	s.freedom = min(n-1, 2*n/max(0, kurtosis-1))
-	if !(s.freedom > 0) || !finite(s.skewness) { // no variance, or weights whose moments are not finite
-		return shape{}
-	}
-	return s
 }
 
 // freedom is that of the estimate of the variance of n numbers, which varies by (kurtosis - 1) / n of its square: 0

@@ -27,31 +27,31 @@ type Sample struct {
 // The error says what is wrong: a number that is not finite, vectors of different lengths, probabilities that are
 // negative or do not sum to 1 within 0.0001 (those of single precision do), an action that the log took with
 // probability 0.
-func NewSample(action int, reward float64, logged, target, predicted []float64) (Sample, error) {
+func NewSample[F ~float32 | ~float64](action int, reward float64, logged, target, predicted []F) (Sample, error) {
 	if err := checkSample(action, reward, logged, target, predicted); err != nil {
 		return Sample{}, err
 	}
-	k := len(logged)
-	room := make([]float64, 2*k)
-	s := Sample{action: action, reward: reward, logged: room[:k], weights: room[k:], modelled: predicted != nil}
-	copy(s.logged, logged)
-	for a, p := range target {
-		if logged[a] > 0 {
-			s.weights[a] = p / logged[a]
+	s := Sample{action: action, reward: reward, modelled: predicted != nil,
+		logged: make([]float64, len(logged)), weights: make([]float64, len(logged))}
+	for a, q := range logged {
+		p := float64(target[a])
+		s.logged[a] = float64(q)
+		if q > 0 {
+			s.weights[a] = p / s.logged[a]
 		} else {
 			s.unsupported += p
 		}
-		if s.modelled && p > 0 {
-			s.expected += p * predicted[a]
+		if s.modelled {
+			s.expected += p * float64(predicted[a])
 		}
 	}
 	if s.modelled {
-		s.predicted = predicted[action]
+		s.predicted = float64(predicted[action])
 	}
 	return s, nil
 }
 
-func checkSample(action int, reward float64, logged, target, predicted []float64) error {
+func checkSample[F ~float32 | ~float64](action int, reward float64, logged, target, predicted []F) error {
 	switch k := len(logged); {
 	case k == 0:
 		return errors.New("logged is empty: want the probability of each action")
@@ -73,8 +73,14 @@ func checkSample(action int, reward float64, logged, target, predicted []float64
 			"action was drawn from", action)
 	}
 	for a, r := range predicted {
-		if !finite(r) {
+		if !finite(float64(r)) {
 			return fmt.Errorf("predicted reward of action %d is %v: want a finite number", a, r)
+		}
+	}
+	for a, q := range logged {
+		if q > 0 && math.IsInf(float64(target[a])/float64(q), 0) {
+			return fmt.Errorf("logged probability of action %d is %v, too small to divide by: want 0 where the log never "+
+				"takes it", a, q)
 		}
 	}
 	return nil
@@ -83,13 +89,13 @@ func checkSample(action int, reward float64, logged, target, predicted []float64
 // roundings is how far from 1 probabilities may sum.
 const roundings = 1e-4
 
-func checkProbabilities(name string, probabilities []float64) error {
+func checkProbabilities[F ~float32 | ~float64](name string, probabilities []F) error {
 	sum := 0.0
 	for a, p := range probabilities {
 		if !(p >= 0 && p <= 1+roundings) {
 			return fmt.Errorf("%s probability of action %d is %v: want one from 0 to 1", name, a, p)
 		}
-		sum += p
+		sum += float64(p)
 	}
 	if math.Abs(sum-1) > roundings {
 		return fmt.Errorf("%s probabilities sum to %v: want those of all actions, which sum to 1", name, sum)
