@@ -69,12 +69,16 @@ func (b Bernstein) estimator(e Estimator) (bounded, error) {
 }
 
 // check reports a decision outside the bounds.
-func (b Bernstein) check(i int, s *Sample) error {
+func (b Bernstein) check(i int, s *Sample, e Estimator) error {
+	cuts := b.MaxWeight == 0 || e.cut(b.MaxWeight) < b.MaxWeight
 	slack := roundings * (math.Abs(b.Low) + math.Abs(b.High)) // as probabilities do not sum to 1 exactly
 	within := func(x float64) bool { return b.Low-slack <= x && x <= b.High+slack }
 	switch {
 	case !within(s.reward):
 		return fmt.Errorf("decision %d has reward %v, outside the Bernstein bounds %v and %v", i, s.reward, b.Low, b.High)
+	case s.partial && cuts:
+		return fmt.Errorf("decision %d is partial, and Bernstein cannot tell what %v cuts off it: use NewSample, or set "+
+			"Bernstein.MaxWeight to at most where it cuts", i, e)
 	case s.modelled && !(within(s.predicted) && within(s.expected)):
 		return fmt.Errorf("the predictions for decision %d are outside the Bernstein bounds %v and %v: clip them first", i,
 			b.Low, b.High)
@@ -105,7 +109,7 @@ func (b Bernstein) interval(v *evidence, level float64) (lower, upper float64, e
 		return 0, 0, err
 	}
 	for i := range v.samples {
-		if err := b.check(i, &v.samples[i]); err != nil {
+		if err := b.check(i, &v.samples[i], with); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Estimate is the mean reward that a target policy would have had on the decisions of a log, with an interval.
@@ -24,10 +23,7 @@ type Estimate struct {
 	// were not seen.
 	EffectiveSize float64
 
-	// Weights are as the estimator cuts them. Their mean should be near 1 - Blind.
-	MeanWeight    float64
-	LargestWeight float64
-	LargestShare  float64 // of the largest weight in the sum of all
+	LargestWeight float64 // of the action that was taken, as the estimator cuts it
 
 	// Unsupported is the target's mean probability of actions that the log never takes. Blind is that of all that the
 	// estimator does not learn from the log: these, what IPS.Clip cuts off, and what Switch leaves to the model. The
@@ -41,17 +37,12 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Lower, e.Upper)
 }
 
-// describe sets what is known of the weights.
-func (e *Estimate) describe(weights []float64) {
-	e.MeanWeight, e.LargestWeight = stat.Mean(weights, nil), floats.Max(weights)
-	if e.LargestWeight == 0 {
-		return
+// effectiveSize is that of weights, which are not negative.
+func effectiveSize(weights []float64) float64 {
+	squares := floats.Dot(weights, weights)
+	if squares == 0 {
+		return 0
 	}
-	var sum, squares float64
-	for _, w := range weights {
-		w /= e.LargestWeight // so that no square is too large
-		sum += w
-		squares += w * w
-	}
-	e.EffectiveSize, e.LargestShare = sum*sum/squares, 1/sum
+	sum := floats.Sum(weights)
+	return sum * sum / squares
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -28,13 +29,13 @@ func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 		return Estimate{}, err
 	}
 	out := Estimate{Value: v.value, StdErr: v.stdErr, Decisions: len(samples), Freedom: v.freedom,
+		EffectiveSize: effectiveSize(v.weights), LargestWeight: floats.Max(v.weights),
 		Unsupported: v.unsupported, Blind: stat.Mean(v.blind, nil)}
-	out.describe(v.weights)
 	if out.Lower, out.Upper, err = o.Interval.interval(v, o.Level); err != nil {
 		return Estimate{}, err
 	}
-	if !finite(out.Upper - out.Lower) {
-		return Estimate{}, errors.New("the rewards are too large for double precision: rescale them")
+	if !finite(out.Upper-out.Lower) || !finite(out.EffectiveSize) {
+		return Estimate{}, errors.New("the rewards or weights are too large for double precision: rescale rewards, cut weights")
 	}
 	return out, nil
 }
@@ -52,7 +53,7 @@ func check(samples []Sample, e Estimator, o Options) error {
 	}
 	for i := range samples {
 		if samples[i].logged == nil {
-			return fmt.Errorf("decision %d is a zero Sample: make it with NewSample", i)
+			return fmt.Errorf("decision %d is a zero Sample: make it with NewSample or NewPartial", i)
 		}
 	}
 	return nil

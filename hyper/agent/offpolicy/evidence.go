@@ -16,7 +16,7 @@ type evidence struct {
 	terms          []float64 // base + weights residual
 	blind          []float64 // probability of the target that the estimator leaves out
 	unsupported    float64   // mean probability of the target on what the log never takes
-	sum            moments   // of the sum of the cut weights of these decisions, over actions: exact
+	sum            moments   // of the sum of the cut weights of these decisions, over actions: exact but for partial ones
 
 	value, stdErr     float64 // of the mean of terms
 	freedom, skewness float64 // of its standard error, as in Estimate, and of the mean
@@ -34,7 +34,7 @@ func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 		s := &samples[i]
 		one, left := s.cut(e)
 		floats.Add(all[:], one[:])
-		v.sum = v.sum.plus(one.moments(1, 1))
+		v.sum = v.sum.plus(s.sum(one, left))
 		v.unsupported += s.unsupported / float64(n)
 		v.weights[i], v.blind[i] = e.cut(s.weight()), s.unsupported+left
 		v.terms[i] = v.base[i] + v.weights[i]*v.residual[i]
@@ -63,15 +63,9 @@ func (v *evidence) shape(weights moments) {
 
 // meanOf is the mean of terms, with its standard error: 0 where the terms differ by rounding alone.
 func meanOf(terms []float64) (mean, stdErr float64) {
-	scale := floats.Norm(terms, math.Inf(1))
-	if scale == 0 {
-		return 0, 0
-	}
-	scaled := make([]float64, len(terms)) // so that no square is too large
-	floats.ScaleTo(scaled, 1/scale, terms)
-	mean, deviation := stat.MeanStdDev(scaled, nil)
+	mean, deviation := stat.MeanStdDev(terms, nil)
 	if deviation < 1e-13*math.Abs(mean) {
-		deviation = 0
+		return mean, 0
 	}
-	return scale * mean, scale * stat.StdErr(deviation, float64(len(terms)))
+	return mean, stat.StdErr(deviation, float64(len(terms)))
 }

@@ -1,18 +1,13 @@
 package offpolicy
 
-import (
-	"errors"
-	"fmt"
-	"math"
-)
-
-// Sample is one logged decision, with what the target policy would have done in its place. [NewSample] makes it; the
-// zero value is none. It holds 16 bytes for each action, and is safe for concurrent use.
+// Sample is one logged decision, with what the target policy would have done in its place. [NewSample] and [NewPartial]
+// make it; the zero value is none. It holds 16 bytes for each action, and is safe for concurrent use.
 type Sample struct {
-	action      int
+	action      int // place in the next two
 	reward      float64
-	logged      []float64 // probability of each action in the log
+	logged      []float64 // probability of each action in the log; of a partial one, 1 for what was seen
 	weights     []float64 // the target's probability of each action over the log's; 0 where the log never takes it
+	partial     bool      // whether the log's probability is known of the action that was taken alone
 	unsupported float64   // probability of the target on actions that the log never takes
 	modelled    bool      // whether there is a reward model, of which
 	predicted   float64   // is the mean reward of the action that was taken, and
@@ -31,83 +26,49 @@ func NewSample[F ~float32 | ~float64](action int, reward float64, logged, target
 	if err := checkSample(action, reward, logged, target, predicted); err != nil {
 		return Sample{}, err
 	}
-	s := Sample{action: action, reward: reward, modelled: predicted != nil,
-		logged: make([]float64, len(logged)), weights: make([]float64, len(logged))}
+	s := newSample(action, reward, target, predicted)
+	s.logged, s.weights = make([]float64, len(logged)), make([]float64, len(logged))
 	for a, q := range logged {
-		p := float64(target[a])
 		s.logged[a] = float64(q)
 		if q > 0 {
-			s.weights[a] = p / s.logged[a]
+			s.weights[a] = float64(target[a]) / s.logged[a]
 		} else {
-			s.unsupported += p
+			s.unsupported += float64(target[a])
 		}
-		if s.modelled {
-			s.expected += p * float64(predicted[a])
-		}
-	}
-	if s.modelled {
-		s.predicted = float64(predicted[action])
 	}
 	return s, nil
 }
 
-func checkSample[F ~float32 | ~float64](action int, reward float64, logged, target, predicted []F) error {
-	switch k := len(logged); {
-	case k == 0:
-		return errors.New("logged is empty: want the probability of each action")
-	case len(target) != k:
-		return fmt.Errorf("target has %d probabilities and logged %d: want one for each action in both", len(target), k)
-	case predicted != nil && len(predicted) != k:
-		return fmt.Errorf("predicted has %d rewards for %d actions: want one for each, or nil without a reward model",
-			len(predicted), k)
-	case action < 0 || action >= k:
-		return fmt.Errorf("action is %d of %d actions: want one from 0 to %d", action, k, k-1)
-	case !finite(reward):
-		return fmt.Errorf("reward is %v: want a finite number; leave out decisions whose reward is not known", reward)
+// NewPartial is [NewSample] for logs that hold the probability of the action that was taken alone: logged. What such a
+// log never takes is not known, so that nothing is refused for it, and neither are the weights that it might have had:
+// intervals rest on those that were seen. Log all probabilities where you can.
+func NewPartial[F ~float32 | ~float64](action int, reward float64, logged F, target, predicted []F) (Sample, error) {
+	if err := checkPartial(action, reward, logged, target, predicted); err != nil {
+		return Sample{}, err
 	}
-	if err := errors.Join(checkProbabilities("logged", logged), checkProbabilities("target", target)); err != nil {
-		return err
-	}
-	if !(logged[action] > 0) {
-		return fmt.Errorf("logged gives action %d, which was taken, probability 0: log the probabilities that the "+
-			"action was drawn from", action)
-	}
-	for a, r := range predicted {
-		if !finite(float64(r)) {
-			return fmt.Errorf("predicted reward of action %d is %v: want a finite number", a, r)
-		}
-	}
-	for a, q := range logged {
-		if q > 0 && math.IsInf(float64(target[a])/float64(q), 0) {
-			return fmt.Errorf("logged probability of action %d is %v, too small to divide by: want 0 where the log never "+
-				"takes it", a, q)
-		}
-	}
-	return nil
+	s := newSample(action, reward, target, predicted)
+	s.action, s.partial = 0, true
+	s.logged, s.weights = []float64{1}, []float64{float64(target[action]) / float64(logged)}
+	return s, nil
 }
 
-// roundings is how far from 1 probabilities may sum.
-const roundings = 1e-4
-
-func checkProbabilities[F ~float32 | ~float64](name string, probabilities []F) error {
-	sum := 0.0
-	for a, p := range probabilities {
-		if !(p >= 0 && p <= 1+roundings) {
-			return fmt.Errorf("%s probability of action %d is %v: want one from 0 to 1", name, a, p)
-		}
-		sum += float64(p)
+// newSample is a Sample without what the log says of actions.
+func newSample[F ~float32 | ~float64](action int, reward float64, target, predicted []F) Sample {
+	s := Sample{action: action, reward: reward, modelled: predicted != nil}
+	for a, r := range predicted {
+		s.expected += float64(target[a]) * float64(r)
 	}
-	if math.Abs(sum-1) > roundings {
-		return fmt.Errorf("%s probabilities sum to %v: want those of all actions, which sum to 1", name, sum)
+	if s.modelled {
+		s.predicted = float64(predicted[action])
 	}
-	return nil
+	return s
 }
 
 // weight is the importance weight of the action that was taken.
 func (s *Sample) weight() float64 { return s.weights[s.action] }
 
 // cut returns the powers of the cut weights of all actions above 1, with their probabilities, and the probability of the
-// target that is cut off.
+// target that is cut off. Of a partial one it is what was seen, whose means are these.
 func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	for a, w := range s.weights {
 		cut := e.cut(w)
@@ -117,4 +78,12 @@ func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	return above1, left
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// sum are the moments of the cut weight, whose powers above 1 and what is left are known: exact, or of a partial one
+// those that were seen, about the mean that is right.
+func (s *Sample) sum(above1 powers, left float64) moments {
+	if !s.partial {
+		return above1.moments(1, 1)
+	}
+	x := s.weight() - 1
+	return moments{mean: 1 - left, second: x * x, third: x * x * x}
+}
