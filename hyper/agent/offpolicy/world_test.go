@@ -6,78 +6,84 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// A world is a contextual bandit with known means, a policy that logs and one to evaluate, which takes the action that
-// is best.
+const (
+	contexts = 100
+	arms     = 10
+)
+
+// A world is a contextual bandit with known mean rewards, from 0.1 to 0.7, a policy that logs, one to evaluate, which
+// takes the best action, and a reward model that is wrong by a fifth.
 type world struct {
-	contexts int
-	logged   [][]float64 // by context and action
-	target   [][]float64
-	means    [][]float64 // of rewards
-	model    [][]float64 // predictions
-	noise    func(r *rand.Rand, mean float64) float64
-	samples  [][]Sample // of each context and action, which lack their rewards
+	logged, target, means, model [contexts][arms]float64
+	reward                       func(r *rand.Rand, mean float64) float64
+	samples                      [contexts][arms]Sample // which lack their rewards
 }
 
-const arms = 10
-
-// wrong is the share of contexts in which the logging policy prefers an action that is not the best.
-func newWorld(floor, wrong, low, high float64, noise func(*rand.Rand, float64) float64) *world {
-	r := rand.New(rand.NewPCG(11, 5))
-	w := &world{contexts: 100, noise: noise}
-	for c := range w.contexts {
-		mean, model, target, logged := make([]float64, arms), make([]float64, arms), make([]float64, arms), make([]float64, arms)
+// newWorld logs with a floor of uniform actions. In half of the contexts it prefers the best action, in the others
+// another.
+func newWorld(floor float64, reward func(*rand.Rand, float64) float64) *world {
+	r, w := rand.New(rand.NewPCG(11, 5)), &world{reward: reward}
+	for c := range contexts {
 		best := 0
-		for a := range mean {
-			mean[a] = low + (high-low)*r.Float64()
-			model[a] = mean[a] * (1 + 0.2*r.NormFloat64())
-			if mean[a] > mean[best] {
+		for a := range arms {
+			w.means[c][a] = 0.1 + 0.6*r.Float64()
+			w.model[c][a] = w.means[c][a] * (1 + 0.2*r.NormFloat64())
+			w.logged[c][a] = floor / arms
+			if w.means[c][a] > w.means[c][best] {
 				best = a
 			}
-			logged[a] = floor / arms
 		}
-		target[best] = 1
-		greedy := best
-		if float64(c) < wrong*float64(w.contexts) {
-			greedy = (best + 1 + r.IntN(arms-1)) % arms
+		preferred := best
+		if c%2 == 0 {
+			preferred = (best + 1 + r.IntN(arms-1)) % arms
 		}
-		logged[greedy] += 1 - floor
-		w.means, w.model, w.target, w.logged = append(w.means, mean), append(w.model, model), append(w.target, target), append(w.logged, logged)
-		var of []Sample
-		for a := range mean {
-			of = append(of, must.M1(NewSample(a, 0, logged, target, model)))
+		w.target[c][best] = 1
+		w.logged[c][preferred] += 1 - floor
+		for a := range arms {
+			w.samples[c][a] = must.M1(NewSample(a, 0, w.logged[c][:], w.target[c][:], w.model[c][:]))
 		}
-		w.samples = append(w.samples, of)
 	}
 	return w
 }
 
-// value is the mean of what an estimator estimates: the mean reward under the target, but for what the model is left.
-func (w *world) value(e Estimator) (v float64) {
-	for c := range w.contexts {
+// value is the mean reward of the target.
+func (w *world) value() (v float64) {
+	for c := range contexts {
 		for a, p := range w.target[c] {
-			cut := w.logged[c][a] * e.cut(p/w.logged[c][a])
-			base := 0.0
-			switch e.(type) {
-			case DoublyRobust, Switch:
-				base = w.model[c][a]
-			}
-			v += (p*base + cut*(w.means[c][a]-base)) / float64(w.contexts)
+			v += p * w.means[c][a] / contexts
 		}
 	}
 	return v
 }
 
-func (w *world) log(r *rand.Rand, samples []Sample) {
+// estimand is the mean of an estimator: value, but that Switch leaves actions to the model, and that IPS.Clip cuts them.
+func (w *world) estimand(e Estimator) (v float64) {
+	for c := range contexts {
+		for a, p := range w.target[c] {
+			q, base := w.logged[c][a], 0.0
+			if _, ok := e.(Switch); ok {
+				base = w.model[c][a]
+			}
+			v += (p*base + q*e.cut(p/q)*(w.means[c][a]-base)) / contexts
+		}
+	}
+	return v
+}
+
+// log draws n decisions.
+func (w *world) log(r *rand.Rand, n int) []Sample {
+	samples := make([]Sample, n)
 	for i := range samples {
-		c, u, a := r.IntN(w.contexts), r.Float64(), 0
+		c, u, a := r.IntN(contexts), r.Float64(), 0
 		for ; a < arms-1; a++ {
 			if u -= w.logged[c][a]; u < 0 {
 				break
 			}
 		}
 		samples[i] = w.samples[c][a]
-		samples[i].reward = w.noise(r, w.means[c][a])
+		samples[i].reward = w.reward(r, w.means[c][a])
 	}
+	return samples
 }
 
 func bernoulli(r *rand.Rand, mean float64) float64 {
