@@ -61,7 +61,7 @@ func (b Bernstein) estimator(e Estimator) (bounded, error) {
 		return nil, fmt.Errorf("%v has no Bernstein interval, as it is no mean of bounded terms: use IPS, DoublyRobust or "+
 			"Switch, or another Interval", e)
 	}
-	if from, to := with.terms(b); b.MaxWeight == 0 && e.cut(math.MaxFloat64) == math.MaxFloat64 || !finite(to-from) {
+	if from, to := with.terms(b); b.MaxWeight == 0 && !cuts(e, math.Inf(1)) || !finite(to-from) {
 		return nil, fmt.Errorf("Bernstein.MaxWeight is %v: want the largest weight that can occur, one over the least "+
 			"probability that the log gives an action, or a bound of the estimator, as IPS.Clip", b.MaxWeight)
 	}
@@ -70,16 +70,16 @@ func (b Bernstein) estimator(e Estimator) (bounded, error) {
 
 // check reports a decision outside the bounds.
 func (b Bernstein) check(i int, s *Sample, e Estimator) error {
-	cuts := b.MaxWeight == 0 || e.cut(b.MaxWeight) < b.MaxWeight
+	_, alone := e.(IPS)                                       // without a model
 	slack := roundings * (math.Abs(b.Low) + math.Abs(b.High)) // as probabilities do not sum to 1 exactly
 	within := func(x float64) bool { return b.Low-slack <= x && x <= b.High+slack }
 	switch {
 	case !within(s.reward):
 		return fmt.Errorf("decision %d has reward %v, outside the Bernstein bounds %v and %v", i, s.reward, b.Low, b.High)
-	case s.partial && cuts:
+	case s.partial && (b.MaxWeight == 0 || cuts(e, b.MaxWeight)):
 		return fmt.Errorf("decision %d is partial, and Bernstein cannot tell what %v cuts off it: use NewSample, or set "+
 			"Bernstein.MaxWeight to at most where it cuts", i, e)
-	case s.modelled && !(within(s.predicted) && within(s.expected)):
+	case !alone && !(within(s.predicted) && within(s.expected)):
 		return fmt.Errorf("the predictions for decision %d are outside the Bernstein bounds %v and %v: clip them first", i,
 			b.Low, b.High)
 	}

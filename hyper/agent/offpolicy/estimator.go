@@ -20,3 +20,6 @@ type Estimator interface {
 	// parts fills in the base and the residual of every decision.
 	parts(samples []Sample, base, residual []float64) error
 }
+
+// cuts is whether an estimator cuts weights of up to the most.
+func cuts(e Estimator, most float64) bool { return e.cut(most) < most }

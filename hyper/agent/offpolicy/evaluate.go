@@ -30,7 +30,7 @@ func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	}
 	out := Estimate{Value: v.value, StdErr: v.stdErr, Decisions: len(samples), Freedom: v.freedom,
 		EffectiveSize: effectiveSize(v.weights), LargestWeight: floats.Max(v.weights),
-		Unsupported: v.unsupported, Blind: stat.Mean(v.blind, nil)}
+		Unsupported: v.unsupported, Blind: max(0, stat.Mean(v.blind, nil))}
 	if out.Lower, out.Upper, err = o.Interval.interval(v, o.Level); err != nil {
 		return Estimate{}, err
 	}

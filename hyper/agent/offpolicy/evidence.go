@@ -34,7 +34,7 @@ func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
 		s := &samples[i]
 		one, left := s.cut(e)
 		floats.Add(all[:], one[:])
-		v.sum = v.sum.plus(s.sum(one, left))
+		v.sum = v.sum.plus(s.sum(one))
 		v.unsupported += s.unsupported / float64(n)
 		v.weights[i], v.blind[i] = e.cut(s.weight()), s.unsupported+left
 		v.terms[i] = v.base[i] + v.weights[i]*v.residual[i]

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Interval    Interval // nil is Hall{}
 	Level       float64  // of the interval, between 0 and 1; 0 is 0.95
-	Least       float64  // the Freedom below which there is no interval, but for Bernstein's; 0 is 40
+	Least       float64  // the Freedom below which there is no interval, but for Bernstein's; 0 is 20
 	Unsupported float64  // the largest probability of the target on actions that the log never takes; 0 is 0.001
 }
 
@@ -21,7 +21,7 @@ func (o Options) withDefaults() Options {
 		o.Interval = Hall{}
 	}
 	o.Level = cmp.Or(o.Level, 0.95)
-	o.Least = cmp.Or(o.Least, 40)
+	o.Least = cmp.Or(o.Least, 20)
 	o.Unsupported = cmp.Or(o.Unsupported, 0.001)
 	return o
 }

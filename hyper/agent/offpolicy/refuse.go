@@ -33,7 +33,7 @@ func (v *evidence) refuse(o Options) error {
 
 // checkSupport reports a target that takes too often what the log never takes.
 func (v *evidence) checkSupport(most float64) error {
-	if v.unsupported <= most {
+	if min(v.unsupported, 1) <= most { // it sums to 1 up to rounding
 		return nil
 	}
 	return fmt.Errorf("%w: %.3g of its probability is on them, above Options.Unsupported, %g; let the logging policy take "+

@@ -1,5 +1,7 @@
 package offpolicy
 
+import "math"
+
 // Sample is one logged decision, with what the target policy would have done in its place. [NewSample] and [NewPartial]
 // make it; the zero value is none. It holds 16 bytes for each action, and is safe for concurrent use.
 type Sample struct {
@@ -68,22 +70,25 @@ func newSample[F ~float32 | ~float64](action int, reward float64, target, predic
 func (s *Sample) weight() float64 { return s.weights[s.action] }
 
 // cut returns the powers of the cut weights of all actions above 1, with their probabilities, and the probability of the
-// target that is cut off. Of a partial one it is what was seen, whose means are these.
+// target that is cut off. Of a partial one it is what was seen, whose means these are.
 func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	for a, w := range s.weights {
 		cut := e.cut(w)
 		above1.add(s.logged[a], cut-1)
 		left += s.logged[a] * (w - cut)
 	}
+	if s.partial && cuts(e, math.Inf(1)) {
+		left = -above1[0] // varies less than what was seen above the cut
+	}
 	return above1, left
 }
 
-// sum are the moments of the cut weight, whose powers above 1 and what is left are known: exact, or of a partial one
-// those that were seen, about the mean that is right.
-func (s *Sample) sum(above1 powers, left float64) moments {
+// sum are the moments of the cut weight, given its powers above 1: exact, or of a partial one those that were seen, as
+// the whole weight has mean 1.
+func (s *Sample) sum(above1 powers) moments {
 	if !s.partial {
 		return above1.moments(1, 1)
 	}
 	x := s.weight() - 1
-	return moments{mean: 1 - left, second: x * x, third: x * x * x}
+	return moments{mean: 1 + above1[0] - x, second: x * x, third: x * x * x}
 }

@@ -93,4 +93,6 @@ func bernoulli(r *rand.Rand, mean float64) float64 {
 	return 0
 }
 
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) }
+
 func gaussian(r *rand.Rand, mean float64) float64 { return mean + r.NormFloat64() }
