@@ -76,7 +76,7 @@ func TestBernsteinByHand(t *testing.T) {
 	})
 	log := math.Log(2 / 0.025)
 	for _, k := range []struct {
-		e     Estimator
+		e            Estimator
 		lower, upper float64 // how far the terms of either side may be apart, with what is left out
 		blind        float64
 	}{

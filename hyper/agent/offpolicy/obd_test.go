@@ -42,9 +42,9 @@ func openBandit(policy string) (log []impression) {
 // onPolicy is the click rate of the policy that logged.
 func onPolicy(log []impression) (rate float64) {
 	for _, x := range log {
-		rate += x.click / float64(len(log))
+		rate += x.click
 	}
-	return rate
+	return rate / float64(len(log))
 }
 
 // rates are the click rates of campaigns in the rows of a log whose number has a remainder by 2.
@@ -116,28 +116,37 @@ func randomFromBTS(bts []impression) (samples []offpolicy.Sample) {
 // was tried. This makes them plausible, and proves nothing.
 func TestOpenBanditDataset(t *testing.T) {
 	random, bts := openBandit("random"), openBandit("bts")
+	if onPolicy(random) != 130.0/30000 || onPolicy(bts) != 157.0/30000 {
+		t.Fatalf("click rates %v and %v, want those of the dataset", onPolicy(random), onPolicy(bts))
+	}
+	forBTS, forRandom := btsFromRandom(random, shares(bts)), randomFromBTS(bts)
 	for _, k := range []struct {
-		name    string
+		target  string
 		samples []offpolicy.Sample
-		truth   float64
+		rate    float64
 		e       offpolicy.Estimator
 		o       offpolicy.Options
 	}{
-		{"bts from random", btsFromRandom(random, shares(bts)), onPolicy(bts), offpolicy.IPS{}, offpolicy.Options{}},
-		{"bts from random", btsFromRandom(random, shares(bts)), onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{}},
-		{"bts from random", btsFromRandom(random, shares(bts)), onPolicy(bts), offpolicy.DoublyRobust{}, offpolicy.Options{}},
-		{"bts from random", btsFromRandom(random, shares(bts)), onPolicy(bts), offpolicy.Switch{Threshold: 5}, offpolicy.Options{}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.IPS{}, offpolicy.Options{}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.IPS{}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.SNIPS{}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.DoublyRobust{}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.IPS{Clip: 5}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.Switch{Threshold: 1}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.Switch{Threshold: 2}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.Switch{Threshold: 5}, offpolicy.Options{Least: 1}},
-		{"random from bts", randomFromBTS(bts), onPolicy(random), offpolicy.Switch{Threshold: 10}, offpolicy.Options{Least: 1}},
+		{"bts", forBTS, onPolicy(bts), offpolicy.IPS{}, offpolicy.Options{}},
+		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{}},
+		{"bts", forBTS, onPolicy(bts), offpolicy.DoublyRobust{}, offpolicy.Options{}},
+		{"bts", forBTS, onPolicy(bts), offpolicy.Switch{}, offpolicy.Options{}},
+		{"bts", forBTS, onPolicy(bts), offpolicy.SNIPS{}, offpolicy.Options{Interval: offpolicy.Bootstrap{Draws: 199}}},
+		// The twelve impressions of equal weight that carry this one are fewer than is wanted.
+		{"random", forRandom, onPolicy(random), offpolicy.Switch{}, offpolicy.Options{Least: 10}},
 	} {
 		got, err := offpolicy.Evaluate(k.samples, k.e, k.o)
-		t.Logf("%s, %v: %v, truth %v, freedom %v, ess %v, largest %v blind %v %v %v", k.name, k.e, got, k.truth, got.Freedom, got.EffectiveSize, got.LargestWeight, got.Blind, err, errors.Is(err, offpolicy.ErrTooFew))
+		t.Logf("%s, %v: %v, freedom %.1f, blind %.3f; when tried %.4g", k.target, k.e, got, got.Freedom, got.Blind, k.rate)
+		if err != nil || !(got.Lower <= k.rate && k.rate <= got.Upper) {
+			t.Errorf("%s, %v: %v, %v, and the click rate was %.4g", k.target, k.e, got, err, k.rate)
+		}
+		if width := got.Upper - got.Lower; width > 0.8*k.rate {
+			t.Errorf("%s, %v: the interval says little, %v", k.target, k.e, got)
+		}
+	}
+	for _, e := range []offpolicy.Estimator{offpolicy.IPS{}, offpolicy.SNIPS{}, offpolicy.DoublyRobust{}} {
+		if got, err := offpolicy.Evaluate(forRandom, e, offpolicy.Options{}); !errors.Is(err, offpolicy.ErrTooFew) {
+			t.Errorf("the random policy, %v: %v, %v, where one impression of weight 21,739 decides", e, got, err)
+		}
 	}
 }
