@@ -10,13 +10,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Bernstein asks for an empirical Bernstein interval (Maurer and Pontil 2009, theorem 4): it holds the value at least as
-// often as its level says, for any number of independent decisions, and not only for many. It is wide: most often two
-// to ten times Hall's. It needs bounds that hold for all decisions, those not in the log too.
+// Bernstein asks for an empirical Bernstein interval (Maurer and Pontil 2009, theorem 4): it holds the value at least
+// as often as its level says, for any number of independent decisions, and not only for many. It is wide: most often
+// two to ten times Hall's. It needs bounds that hold for all decisions, those not in the log too.
 //
 // What the estimator leaves out of the target, [Estimate].Blind, may have any reward between the bounds, so that the
-// interval holds the value of the target also where the estimate is biased (Bottou and others 2013, section 5.3).
-// Weights cut off by IPS.Clip make for the shortest intervals. There is none for SNIPS, which is no mean.
+// interval holds the value of the target also where the estimate is biased (Bottou and others 2013, section 5.3). So
+// IPS.Clip shortens intervals where it cuts off little, or decisions are few. There is none for SNIPS, which is no mean.
 type Bernstein struct {
 	Low, High float64 // the least and the greatest reward that can occur
 	// MaxWeight is the greatest weight that can occur: with a log that takes any of K actions with probability p at

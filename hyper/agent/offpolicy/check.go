@@ -37,7 +37,8 @@ func checkPartial[F ~float32 | ~float64](action int, reward float64, logged F, t
 		return err
 	}
 	if !(logged > 0 && logged <= 1) || !finite(float64(target[action])/float64(logged)) {
-		return fmt.Errorf("logged probability of action %d, which was taken, is %v: want one above 0, up to 1", action, logged)
+		return fmt.Errorf("logged probability of action %d, which was taken, is %v: want one above 0, up to 1", action,
+			logged)
 	}
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/janpfeifer/must"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 var estimators = []Estimator{IPS{}, IPS{Clip: 5}, SNIPS{}, DoublyRobust{}, Switch{Threshold: 5}}
@@ -118,6 +120,44 @@ func TestBootstrapLacksHeavyWeights(t *testing.T) {
 	}
 	if _, err := Evaluate(w.log(newRand(), 600), SNIPS{}, Options{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error is %v, want ErrTooFew", err)
+	}
+}
+
+// A logging policy that learns has other probabilities in each decision, which depend on what came before: it takes the
+// arm that did best so far in 7 of 10 decisions, or else any, and the reward model is what it has seen. The target takes
+// the arm that is worst.
+func TestCoverageOfLearningLog(t *testing.T) {
+	t.Parallel()
+	r, held, means := rand.New(rand.NewPCG(1, 2)), map[Estimator]int{}, []float64{0.45, 0.5, 0.55}
+	for range 1000 {
+		var sum, count [3]float64
+		var samples []Sample
+		for range 700 {
+			logged, model := []float64{0.1, 0.1, 0.1}, make([]float64, 3)
+			for a := range model {
+				model[a] = (sum[a] + 0.5) / (count[a] + 1)
+			}
+			logged[floats.MaxIdx(model)] += 0.7
+			a := int(distuv.NewCategorical(logged, r).Rand())
+			x := bernoulli(r, means[a])
+			sum[a], count[a] = sum[a]+x, count[a]+1
+			samples = append(samples, must.M1(NewSample(a, x, logged, []float64{1, 0, 0}, model)))
+		}
+		for _, e := range []Estimator{IPS{}, SNIPS{}, DoublyRobust{}} {
+			got, err := Evaluate(samples, e, Options{})
+			if err != nil && !errors.Is(err, ErrMeanWeight) {
+				t.Fatal(err)
+			}
+			if got.Lower <= means[0] && means[0] <= got.Upper {
+				held[e]++
+			}
+		}
+	}
+	for e, n := range held {
+		t.Logf("%v: %d of 1,000 logs", e, n)
+		if n < 930 || n > 970 {
+			t.Errorf("%v: the intervals of %d of 1,000 logs hold the truth, want 930 to 970", e, n)
+		}
 	}
 }
 

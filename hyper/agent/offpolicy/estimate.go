@@ -16,7 +16,7 @@ type Estimate struct {
 	Decisions int
 	// Freedom are the degrees of freedom of StdErr, at most Decisions - 1: what an interval needs. They are 2 n /
 	// (kurtosis - 1) for n terms (Satterthwaite 1946), with exact moments of the weights: about twice the number of
-	// decisions that make most of the variance.
+	// decisions that make most of the variance, where these are few.
 	Freedom float64
 	// EffectiveSize is how many decisions of equal weight have a mean of the same variance: (sum w)^2 / sum w^2 (Kish
 	// 1965; Owen 2013, section 9.3), of the weights that were seen. It may be large where the few weights that matter

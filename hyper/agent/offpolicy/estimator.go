@@ -2,8 +2,8 @@ package offpolicy
 
 import "fmt"
 
-// Estimator is a way to estimate the mean reward of a target policy: [IPS], [SNIPS], [DoublyRobust] or [Switch]. Each is
-// the mean of one term for each decision,
+// Estimator is a way to estimate the mean reward of a target policy: [IPS], [SNIPS], [DoublyRobust] or [Switch]. Each
+// is the mean of one term for each decision,
 //
 //	base + cut(w) residual
 //

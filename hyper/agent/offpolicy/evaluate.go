@@ -35,7 +35,8 @@ func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if !finite(out.Upper-out.Lower) || !finite(out.EffectiveSize) {
-		return Estimate{}, errors.New("the rewards or weights are too large for double precision: rescale rewards, cut weights")
+		return Estimate{}, errors.New("the rewards or weights are too large for double precision: rescale rewards, " +
+			"cut weights")
 	}
 	return out, nil
 }

@@ -23,8 +23,8 @@ type Interval interface {
 //	g(T) = T + s T^2 / 3 + s^2 T^3 / 27 + s / 6
 //
 // which has hardly any skewness, where s is that of the mean. It is what the bootstrap of T gives, without drawing. The
-// quantiles are Student's, with [Estimate].Freedom (Satterthwaite 1946). The moments of the weights are exact: s and the
-// freedom know of heavy weights that the log does not have.
+// quantiles are Student's, with [Estimate].Freedom (Satterthwaite 1946). The moments of the weights are exact: s and
+// the freedom know of heavy weights that the log does not have.
 type Hall struct{}
 
 func (Hall) validate() error { return nil }

@@ -69,7 +69,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// Theorem 4 of Maurer and Pontil, by hand, for two sides of 2.5% each, with bounds of reward [0, 1] and weights up to 2.
+// Theorem 4 of Maurer and Pontil, by hand, for two sides of 2.5% each, with bounds of reward [0, 1] and weights up to
+// 2.
 func TestBernsteinByHand(t *testing.T) {
 	samples := repeated(10000, func(i int, reward float64) Sample {
 		return must.M1(NewSample(i%2, reward, []float64{0.5, 0.5}, []float64{0.75, 0.25}, []float64{0.5, 0.5}))
@@ -104,13 +105,13 @@ func TestBernsteinBadInput(t *testing.T) {
 		{IPS{}, Bernstein{High: 8, MaxWeight: -1}, "Bernstein.MaxWeight must be finite and not negative, got -1"},
 		{IPS{}, Bernstein{High: 8}, "Bernstein.MaxWeight is 0: want the largest weight that can occur, one over the least " +
 			"probability that the log gives an action, or a bound of the estimator, as IPS.Clip"},
-		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, as it is no mean of bounded terms: use " +
-			"IPS, DoublyRobust or Switch, or another Interval"},
+		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, as it is no mean of bounded terms: " +
+			"use IPS, DoublyRobust or Switch, or another Interval"},
 		{IPS{}, Bernstein{High: 7, MaxWeight: 5}, "decision 3 has reward 8, outside the Bernstein bounds 0 and 7"},
 		{Switch{}, Bernstein{Low: 0.5, High: 8, MaxWeight: 2}, "decision 2 gives action 0 a weight of 3.75, above " +
 			"Bernstein.MaxWeight, 2"},
-		{DoublyRobust{}, Bernstein{Low: 3, High: 8, MaxWeight: 5}, "decision 0 has reward 1, outside the Bernstein bounds 3 " +
-			"and 8"},
+		{DoublyRobust{}, Bernstein{Low: 3, High: 8, MaxWeight: 5}, "decision 0 has reward 1, outside the Bernstein " +
+			"bounds 3 and 8"},
 	} {
 		if _, err := Evaluate(four(), k.e, Options{Interval: k.b}); err == nil || err.Error() != k.want {
 			t.Errorf("error is %v, want %v", err, k.want)

@@ -112,8 +112,8 @@ func randomFromBTS(bts []impression) (samples []offpolicy.Sample) {
 	return samples
 }
 
-// On the logs of the Open Bandit Dataset, 30,000 rows each, the intervals hold the click rate that the target had when it
-// was tried. This makes them plausible, and proves nothing.
+// On the logs of the Open Bandit Dataset, 30,000 rows each, the intervals hold the click rate that the target had when
+// it was tried. This makes them plausible, and proves nothing.
 func TestOpenBanditDataset(t *testing.T) {
 	random, bts := openBandit("random"), openBandit("bts")
 	if onPolicy(random) != 130.0/30000 || onPolicy(bts) != 157.0/30000 {

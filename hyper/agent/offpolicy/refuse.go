@@ -36,8 +36,8 @@ func (v *evidence) checkSupport(most float64) error {
 	if min(v.unsupported, 1) <= most { // it sums to 1 up to rounding
 		return nil
 	}
-	return fmt.Errorf("%w: %.3g of its probability is on them, above Options.Unsupported, %g; let the logging policy take "+
-		"every action at times (agent.Config.Floor), or evaluate a target that takes only what the log may take",
+	return fmt.Errorf("%w: %.3g of its probability is on them, above Options.Unsupported, %g; let the logging policy "+
+		"take every action at times (agent.Config.Floor), or evaluate a target that takes only what the log may take",
 		ErrNoOverlap, v.unsupported, most)
 }
 

@@ -38,8 +38,8 @@ func TestNoOverlap(t *testing.T) {
 	}
 }
 
-// Probabilities that are not those that the actions were drawn from are refused: here as if the order was changed, or as
-// if the most likely action was logged. That is so of whole logs and of partial ones.
+// Probabilities that are not those that the actions were drawn from are refused: here as if the order was changed, or
+// as if the most likely action was logged. That is so of whole logs and of partial ones.
 func TestWrongProbabilities(t *testing.T) {
 	for name, logged := range map[string][]float64{"changed order": {0.8, 0.2}, "too sure": {0.05, 0.95}} {
 		whole := repeated(1000, func(i int, reward float64) Sample {

@@ -69,8 +69,8 @@ func newSample[F ~float32 | ~float64](action int, reward float64, target, predic
 // weight is the importance weight of the action that was taken.
 func (s *Sample) weight() float64 { return s.weights[s.action] }
 
-// cut returns the powers of the cut weights of all actions above 1, with their probabilities, and the probability of the
-// target that is cut off. Of a partial one it is what was seen, whose means these are.
+// cut returns the powers of the cut weights of all actions above 1, with their probabilities, and the probability of
+// the target that is cut off. Of a partial one it is what was seen, whose means these are.
 func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	for a, w := range s.weights {
 		cut := e.cut(w)

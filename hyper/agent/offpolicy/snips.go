@@ -1,9 +1,9 @@
 package offpolicy
 
-// SNIPS is self-normalised IPS (Hajek 1971; Swaminathan and Joachims 2015): v, the sum of w r over the sum of w. It is a
-// mean of rewards, so that it lies between the least and the greatest, and does not depend on their zero. Its bias goes
-// to zero as one over the decisions, and its variance is most often below that of IPS. The terms are those of the delta
-// method, v + w (r - v) / mean(w), whose mean is v.
+// SNIPS is self-normalised IPS (Hajek 1971; Swaminathan and Joachims 2015): v, the sum of w r over the sum of w. It is
+// a mean of rewards, so that it lies between the least and the greatest, and does not depend on their zero. Its bias
+// goes to zero as one over the decisions, and its variance is most often below that of IPS. The terms are those of the
+// delta method, v + w (r - v) / mean(w), whose mean is v.
 type SNIPS struct{}
 
 func (SNIPS) String() string { return "snips" }

@@ -8,9 +8,9 @@ import (
 )
 
 // Switch is [DoublyRobust] for actions whose weight is at most a threshold, and the reward model alone for the others
-// (SWITCH-DR, Wang, Agarwal and Dudik 2017): the mean of q(pi) + w (r - q) 1{w <= Threshold}. Its interval is of its own
-// mean. That differs from the value of the target by the model's error, weighted by the probability of what is left to
-// the model, [Estimate].Blind: at most Blind times the model's largest error there.
+// (SWITCH-DR, Wang, Agarwal and Dudik 2017): the mean of q(pi) + w (r - q) 1{w <= Threshold}. Its interval is of its
+// own mean. That differs from the value of the target by the model's error, weighted by the probability of what is left
+// to the model, [Estimate].Blind: at most Blind times the model's largest error there.
 type Switch struct {
 	Threshold float64 // the largest weight that is trusted; 0 is 10
 }

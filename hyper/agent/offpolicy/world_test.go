@@ -56,7 +56,8 @@ func (w *world) value() (v float64) {
 	return v
 }
 
-// estimand is the mean of an estimator: value, but that Switch leaves actions to the model, and that IPS.Clip cuts them.
+// estimand is the mean of an estimator: value, but that Switch leaves actions to the model, and that IPS.Clip cuts
+// them.
 func (w *world) estimand(e Estimator) (v float64) {
 	for c := range contexts {
 		for a, p := range w.target[c] {
