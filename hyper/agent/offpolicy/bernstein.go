@@ -16,7 +16,8 @@ import (
 //
 // What the estimator leaves out of the target, [Estimate].Blind, may have any reward between the bounds, so that the
 // interval holds the value of the target also where the estimate is biased (Bottou and others 2013, section 5.3). So
-// IPS.Clip shortens intervals where it cuts off little, or decisions are few. There is none for SNIPS, which is no mean.
+// IPS.Clip shortens intervals where it cuts off little, or decisions are few. There is none for SNIPS, which is no
+// mean.
 type Bernstein struct {
 	Low, High float64 // the least and the greatest reward that can occur
 	// MaxWeight is the greatest weight that can occur: with a log that takes any of K actions with probability p at

@@ -66,8 +66,8 @@ func redrawn(r *rand.Rand, z []float64) float64 {
 		squares += x * x
 	}
 	variance := (squares - sum*sum/n) / (n - 1)
-	if variance <= roundings*squares/n {
-		return math.Inf(1)
+	if variance <= 1e-12*squares/n {
+		return math.Copysign(math.Inf(1), sum)
 	}
 	return sum / math.Sqrt(n*variance)
 }

@@ -124,8 +124,8 @@ func TestBootstrapLacksHeavyWeights(t *testing.T) {
 }
 
 // A logging policy that learns has other probabilities in each decision, which depend on what came before: it takes the
-// arm that did best so far in 7 of 10 decisions, or else any, and the reward model is what it has seen. The target takes
-// the arm that is worst.
+// arm that did best so far in 7 of 10 decisions, or else any, and the reward model is what it has seen. The target
+// takes the arm that is worst.
 func TestCoverageOfLearningLog(t *testing.T) {
 	t.Parallel()
 	r, held, means := rand.New(rand.NewPCG(1, 2)), map[Estimator]int{}, []float64{0.45, 0.5, 0.55}

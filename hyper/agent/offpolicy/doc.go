@@ -38,11 +38,12 @@
 // below 20 degrees of freedom ([Options].Least) neither is near its level for sure.
 //
 // Hall's moments take weights and rewards to be independent. IPS is hurt where they are far from it: with rewards in 9
-// of 10 decisions of light weights and in 1 of 20 of heavy ones, which carry the variance, 345 of 400 logs were refused,
-// and only 18 of the other 55 intervals held the truth. SNIPS and DoublyRobust were not hurt: 386 and 381 of 400 did.
+// of 10 decisions of light weights and in 1 of 20 of heavy ones, which carry the variance, 345 of 400 logs were
+// refused, and only 18 of the other 55 intervals held the truth. SNIPS and DoublyRobust were not hurt: 386 and 381 of
+// 400 did.
 //
-// Intervals of Switch and of IPS{Clip} are of their own mean, but Bernstein's. That differs from the value of the target
-// by at most [Estimate].Blind times the largest error there.
+// Intervals of Switch and of IPS{Clip} are of their own mean, but Bernstein's. That differs from the value of the
+// target by at most [Estimate].Blind times the largest error there.
 //
 // The log may be of an agent that learns, as long as each action was drawn from the probabilities that were logged:
 // intervals then hold the truth as often. Contexts, and the rewards of actions in them, should not drift.

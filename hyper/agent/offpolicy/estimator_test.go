@@ -235,3 +235,21 @@ func TestExtremeRewards(t *testing.T) {
 		t.Errorf("got %v", fmt.Sprint(got))
 	}
 }
+
+// Degrees of freedom are no more than those of the terms that were seen: here a model and rewards are rarely above 0,
+// and then together, which two independent numbers would not be.
+func TestFreedomOfWhatWasSeen(t *testing.T) {
+	p := []float64{0.5, 0.5}
+	var samples []Sample
+	for i := range 1000 {
+		rare := 0.0
+		if i%25 == 0 {
+			rare = 1
+		}
+		samples = append(samples, must.M1(NewSample(i%2, 2*rare, p, p, []float64{rare, rare})))
+	}
+	const kurtosis = (0.04*0.96*0.96*0.96*0.96 + 0.96*0.04*0.04*0.04*0.04) / (0.04 * 0.96 * 0.04 * 0.96)
+	if v := must.M1(newEvidence(samples, DoublyRobust{})); math.Abs(v.freedom-2000/(kurtosis-1)) > 1e-9 {
+		t.Errorf("freedom is %v, want %v", v.freedom, 2000/(kurtosis-1))
+	}
+}

@@ -1,6 +1,7 @@
 package offpolicy
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -56,6 +57,10 @@ func TestBootstrap(t *testing.T) {
 	if math.Abs(a.Lower-hall.Lower) > 0.2*hall.StdErr || math.Abs(a.Upper-hall.Upper) > 0.2*hall.StdErr {
 		t.Errorf("bootstrap %v, Hall %v", a, hall)
 	}
+	two := four()[:2]
+	if _, err := Evaluate(two, IPS{}, Options{Interval: Bootstrap{}, Least: 1e-9}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("half of the draws from two have no spread: %v", err)
+	}
 	for _, bad := range []struct {
 		b    Bootstrap
 		want string
@@ -78,15 +83,17 @@ func TestBernsteinByHand(t *testing.T) {
 	log := math.Log(2 / 0.025)
 	for _, k := range []struct {
 		e            Estimator
+		low          float64
 		lower, upper float64 // how far the terms of either side may be apart, with what is left out
 		blind        float64
 	}{
-		{IPS{}, 2, 3, 0},
-		{IPS{Clip: 1}, 1, 2, 0.25},
-		{DoublyRobust{}, 6, 6, 0},
+		{IPS{}, 0, 2, 3, 0},
+		{IPS{Clip: 1}, 0, 1, 2, 0.25},
+		{IPS{Clip: 1}, -1, 3, 3, 0.25},
+		{DoublyRobust{}, 0, 6, 6, 0},
 	} {
-		got := must.M1(Evaluate(samples, k.e, Options{Interval: Bernstein{High: 1, MaxWeight: 2}}))
-		lower := got.Value - math.Sqrt(2*log)*got.StdErr - 7*k.lower*log/3/9999
+		got := must.M1(Evaluate(samples, k.e, Options{Interval: Bernstein{Low: k.low, High: 1, MaxWeight: 2}}))
+		lower := got.Value + k.low*k.blind - math.Sqrt(2*log)*got.StdErr - 7*k.lower*log/3/9999
 		upper := got.Value + k.blind + math.Sqrt(2*log)*got.StdErr + 7*k.upper*log/3/9999
 		if !same(got.Lower, lower) || !same(got.Upper, upper) || !same(got.Blind, k.blind) {
 			t.Errorf("%v: %v, want [%v, %v]", k.e, got, lower, upper)

@@ -58,7 +58,8 @@ func (v *evidence) checkMeanWeight() error {
 	rounding := roundings * n
 	if sum := floats.Sum(v.weights); sum < lower-rounding || sum > upper+rounding { // never where a bound is NaN
 		return fmt.Errorf("%w: the mean weight is %.4g, and with the right probabilities it is between %.4g and %.4g in "+
-			"999 logs of 1,000; log the probabilities that the actions were drawn from, in the order of the actions",
+			"999 logs of 1,000; log the probabilities that the actions were drawn from, in the order of the actions, or "+
+			"more decisions, if these are partial and may lack heavy weights",
 			ErrMeanWeight, sum/n, lower/n, upper/n)
 	}
 	return nil

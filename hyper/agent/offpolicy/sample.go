@@ -83,12 +83,12 @@ func (s *Sample) cut(e Estimator) (above1 powers, left float64) {
 	return above1, left
 }
 
-// sum are the moments of the cut weight, given its powers above 1: exact, or of a partial one those that were seen, as
-// the whole weight has mean 1.
+// sum are the moments of the cut weight, given its powers above 1: exact, or of a partial one the first two that were
+// seen, as the whole weight has mean 1.
 func (s *Sample) sum(above1 powers) moments {
 	if !s.partial {
 		return above1.moments(1, 1)
 	}
 	x := s.weight() - 1
-	return moments{mean: 1 + above1[0] - x, second: x * x, third: x * x * x}
+	return moments{mean: 1 + above1[0] - x, second: x * x}
 }
