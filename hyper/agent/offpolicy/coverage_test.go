@@ -49,6 +49,7 @@ func TestCoverage(t *testing.T) {
 	}{
 		{"half at random, clicks", newWorld(0.5, bernoulli), 2000},
 		{"all at random, normal rewards", newWorld(1, gaussian), 1000},
+		{"half at random, single probabilities", newWorld(0.5, bernoulli).partial(), 3000},
 	} {
 		for _, e := range estimators {
 			t.Run(fmt.Sprint(k.name, ", ", e), func(t *testing.T) {

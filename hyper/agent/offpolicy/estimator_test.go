@@ -152,17 +152,7 @@ func TestUnbiasedByEnumeration(t *testing.T) {
 // A log of single probabilities has the estimates of the whole one, and a Blind that is near.
 func TestPartial(t *testing.T) {
 	w := newWorld(0.5, bernoulli)
-	whole := w.log(newRand(), 5000)
-	partial := make([]Sample, len(whole))
-	for i, s := range whole {
-		target, model := make([]float64, arms), make([]float64, arms)
-		for a := range target {
-			target[a] = s.weights[a] * s.logged[a]
-			model[a] = s.expected // of the target, which takes one action
-		}
-		model[s.action] = s.predicted
-		partial[i] = must.M1(NewPartial(s.action, s.reward, s.logged[s.action], target, model))
-	}
+	whole, partial := w.log(newRand(), 5000), w.partial().log(newRand(), 5000)
 	for _, e := range estimators {
 		a, b := must.M1(Evaluate(whole, e, Options{})), must.M1(Evaluate(partial, e, Options{}))
 		if !same(a.Value, b.Value) || !same(a.StdErr, b.StdErr) || !same(a.EffectiveSize, b.EffectiveSize) {

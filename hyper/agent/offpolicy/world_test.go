@@ -46,6 +46,16 @@ func newWorld(floor float64, reward func(*rand.Rand, float64) float64) *world {
 	return w
 }
 
+// partial is the world whose log has the probability of the action that was taken alone.
+func (w world) partial() *world {
+	for c := range contexts {
+		for a, q := range w.logged[c] {
+			w.samples[c][a] = must.M1(NewPartial(a, 0, q, w.target[c][:], w.model[c][:]))
+		}
+	}
+	return &w
+}
+
 // value is the mean reward of the target.
 func (w *world) value() (v float64) {
 	for c := range contexts {
