@@ -69,8 +69,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// Bernstein's intervals cover more by construction, here in 300 logs. They hold the true value, also of an estimator that
-// is biased.
+// Bernstein's intervals cover more by construction, here in 300 logs. They hold the true value, also of an estimator
+// that is biased.
 func TestCoverageOfBernstein(t *testing.T) {
 	t.Parallel()
 	w := newWorld(0.5, bernoulli)
