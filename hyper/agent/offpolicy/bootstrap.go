@@ -1,0 +1,73 @@
+package offpolicy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Bootstrap is the bootstrap of Student's statistic T, or bootstrap-t (Efron 1979; Hall 1988): decisions are drawn anew
+// from the log, and the quantiles of T over the draws stand in the place of Student's. It takes time in proportion to
+// Draws times decisions. It knows nothing of heavy weights that the log does not have: see the package for what that
+// costs. The same Seed makes the same interval.
+type Bootstrap struct {
+	Draws int // of whole logs; 0 is 999
+	Seed  uint64
+}
+
+func (b Bootstrap) draws() int { return cmp.Or(b.Draws, 999) }
+
+func (b Bootstrap) validate() error {
+	if err := faults.AtLeast("Bootstrap.Draws", b.draws(), 1); err != nil {
+		return err
+	}
+	return faults.Size("Bootstrap.Draws", b.draws())
+}
+
+func (Bootstrap) asymptotic() bool { return true }
+
+func (b Bootstrap) interval(v *evidence, level float64) (lower, upper float64, err error) {
+	tail := (1 - level) / 2
+	if tail*float64(b.draws()+1) < 1 {
+		return 0, 0, fmt.Errorf("Bootstrap.Draws is %d: want at least %.0f for Options.Level %g", b.draws(),
+			math.Ceil(1/tail)-1, level)
+	}
+	spread := v.stdErr * math.Sqrt(float64(len(v.terms)))
+	z := make([]float64, len(v.terms)) // terms with mean 0 and deviation 1
+	for i, x := range v.terms {
+		z[i] = (x - v.value) / spread
+	}
+	r := rand.New(rand.NewPCG(b.Seed, 0))
+	t := make([]float64, b.draws())
+	for k := range t {
+		t[k] = redrawn(r, z)
+	}
+	slices.Sort(t)
+	least, greatest := stat.Quantile(tail, stat.Empirical, t, nil), stat.Quantile(1-tail, stat.Empirical, t, nil)
+	if !finite(greatest - least) {
+		return 0, 0, fmt.Errorf("%w: bootstrap draws have terms that are all equal; use Hall", ErrTooFew)
+	}
+	return v.value - v.stdErr*greatest, v.value - v.stdErr*least, nil
+}
+
+// redrawn is Student's statistic of as many draws from z, whose mean is 0: infinite where they are all equal.
+func redrawn(r *rand.Rand, z []float64) float64 {
+	n := float64(len(z))
+	var sum, squares float64
+	for range z {
+		x := z[r.IntN(len(z))]
+		sum += x
+		squares += x * x
+	}
+	variance := (squares - sum*sum/n) / (n - 1)
+	if variance <= 1e-12*squares/n {
+		return math.Copysign(math.Inf(1), sum)
+	}
+	return sum / math.Sqrt(n*variance)
+}

@@ -1,0 +1,245 @@
+package offpolicy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+// Four decisions between two actions: the log takes either with probability 1/2 in the first two, the first with 1/5 in
+// the others. The target takes the first with 3/4. So the weights are 1.5 and 0.5, then 3.75 and 0.3125. The model
+// predicts rewards 2 and 4: on average 2.5 under the target.
+func four() []Sample {
+	even, fifth, target, model := []float64{0.5, 0.5}, []float64{0.2, 0.8}, []float64{0.75, 0.25}, []float64{2, 4}
+	return []Sample{
+		must.M1(NewSample(0, 1, even, target, model)),
+		must.M1(NewSample(1, 5, even, target, model)),
+		must.M1(NewSample(0, 2, fifth, target, model)),
+		must.M1(NewSample(1, 8, fifth, target, model)),
+	}
+}
+
+// same is whether two numbers differ by rounding alone.
+func same(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a), math.Abs(b)) }
+
+// Terms and estimates by hand.
+func TestEstimatorsByHand(t *testing.T) {
+	const sum = 1.5 + 0.5 + 3.75 + 0.3125
+	snips := (1.5*1 + 0.5*5 + 3.75*2 + 0.3125*8) / sum
+	for _, k := range []struct {
+		e     Estimator
+		name  string
+		terms []float64
+		blind float64
+	}{
+		{IPS{}, "ips", []float64{1.5, 2.5, 7.5, 2.5}, 0},
+		{IPS{Clip: 2}, "ips, weights up to 2", []float64{1.5, 2.5, 4, 2.5}, 2 * 0.2 * 1.75 / 4},
+		{SNIPS{}, "snips", []float64{
+			snips + 4*1.5*(1-snips)/sum, snips + 4*0.5*(5-snips)/sum,
+			snips + 4*3.75*(2-snips)/sum, snips + 4*0.3125*(8-snips)/sum}, 0},
+		{DoublyRobust{}, "doubly-robust", []float64{2.5 - 1.5, 2.5 + 0.5, 2.5, 2.5 + 1.25}, 0},
+		{Switch{Threshold: 1}, "switch, weights up to 1", []float64{2.5, 2.5 + 0.5, 2.5, 2.5 + 1.25},
+			(2*0.75 + 2*0.75) / 4},
+		{Switch{}, "switch, weights up to 10", []float64{1, 3, 2.5, 3.75}, 0},
+	} {
+		if k.e.String() != k.name {
+			t.Errorf("%v is called %v", k.name, k.e)
+		}
+		v := must.M1(newEvidence(four(), k.e))
+		if !slices.EqualFunc(v.terms, k.terms, same) {
+			t.Errorf("%v: terms %v, want %v", k.e, v.terms, k.terms)
+		}
+		got := must.M1(Evaluate(four(), k.e, Options{Least: 0.01}))
+		mean := (k.terms[0] + k.terms[1] + k.terms[2] + k.terms[3]) / 4
+		if !same(got.Value, mean) || !same(got.Blind, k.blind) {
+			t.Errorf("%v: value %v, blind %v, want %v, %v", k.e, got.Value, got.Blind, mean, k.blind)
+		}
+		squares := 0.0
+		for _, x := range k.terms {
+			squares += (x - mean) * (x - mean)
+		}
+		if want := math.Sqrt(squares / 3 / 4); !same(got.StdErr, want) {
+			t.Errorf("%v: standard error %v, want %v", k.e, got.StdErr, want)
+		}
+		if !(got.Lower < got.Value && got.Value < got.Upper) {
+			t.Errorf("%v: interval %v", k.e, got)
+		}
+	}
+	if got := must.M1(Evaluate(four(), SNIPS{}, Options{Least: 0.01})); !same(got.Value, snips) {
+		t.Errorf("snips is %v, want %v", got.Value, snips)
+	}
+}
+
+// Kish's effective size, by hand, and the largest weight.
+func TestEffectiveSize(t *testing.T) {
+	got := must.M1(Evaluate(four(), IPS{}, Options{Least: 0.01}))
+	const sum, squares = 1.5 + 0.5 + 3.75 + 0.3125, 2.25 + 0.25 + 14.0625 + 0.09765625
+	if !same(got.EffectiveSize, sum*sum/squares) || got.LargestWeight != 3.75 || got.Decisions != 4 {
+		t.Errorf("got %+v", got)
+	}
+	if effectiveSize([]float64{0, 0}) != 0 {
+		t.Error("no weights have an effective size")
+	}
+}
+
+// A target that is the log's policy has the mean of the rewards, whatever the estimator, and all decisions count.
+func TestOwnPolicy(t *testing.T) {
+	var samples []Sample
+	for i := range 200 {
+		p := []float32{0.1, 0.2, 0.7}
+		samples = append(samples, must.M1(NewSample(i%3, float64(i%7), p, p, []float32{0, 0, 0})))
+	}
+	mean := 0.0
+	for i := range samples {
+		mean += samples[i].reward / 200
+	}
+	for _, e := range []Estimator{IPS{}, SNIPS{}, DoublyRobust{}, Switch{}} {
+		got := must.M1(Evaluate(samples, e, Options{}))
+		if !same(got.Value, mean) || !same(got.EffectiveSize, 200) || !same(got.LargestWeight, 1) {
+			t.Errorf("%v: %+v, want the mean %v", e, got, mean)
+		}
+	}
+}
+
+// Rewards in other units have the same interval in these units; all but IPS do not mind where zero is.
+func TestUnits(t *testing.T) {
+	w := newWorld(1, gaussian)
+	const scale, shift = 1e5, 3e5
+	original := w.log(newRand(), 1000)
+	moved := slices.Clone(original)
+	for i := range moved {
+		s := &moved[i]
+		s.reward, s.predicted, s.expected = shift+scale*s.reward, shift+scale*s.predicted, shift+scale*s.expected
+	}
+	for _, e := range []Estimator{SNIPS{}, DoublyRobust{}} {
+		for _, i := range []Interval{Hall{}, Bootstrap{}} {
+			a, b := must.M1(Evaluate(original, e, Options{Interval: i})), must.M1(Evaluate(moved, e, Options{Interval: i}))
+			for _, x := range [][2]float64{{a.Value, b.Value}, {a.Lower, b.Lower}, {a.Upper, b.Upper}} {
+				if math.Abs(shift+scale*x[0]-x[1]) > 1e-8*shift {
+					t.Errorf("%v: %v and %v", e, a, b)
+					break
+				}
+			}
+		}
+	}
+}
+
+// The means of values over logs that only one decision tells apart are exact: both actions of a decision, weighted by
+// their probabilities in the log, have the target's mean reward. SNIPS alone is biased.
+func TestUnbiasedByEnumeration(t *testing.T) {
+	logged, target, model := []float64{0.1, 0.3, 0.6}, []float64{0.5, 0.2, 0.3}, []float64{3, 0, 7}
+	rewards := []float64{2, -1, 5}
+	want := 0.5*2 - 0.2 + 0.3*5
+	for _, e := range []Estimator{IPS{}, DoublyRobust{}} {
+		mean := 0.0
+		for a, q := range logged {
+			for b, r := range logged {
+				samples := []Sample{must.M1(NewSample(a, rewards[a], logged, target, model)),
+					must.M1(NewSample(b, rewards[b], logged, target, model))}
+				mean += q * r * must.M1(newEvidence(samples, e)).value
+			}
+		}
+		if !same(mean, want) {
+			t.Errorf("%v: mean %v, want %v", e, mean, want)
+		}
+	}
+}
+
+// A log of single probabilities has the estimates of the whole one, and a Blind that is near.
+func TestPartial(t *testing.T) {
+	w := newWorld(0.5, bernoulli)
+	whole, partial := w.log(newRand(), 5000), w.partial().log(newRand(), 5000)
+	for _, e := range estimators {
+		a, b := must.M1(Evaluate(whole, e, Options{})), must.M1(Evaluate(partial, e, Options{}))
+		if !same(a.Value, b.Value) || !same(a.StdErr, b.StdErr) || !same(a.EffectiveSize, b.EffectiveSize) {
+			t.Errorf("%v: %+v of the whole log, %+v of single probabilities", e, a, b)
+		}
+		if math.Abs(a.Blind-b.Blind) > 0.05 || math.Abs(math.Log(a.Freedom/b.Freedom)) > 0.3 {
+			t.Errorf("%v: blind %v and %v, freedom %v and %v", e, a.Blind, b.Blind, a.Freedom, b.Freedom)
+		}
+	}
+	if _, err := Evaluate(partial, IPS{Clip: 5}, Options{Interval: Bernstein{High: 1}}); err == nil {
+		t.Error("Bernstein cannot tell what is cut off a partial decision")
+	}
+	if _, err := Evaluate(partial, IPS{}, Options{Interval: Bernstein{High: 1, MaxWeight: 20}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEvaluateBadInput(t *testing.T) {
+	without := slices.Clone(four())
+	without[2].modelled = false
+	for _, k := range []struct {
+		samples []Sample
+		e       Estimator
+		o       Options
+		want    string
+	}{
+		{nil, IPS{}, Options{}, "too few decisions carry the estimate: got 0, and a spread needs two"},
+		{four()[:1], IPS{}, Options{}, "too few decisions carry the estimate: got 1, and a spread needs two"},
+		{make([]Sample, 3), IPS{}, Options{}, "decision 0 is a zero Sample: make it with NewSample or NewPartial"},
+		{four(), nil, Options{}, "the estimator is missing"},
+		{four(), &IPS{}, Options{}, "the estimator is a pointer, *offpolicy.IPS; pass the value, offpolicy.IPS"},
+		{four(), IPS{Clip: -1}, Options{}, "IPS.Clip must be finite and not negative, got -1"},
+		{four(), IPS{Clip: math.NaN()}, Options{}, "IPS.Clip must be finite and not negative, got NaN"},
+		{four(), Switch{Threshold: -2}, Options{}, "Switch.Threshold must be finite and not negative, got -2"},
+		{without, DoublyRobust{}, Options{}, "decision 2 has no predictions of a reward model"},
+		{without, Switch{}, Options{}, "decision 2 has no predictions of a reward model"},
+		{four(), IPS{}, Options{Level: 1}, "Options.Level must be between 0 and 1, got 1"},
+		{four(), IPS{}, Options{Level: math.NaN()}, "Options.Level must be between 0 and 1, got NaN"},
+		{four(), IPS{}, Options{Least: -1}, "Options.Least must be positive and finite, got -1"},
+		{four(), IPS{}, Options{Unsupported: 2}, "Options.Unsupported must be a probability above 0, got 2"},
+		{four(), IPS{}, Options{Interval: &Hall{}},
+			"Options.Interval is a pointer, *offpolicy.Hall; pass the value, offpolicy.Hall"},
+	} {
+		if _, err := Evaluate(k.samples, k.e, k.o); err == nil || err.Error() != k.want {
+			t.Errorf("error is %v, want %v", err, k.want)
+		}
+	}
+	if _, err := Evaluate(without, DoublyRobust{}, Options{}); !errors.Is(err, ErrNoModel) {
+		t.Error(err)
+	}
+}
+
+// Rewards so large that squares overflow are refused, and small ones are not.
+func TestExtremeRewards(t *testing.T) {
+	for _, scale := range []float64{1e-150, 1e-60, 1e60, 1e140} {
+		samples := newWorld(1, gaussian).log(newRand(), 1000)
+		for i := range samples {
+			samples[i].reward *= scale
+		}
+		got, err := Evaluate(samples, SNIPS{}, Options{})
+		if err != nil || !(got.Lower < got.Value && got.Value < got.Upper) {
+			t.Errorf("scale %v: %v, %v", scale, got, err)
+		}
+	}
+	samples := newWorld(1, gaussian).log(newRand(), 1000)
+	for i := range samples {
+		samples[i].reward *= 1e200
+	}
+	if got, err := Evaluate(samples, SNIPS{}, Options{}); err == nil {
+		t.Errorf("got %v", fmt.Sprint(got))
+	}
+}
+
+// Degrees of freedom are no more than those of the terms that were seen: here a model and rewards are rarely above 0,
+// and then together, which two independent numbers would not be.
+func TestFreedomOfWhatWasSeen(t *testing.T) {
+	p := []float64{0.5, 0.5}
+	var samples []Sample
+	for i := range 1000 {
+		rare := 0.0
+		if i%25 == 0 {
+			rare = 1
+		}
+		samples = append(samples, must.M1(NewSample(i%2, 2*rare, p, p, []float64{rare, rare})))
+	}
+	const kurtosis = (0.04*0.96*0.96*0.96*0.96 + 0.96*0.04*0.04*0.04*0.04) / (0.04 * 0.96 * 0.04 * 0.96)
+	if v := must.M1(newEvidence(samples, DoublyRobust{})); math.Abs(v.freedom-2000/(kurtosis-1)) > 1e-9 {
+		t.Errorf("freedom is %v, want %v", v.freedom, 2000/(kurtosis-1))
+	}
+}

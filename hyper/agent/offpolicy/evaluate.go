@@ -1,0 +1,61 @@
+package offpolicy
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Evaluate estimates the mean reward of the target policy that samples are of, on the decisions of the log. It takes
+// time in proportion to the decisions times the actions. The same samples have the same Estimate.
+//
+// Where the log does not allow an estimate with an interval, the error wraps [ErrNoOverlap], [ErrMeanWeight] or
+// [ErrTooFew], and says what to do. It wraps [ErrNoModel] where the estimator needs predictions that samples lack.
+// Other errors are of settings, of a zero Sample, and of rewards outside the bounds of [Bernstein].
+func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
+	o = o.withDefaults()
+	if err := check(samples, e, o); err != nil {
+		return Estimate{}, err
+	}
+	v, err := newEvidence(samples, e)
+	if err != nil {
+		return Estimate{}, err
+	}
+	if err := v.refuse(o); err != nil {
+		return Estimate{}, err
+	}
+	out := Estimate{Value: v.value, StdErr: v.stdErr, Decisions: len(samples), Freedom: v.freedom,
+		EffectiveSize: effectiveSize(v.weights), LargestWeight: floats.Max(v.weights),
+		Unsupported: v.unsupported, Blind: max(0, stat.Mean(v.blind, nil))}
+	if out.Lower, out.Upper, err = o.Interval.interval(v, o.Level); err != nil {
+		return Estimate{}, err
+	}
+	if !finite(out.Upper-out.Lower) || !finite(out.EffectiveSize) {
+		return Estimate{}, errors.New("the rewards or weights are too large for double precision: rescale rewards, " +
+			"cut weights")
+	}
+	return out, nil
+}
+
+// check reports a bad setting or sample.
+func check(samples []Sample, e Estimator, o Options) error {
+	if err := faults.Value("the estimator", e); err != nil {
+		return err
+	}
+	if err := errors.Join(e.validate(), o.validate()); err != nil {
+		return err
+	}
+	if len(samples) < 2 {
+		return fmt.Errorf("%w: got %d, and a spread needs two", ErrTooFew, len(samples))
+	}
+	for i := range samples {
+		if samples[i].logged == nil {
+			return fmt.Errorf("decision %d is a zero Sample: make it with NewSample or NewPartial", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package offpolicy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// evidence is what a log says of one target through an estimator. Slices have one number for each decision.
+type evidence struct {
+	samples        []Sample
+	estimator      Estimator
+	base, residual []float64
+	weights        []float64 // cut
+	terms          []float64 // base + weights residual
+	blind          []float64 // probability of the target that the estimator leaves out
+	unsupported    float64   // mean probability of the target on what the log never takes
+	sum            moments   // of the sum of the cut weights of these decisions, over actions: exact but for partial ones
+
+	value, stdErr     float64 // of the mean of terms
+	freedom, skewness float64 // of its standard error, as in Estimate, and of the mean
+}
+
+func newEvidence(samples []Sample, e Estimator) (*evidence, error) {
+	n := len(samples)
+	v := &evidence{samples: samples, estimator: e, base: make([]float64, n), residual: make([]float64, n),
+		weights: make([]float64, n), terms: make([]float64, n), blind: make([]float64, n)}
+	if err := e.parts(samples, v.base, v.residual); err != nil {
+		return nil, err
+	}
+	var all powers
+	for i := range samples {
+		s := &samples[i]
+		one, left := s.cut(e)
+		floats.Add(all[:], one[:])
+		v.sum = v.sum.plus(s.sum(one))
+		v.unsupported += s.unsupported / float64(n)
+		v.weights[i], v.blind[i] = e.cut(s.weight()), s.unsupported+left
+		v.terms[i] = v.base[i] + v.weights[i]*v.residual[i]
+	}
+	v.value, v.stdErr = meanOf(v.terms)
+	v.shape(all.moments(n, 1))
+	return v, nil
+}
+
+// shape sets how far from normal with a known variance the mean of terms is. It takes base, weight and residual to be
+// independent: the moments of the weights are exact, where the log may lack the few heavy weights that matter, and
+// those of the others are the log's.
+func (v *evidence) shape(weights moments) {
+	scale := max(floats.Norm(v.base, math.Inf(1)), floats.Norm(v.residual, math.Inf(1)))
+	if scale == 0 {
+		return
+	}
+	n := len(v.terms)
+	term := momentsOf(v.base, scale).plus(weights.times(momentsOf(v.residual, scale)))
+	seen := momentsOf(v.terms, floats.Norm(v.terms, math.Inf(1)))
+	v.freedom = min(term.freedom(n), seen.freedom(n))
+	if v.skewness = term.third / math.Pow(term.second, 1.5) / math.Sqrt(float64(n)); !finite(v.skewness) {
+		v.freedom, v.skewness = 0, 0
+	}
+}
+
+// meanOf is the mean of terms, with its standard error: 0 where the terms differ by rounding alone.
+func meanOf(terms []float64) (mean, stdErr float64) {
+	mean, deviation := stat.MeanStdDev(terms, nil)
+	if deviation < 1e-13*math.Abs(mean) {
+		return mean, 0
+	}
+	return mean, stat.StdErr(deviation, float64(len(terms)))
+}

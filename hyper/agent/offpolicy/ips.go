@@ -1,0 +1,47 @@
+package offpolicy
+
+import (
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// IPS is inverse propensity scoring (Horvitz and Thompson 1952), the mean of w r: without bias where the log may take
+// all that the target takes. It depends on where rewards have their zero: rewards 100 and 101 have 100 times the
+// variance of 0 and 1, and more. Prefer [SNIPS] unless the bound of a [Bernstein] interval is wanted.
+type IPS struct {
+	// Clip is the largest weight: those above count as Clip (Ionides 2008), which lessens the variance. It biases the
+	// estimate by the reward of what it cuts off, [Estimate].Blind; to lower values where rewards are positive. 0 is
+	// no bound.
+	Clip float64
+}
+
+func (e IPS) String() string {
+	if e.Clip == 0 {
+		return "ips"
+	}
+	return fmt.Sprintf("ips, weights up to %g", e.Clip)
+}
+
+func (e IPS) validate() error { return faults.NotNegative("IPS.Clip", e.Clip) }
+
+func (e IPS) cut(w float64) float64 {
+	if e.Clip == 0 {
+		return w
+	}
+	return min(w, e.Clip)
+}
+
+func (e IPS) parts(samples []Sample, base, residual []float64) error {
+	for i := range samples {
+		base[i], residual[i] = 0, samples[i].reward
+	}
+	return nil
+}
+
+func (e IPS) terms(b Bernstein) (from, to float64) {
+	most := b.most(e.Clip)
+	return min(0, most*b.Low), max(0, most*b.High)
+}
+
+func (e IPS) rest(b Bernstein) (from, to float64) { return b.Low, b.High }

@@ -1,0 +1,106 @@
+package offpolicy
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+// repeated are n decisions in turns, whose rewards are 0 and 1 in turns of another length.
+func repeated(n int, turn func(i int, reward float64) Sample) (samples []Sample) {
+	for i := range n {
+		samples = append(samples, turn(i, float64(i/7%2)))
+	}
+	return samples
+}
+
+// A target that takes what the log never takes is refused, unless rarely enough.
+func TestNoOverlap(t *testing.T) {
+	for target, refused := range map[float64]bool{0: false, 0.0009: false, 0.002: true, 1: true} {
+		samples := repeated(200, func(i int, reward float64) Sample {
+			return must.M1(NewSample(i%2, reward, []float64{0.5, 0.5, 0}, []float64{(1 - target) / 2, (1 - target) / 2, target},
+				[]float64{0, 0, 0}))
+		})
+		for _, e := range []Estimator{IPS{}, IPS{Clip: 1}, SNIPS{}, DoublyRobust{}, Switch{}} {
+			got, err := Evaluate(samples, e, Options{})
+			if errors.Is(err, ErrNoOverlap) != refused || !refused && err != nil {
+				t.Errorf("%v, %v on the third action: %v", e, target, err)
+			}
+			if !refused && !same(got.Unsupported, target) {
+				t.Errorf("unsupported is %v, want %v", got.Unsupported, target)
+			}
+			if _, err := Evaluate(samples, e, Options{Unsupported: 1}); errors.Is(err, ErrNoOverlap) {
+				t.Error("what is allowed is refused", err)
+			}
+		}
+	}
+}
+
+// Probabilities that are not those that the actions were drawn from are refused: here as if the order was changed, or
+// as if the most likely action was logged. That is so of whole logs and of partial ones.
+func TestWrongProbabilities(t *testing.T) {
+	for name, logged := range map[string][]float64{"changed order": {0.8, 0.2}, "too sure": {0.05, 0.95}} {
+		whole := repeated(1000, func(i int, reward float64) Sample {
+			return must.M1(NewSample(min(i%5, 1), reward, logged, []float64{1, 0}, nil)) // truly 0.2 and 0.8
+		})
+		partial := repeated(1000, func(i int, reward float64) Sample {
+			a := min(i%5, 1)
+			return must.M1(NewPartial(a, reward, logged[a], []float64{1, 0}, nil))
+		})
+		for _, samples := range [][]Sample{whole, partial} {
+			if _, err := Evaluate(samples, SNIPS{}, Options{}); !errors.Is(err, ErrMeanWeight) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := Evaluate(samples, IPS{Clip: 3}, Options{}); !errors.Is(err, ErrMeanWeight) {
+				t.Errorf("%s, cut: %v", name, err)
+			}
+		}
+	}
+}
+
+// Right probabilities are refused in a log of 1,000, also where the mean weight is very skew: here of one weight of
+// 200, on average.
+func TestRightProbabilities(t *testing.T) {
+	w, r, refused := newWorld(0.05, bernoulli), newRand(), 0
+	for range 4000 {
+		v := must.M1(newEvidence(w.log(r, 400), SNIPS{}))
+		if v.checkMeanWeight() != nil {
+			refused++
+		}
+	}
+	if refused > 8 {
+		t.Errorf("%d of 4,000 right logs are refused, want some 4", refused)
+	}
+}
+
+// Few heavy weights, equal terms, and targets of which nothing was done have no interval but Bernstein's.
+func TestTooFew(t *testing.T) {
+	heavy := func(i int, reward float64) Sample {
+		return must.M1(NewSample(min(i%100, 1), reward, []float64{0.01, 0.99}, []float64{1, 0}, nil))
+	}
+	equal := func(i int, _ float64) Sample {
+		return must.M1(NewSample(i%2, 0.1, []float64{0.5, 0.5}, []float64{0.4, 0.6}, nil))
+	}
+	undone := func(int, float64) Sample {
+		return must.M1(NewSample(1, 1, []float64{0.001, 0.999}, []float64{1, 0}, nil))
+	}
+	for name, turn := range map[string]func(int, float64) Sample{"heavy": heavy, "equal": equal, "undone": undone} {
+		for _, i := range []Interval{Hall{}, Bootstrap{}} {
+			_, err := Evaluate(repeated(1000, turn), SNIPS{}, Options{Interval: i})
+			if !errors.Is(err, ErrTooFew) {
+				t.Errorf("%s, %T: %v", name, i, err)
+			} else if !strings.Contains(err.Error(), "log more decisions") {
+				t.Errorf("%s: %q does not say what to do", name, err)
+			}
+		}
+		bernstein := Options{Interval: Bernstein{High: 1, MaxWeight: 1000}}
+		if got, err := Evaluate(repeated(1000, turn), IPS{}, bernstein); err != nil || got.Upper-got.Lower < 0.1 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := Evaluate(repeated(10000, heavy), SNIPS{}, Options{}); err != nil {
+		t.Error("100 heavy weights are enough:", err)
+	}
+}

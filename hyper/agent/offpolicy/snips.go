@@ -1,0 +1,31 @@
+package offpolicy
+
+// SNIPS is self-normalised IPS (Hajek 1971; Swaminathan and Joachims 2015): v, the sum of w r over the sum of w. It is
+// a mean of rewards, so that it lies between the least and the greatest, and does not depend on their zero. Its bias
+// goes to zero as one over the decisions, and its variance is most often below that of IPS. The terms are those of the
+// delta method, v + w (r - v) / mean(w), whose mean is v.
+type SNIPS struct{}
+
+func (SNIPS) String() string { return "snips" }
+
+func (SNIPS) validate() error { return nil }
+
+func (SNIPS) cut(w float64) float64 { return w }
+
+func (SNIPS) parts(samples []Sample, base, residual []float64) error {
+	var weight, rewards float64
+	for i := range samples {
+		weight += samples[i].weight()
+		rewards += samples[i].weight() * samples[i].reward
+	}
+	if weight == 0 { // nothing that the target does was done: all terms are equal
+		clear(base)
+		clear(residual)
+		return nil
+	}
+	value, mean := rewards/weight, weight/float64(len(samples))
+	for i := range samples {
+		base[i], residual[i] = value, (samples[i].reward-value)/mean
+	}
+	return nil
+}
