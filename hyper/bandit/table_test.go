@@ -5,11 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
 // written is a file with some text.
@@ -99,6 +101,28 @@ func TestTableClasses(t *testing.T) {
 	}
 }
 
+// The data sets that come along are worlds.
+func TestTableOfData(t *testing.T) {
+	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126}, "shuttle": {2, 18}} {
+		w := &Table{Data: name, Order: Shuffled, Standardize: Online}
+		if err := w.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.Problem(); p.Actions != want[0] || p.Features != want[1] {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if source, sum := w.Source(); source != name || len(sum) != 64 {
+			t.Errorf("%s: source %q, %q", name, source, sum)
+		}
+	}
+	help, _ := reflect.TypeFor[Table]().FieldByName("Data")
+	for _, name := range sheet.Sets() {
+		if !strings.Contains(help.Tag.Get("help"), name) {
+			t.Errorf("the help does not name %s", name)
+		}
+	}
+}
+
 // Faults come with file, line and column, as many as there are, and say what to do.
 func TestTableValidate(t *testing.T) {
 	var ids, many strings.Builder
@@ -135,7 +159,7 @@ func TestTableValidate(t *testing.T) {
 	}
 	good := written(t, flowers)
 	large := written(t, "")
-	if err := os.Truncate(large, mostBytes+1); err != nil {
+	if err := os.Truncate(large, sheet.MostBytes+1); err != nil {
 		t.Fatal(err)
 	}
 	for want, w := range map[string]*Table{
@@ -146,6 +170,10 @@ func TestTableValidate(t *testing.T) {
 		"has no column \"color\"":        {File: good, Target: "color"},
 		"noise must be finite":           {File: good, Noise: -1},
 		"choose one of length, colour, ": {File: good, Target: "kind"},
+		"unknown \"shufled\"":            {File: good, Order: "shufled"},
+		"choose one of file, online, no": {File: good, Standardize: "mean"},
+		"exclude each other: name one":   {File: good, Data: "digits"},
+		"unknown \"shutle\" (did you m":  {Data: "shutle"},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", w, err, want)

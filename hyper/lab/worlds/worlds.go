@@ -14,7 +14,7 @@ type world struct {
 }
 
 var all = []world{
-	{"table", "Rows of a CSV file: a contextual bandit", func() bandit.World { return new(bandit.Table) }},
+	{"table", "Rows of a table, a file or a data set: a contextual bandit", func() bandit.World { return bandit.NewTable() }},
 	{"drifting", "Gaussian bandit whose mean rewards drift", func() bandit.World { return bandit.NewDrifting() }},
 }
 

@@ -1,0 +1,60 @@
+package sheet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+)
+
+// files are the data sets that come along: data/README.md says where they are from, and under which licence.
+//
+//go:embed data/*.csv.gz
+var files embed.FS
+
+const suffix = ".csv.gz"
+
+// Sets are the names of the data sets that come along, for [Set], in the order of the alphabet.
+func Sets() []string {
+	found, err := files.ReadDir("data")
+	if err != nil {
+		panic(err) // no: it is embedded
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, strings.TrimSuffix(f.Name(), suffix))
+	}
+	return names
+}
+
+// Set reads a data set that comes along. Its contents are a CSV text.
+func Set(name string) (*Sheet, error) {
+	packed, err := files.ReadFile(path.Join("data", name+suffix))
+	if err != nil {
+		return nil, fmt.Errorf("data: unknown %q%s; choose one of %s", name, nearest.Hint(name, Sets()),
+			strings.Join(Sets(), ", "))
+	}
+	text, err := unpack(packed)
+	if err != nil {
+		return nil, fmt.Errorf("data %s: %w", name, err)
+	}
+	s, err := readCSV(text)
+	if err != nil {
+		return nil, fmt.Errorf("data %s %w", name, err)
+	}
+	s.Name, s.Sum = name, digest(text)
+	return s, s.missing()
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}

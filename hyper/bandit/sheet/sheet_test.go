@@ -1,0 +1,119 @@
+package sheet_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
+)
+
+// The data sets are those of data/README.md. The digests of phishing, segment and shuttle are those of the CSV texts in
+// the wheel of river 0.26.1.
+func TestSets(t *testing.T) {
+	type set struct {
+		rows, columns int
+		last          string // column
+		classes       map[string]int
+		sum           string
+	}
+	want := map[string]set{
+		"digits": {1797, 61, "digit", map[string]int{"0": 178, "1": 182, "2": 177, "3": 183, "4": 181, "5": 182, "6": 181,
+			"7": 179, "8": 174, "9": 180}, "d22498cf82d645f4a5ae708f9e0697d1eb053a683eb8faca3806831d75c342a4"},
+		"phishing": {1250, 9, "is_phishing", map[string]int{"0": 702, "1": 548},
+			"cfe77f0b77dd706ac5491842d7ad787c80b5805eb315a47a4b89d0172c760fca"},
+		"segment": {2310, 18, "category", map[string]int{"brickface": 330, "cement": 330, "foliage": 330, "grass": 330,
+			"path": 330, "sky": 330, "window": 330}, "d8845cf5ab6738e136069b37d4587d41553739088639c50ac97672d4aa04f366"},
+		"shuttle": {49097, 9, "anomaly", map[string]int{"0": 45586, "1": 3511},
+			"8bee3239f80b6549cbf0bc69c07bdcad8bb33fb968329c0678328a8ca971784b"},
+	}
+	if names := sheet.Sets(); len(names) != len(want) || !slices.IsSorted(names) {
+		t.Errorf("sets %v", names)
+	}
+	for _, name := range sheet.Sets() {
+		s, err := sheet.Set(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(s.Header) - 1
+		got := set{len(s.Rows), last, s.Header[last], map[string]int{}, s.Sum}
+		for _, row := range s.Rows {
+			got.classes[row[last]]++
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want[name]) {
+			t.Errorf("%s: got %v, want %v", name, got, want[name])
+		}
+	}
+	if _, err := sheet.Set("digit"); err == nil || !strings.Contains(err.Error(), `unknown "digit" (did you mean "digits"?)`) {
+		t.Error(err)
+	}
+	for _, odd := range []string{"", "../sets", "/etc/passwd"} {
+		if _, err := sheet.Set(odd); err == nil || !strings.Contains(err.Error(), "choose one of digits, phishing,") {
+			t.Errorf("%q: %v", odd, err)
+		}
+	}
+}
+
+// Files are read as their names end, whatever the case, and cells without a value are told by row where there are no
+// lines.
+func TestRegister(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.Letters")
+	if err := os.WriteFile(file, []byte("a?"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sheet.Register(".letters", func(contents []byte) (*sheet.Sheet, error) {
+		if len(contents) == 0 {
+			return nil, errors.New("has no letters")
+		}
+		s := &sheet.Sheet{Header: []string{"letter", "number"}}
+		for i, x := range string(contents) {
+			s.Rows = append(s.Rows, []string{string(x), fmt.Sprint(i)})
+		}
+		return s, nil
+	})
+	if _, err := sheet.Read(file); err == nil || !strings.Contains(err.Error(), `row 2, column 1 ("letter"): the value "?" is missing`) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sheet.Read(file); err == nil || err.Error() != "file: "+file+" has no letters" {
+		t.Error(err)
+	}
+	other := filepath.Join(t.TempDir(), "a.parquet")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sheet.Read(other); err == nil || !strings.Contains(err.Error(), "import hyper/bandit/sheet/parquet") {
+		t.Error(err)
+	}
+}
+
+// No text makes the reader of CSV panic, or read a table that is none.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"a,b\n1,x\n2,y\n", "\ufeffa,b\n1,2\n\"3\n4\",5\n", "a,b\n1\n", "\"", "a,b\r\n1,2\r\n\r\n,\r\n"} {
+		f.Add(text)
+	}
+	file := filepath.Join(f.TempDir(), "a.csv")
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sheet.Read(file)
+		if err != nil {
+			return
+		}
+		if len(s.Header) < 2 || len(s.Rows) < 2 || len(s.Lines) != len(s.Rows) || len(s.Sum) != 64 {
+			t.Errorf("%q is read as %+v", text, s)
+		}
+		for _, row := range s.Rows {
+			if len(row) != len(s.Header) || slices.Contains(row, "") {
+				t.Errorf("%q has the row %q", text, row)
+			}
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+)
+
+// numbered is a file of so many rows, with a number of its own each, and two kinds.
+func numbered(t *testing.T, rows int) string {
+	var text strings.Builder
+	text.WriteString("id,kind\n")
+	for i := range rows {
+		fmt.Fprintf(&text, "%d,%d\n", i, i%2)
+	}
+	return written(t, text.String())
+}
+
+// seen are the rows of a numbered file that a run saw, whose numbers are as they are.
+func seen(h history) (rows []int) {
+	for _, x := range h.inputs {
+		rows = append(rows, int(x[0]))
+	}
+	return rows
+}
+
+// A shuffled table conforms, with each way to standardise.
+func TestShuffledConforms(t *testing.T) {
+	file := written(t, flowers)
+	for _, how := range []string{ByFile, Online, Raw} {
+		t.Run(how, func(t *testing.T) {
+			conforms(t, func() World {
+				return &Table{File: file, Target: "kind, exactly", Order: Shuffled, Standardize: how, Noise: 0.5}
+			})
+		})
+	}
+}
+
+// Each pass over a table has each row once; the next pass and another run have another order; with one action for all
+// of it and no noise, the regret of a pass is the number of rows of another class. Backends have the same orders.
+func TestShuffled(t *testing.T) {
+	const rows, passes = 7, 3
+	w := &Table{File: numbered(t, rows), Order: Shuffled, Standardize: Raw}
+	seeds, orders := []uint64{1, 2, 3}, map[string]string{}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		all := map[string]bool{}
+		for run, h := range watch(t, name, w, seeds, nil, rows*passes) {
+			order, mistakes := seen(h), float32(0)
+			for pass := range passes {
+				one := order[pass*rows : (pass+1)*rows]
+				all[fmt.Sprint(one)] = true
+				if !slices.Equal(slices.Sorted(slices.Values(one)), []int{0, 1, 2, 3, 4, 5, 6}) {
+					t.Errorf("run %d, pass %d: rows %v", run, pass, one)
+				}
+			}
+			for period := range rows {
+				mistakes += h.all[period][1] // of the first class
+			}
+			if mistakes != 3 { // the ids 1, 3 and 5
+				t.Errorf("run %d: %v mistakes", run, mistakes)
+			}
+			orders[name] += fmt.Sprint(order)
+		}
+		if len(all) != passes*len(seeds) {
+			t.Errorf("%d orders of %d are the same", passes*len(seeds)-len(all), passes*len(seeds))
+		}
+	})
+	for _, order := range orders {
+		if other := orders[backendOf(orders)]; order != other {
+			t.Errorf("orders %s and %s", order, other)
+		}
+	}
+}
+
+func backendOf(orders map[string]string) string {
+	names := make([]string, 0, len(orders))
+	for name := range orders {
+		names = append(names, name)
+	}
+	return slices.Min(names)
+}
+
+// Of 4,800 runs, each of the 24 orders of four rows comes as often as another, in the first pass and in the second:
+// chi-square with 23 degrees of freedom, below its 99.99% quantile.
+func TestShuffledIsUniform(t *testing.T) {
+	w := &Table{File: numbered(t, 4), Order: Shuffled, Standardize: Raw}
+	seeds := make([]uint64, 4800)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	counts := [2]map[string]int{{}, {}}
+	for _, h := range watch(t, "go", w, seeds, nil, 8) {
+		rows := seen(h)
+		counts[0][fmt.Sprint(rows[:4])]++
+		counts[1][fmt.Sprint(rows[4:])]++
+	}
+	for pass, count := range counts {
+		square := 0.0
+		for _, n := range count {
+			square += math.Pow(float64(n)-200, 2) / 200
+		}
+		square += 200 * float64(24-len(count))
+		if limit := (distuv.ChiSquared{K: 23}).Quantile(0.9999); square > limit {
+			t.Errorf("pass %d: chi-square %v of %d orders, limit %v", pass, square, len(count), limit)
+		}
+	}
+}
+
+// Online, a number is what the rows up to it make of it, in the file's own units: oracle is gonum's mean and variance.
+// The first is 0, the 30th, an outlier, 5, a column of one value so far 0, and what is no number is left as it is.
+func TestOnline(t *testing.T) {
+	const rows = 60
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	text.WriteString("far,late,word,kind\n")
+	far, late := make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		far[i] = 1e4 + r.NormFloat64()
+		if i >= rows/2 {
+			late[i] = 1e-3
+		}
+		fmt.Fprintf(&text, "%v,%v,%c,%d\n", far[i], late[i], 'a'+rune(i%3), i%2)
+	}
+	file := written(t, strings.Replace(text.String(), fmt.Sprint(far[29], ","), "20000,", 1))
+	far[29] = 20000
+	w := &Table{File: file, Order: Shuffled, Standardize: Online}
+	raw := &Table{File: file, Order: Shuffled, Standardize: Raw}
+	clipped := 0
+	testbackend.Each(t, func(t *testing.T, name string) {
+		own := watch(t, name, raw, []uint64{4, 5}, nil, rows)
+		for run, h := range watch(t, name, w, []uint64{4, 5}, nil, rows) {
+			for column := range 2 {
+				var values []float64
+				for period, x := range h.inputs {
+					v, unit := own[run].inputs[period], far
+					if column == 1 {
+						unit = late
+					}
+					at := slices.IndexFunc(unit, func(u float64) bool { return float32(u) == v[column] })
+					values = append(values, unit[at])
+					mean, sd := stat.PopMeanStdDev(values, nil)
+					want := (unit[at] - mean) / sd
+					if sd == 0 || period == 0 {
+						want = 0
+					}
+					if math.Abs(want) > 5 {
+						clipped++
+						want = math.Copysign(5, want)
+					}
+					if got := float64(x[column]); math.Abs(got-want) > 1e-2 {
+						t.Errorf("run %d, period %d, column %d: %v, want %v", run, period, column, got, want)
+					}
+					if !slices.Equal(x[2:5], v[2:5]) {
+						t.Errorf("run %d, period %d: words %v are %v", run, period, v[2:5], x[2:5])
+					}
+				}
+			}
+		}
+	})
+	if clipped == 0 {
+		t.Error("nothing was clipped")
+	}
+}
+
+// Raw numbers are the file's, and must be some that single precision has.
+func TestRaw(t *testing.T) {
+	w := &Table{File: written(t, "x,y\n1.5,a\n-2,b\n"), Standardize: Raw}
+	if err := w.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(w.read.context.Value()); got != "[[1.5] [-2]]" {
+		t.Error(got)
+	}
+	w.Standardize = ByFile // another reading of the same file
+	if p := w.Problem(); p.Features != 2 || fmt.Sprint(w.read.context.Value()) != "[[1] [-1]]" {
+		t.Error(w.read.context.Value())
+	}
+	w.File, w.Standardize = written(t, "x,y\n1e39,a\n-2,b\n"), Raw
+	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "a number out of range") {
+		t.Error(err)
+	}
+}
