@@ -14,9 +14,9 @@ import (
 // BayesianLinear is an agent with the exact posterior of Bayesian linear regression on random cosines of the features:
 // in a world whose actions share a context, one regression for each action. It sees arms as one-hot vectors.
 type BayesianLinear struct {
-	Waves       int     `help:"random cosines of the features; 0 is none, a linear function"`
-	Length      float64 `help:"length scale of the cosines, times the root of the number of features"`
-	Standardize bool    `help:"learn rewards less their mean so far, over their standard deviation"`
+	Waves              int     `help:"random cosines of the features; 0 is none, a linear function"`
+	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
+	StandardizeRewards bool    `help:"learn rewards less their mean so far, over their standard deviation"`
 	Variances
 	Inflation float64 `run:"true" want:"not negative" help:"multiplies the posterior's variance that the policy sees"`
 	Exploration
@@ -24,7 +24,7 @@ type BayesianLinear struct {
 
 // NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, Standardize: true, Variances: Variances{NoiseVariance: 0.2},
+	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Variances: Variances{NoiseVariance: 0.2},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
 		c.Waves = 0
@@ -42,8 +42,8 @@ func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
 	b := c.belief(p)
 	l := filled(c, b, p, periods)
-	l.Train = train.Config{Integrate: train.Exact, Standardize: c.Standardize}
-	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.Standardize {
+	l.Train = train.Config{Integrate: train.Exact, Standardize: c.StandardizeRewards}
+	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.StandardizeRewards {
 		l.PriorVariance = cmp.Or(c.PriorVariance, b.UnitVariance())
 	}
 	l.InitVariance = orNone(l.PriorVariance * c.Inflation)
