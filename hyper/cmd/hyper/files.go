@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	_ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet" // reads FILE.parquet
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// table returns the experiment of a CSV file, with the setting that names the file; other names are experiments.
+// table returns the experiment of a file with a table, with the setting that names the file; other names are experiments.
 func table(name string) (experiment string, sets []string) {
-	if filepath.Ext(name) != ".csv" {
+	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
 		return name, nil
 	}
 	return "table", []string{"file=" + name}

@@ -20,6 +20,20 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
+// A Parquet file is a world like a CSV file; so is a data set that comes along, in any order and scale.
+func TestTables(t *testing.T) {
+	for _, args := range [][]string{
+		{must.M1(filepath.Abs("../../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set", "order=shuffled"},
+		{"table", "--set", "data=phishing", "--set", "order=shuffled", "--set", "standardize=online", "--periods", "10"},
+	} {
+		status, stdout, stderr := call(t, append([]string{"run", "--agent", "egreedy", "--runs", "1", "--json", "--backend", "go",
+			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
+		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
+			t.Errorf("hyper %v: exit status %d: %s%s", args, status, stdout, stderr)
+		}
+	}
+}
+
 // A CSV file is a world, a learner's settings may be in a file, and any learner runs in any world, also one whose
 // rewards come late; what is done can be resumed and read without the file of settings.
 func TestFilesOfOnesOwn(t *testing.T) {
@@ -55,6 +69,8 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
 		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
 		"none.csv":                       {"run", "none.csv"},
+		"cannot be read as Parquet":      {"run", written(t, "a.parquet", rows)},
+		`unknown "shufled" (did you me`:  {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
 		`has no column "knd"`:            {"run", written(t, "a.csv", rows), "--set", "target=knd"},
 	} {
 		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {

@@ -129,8 +129,10 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 
 const runHelp = `run simulates agents in a world, and writes the results.
 
-EXPERIMENT is one of hyper list, or a CSV file with a header: each period one of its rows is the context, the actions
-are the values of its last column (or of --set target=COLUMN), and the row's own value has reward 1.
+EXPERIMENT is one of hyper list, or a CSV file with a header, or a Parquet file: each period one of its rows is the
+context, the actions are the values of its last column (or of --set target=COLUMN), and the row's own value has reward
+1. Four data sets come along: table --set data=digits, phishing, segment, shuttle. With --set order=shuffled each row
+comes once, and with --set standardize=online numbers are scaled by what a run has seen.
 
 An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
 {"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
@@ -141,13 +143,14 @@ func runCommand() *cobra.Command {
 	var out string
 	var forecast bool
 	c := &cobra.Command{
-		Use:   "run EXPERIMENT|FILE.csv",
+		Use:   "run EXPERIMENT|FILE.csv|FILE.parquet",
 		Short: "Run agents on an experiment and write results",
 		Long:  runHelp,
 		Example: `  hyper run gaussian --quick
   hyper run gaussian --agent linear,ensemble --set arms=20 --set particles=10,100 --periods 2000 --runs 30
   hyper run neural --agent hypernetwork,mine.json
-  hyper run rows.csv --agent linear`,
+  hyper run rows.csv --agent linear
+  hyper run table --set data=digits --set order=shuffled --periods 1797`,
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")

@@ -1,0 +1,46 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet/compress"
+)
+
+// Codecs give back what they were given, and an error where it is more than there is room for.
+func TestBounded(t *testing.T) {
+	text := bytes.Repeat([]byte("iris, poppy and daisy "), 100_000)
+	for name, c := range map[string]compress.Compression{"zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy} {
+		codec, err := compress.GetCodec(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := codec.Encode(nil, text)
+		for _, room := range []int{len(text), len(text) + 10} {
+			if got, err := compress.Decode(codec, make([]byte, room), packed); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("%s, room for %d: %d bytes, error %v", name, room, len(got), err)
+			}
+		}
+		if got, err := compress.Decode(codec, nil, packed); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%s: %d bytes, error %v", name, len(got), err)
+		}
+		allocated := testing.AllocsPerRun(1, func() {
+			if _, err := compress.Decode(codec, make([]byte, 100), packed); !errors.Is(err, errRoom) {
+				t.Errorf("%s: error %v", name, err)
+			}
+		})
+		if allocated > 100 {
+			t.Errorf("%s: %v allocations", name, allocated)
+		}
+		if _, err := compress.Decode(codec, make([]byte, 100), []byte("iris")); err == nil {
+			t.Errorf("%s decodes what is none", name)
+		}
+		if empty, err := compress.Decode(codec, make([]byte, 0), codec.Encode(nil, nil)); err != nil || len(empty) > 0 {
+			t.Errorf("%s: nothing is %d bytes, error %v", name, len(empty), err)
+		}
+		if _, ok := codec.(compress.StreamingCodec); !ok {
+			t.Errorf("%s cannot stream", name)
+		}
+	}
+}
