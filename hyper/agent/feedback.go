@@ -18,8 +18,9 @@ type Feedback struct {
 // Config.Background). The first feedback of a decision counts; what comes again is ignored.
 //
 // The error joins those of each Feedback that was not taken; the others were. It wraps ErrUnknown, ErrExpired,
-// ErrNotFinite when a reward is too large for single precision or training on it diverges, ErrClosed, or the error of
-// ctx, after which no more is taken. A Feedback that was not taken may be sent again.
+// ErrReward when the loss is not of such rewards, ErrNotFinite when a reward is too large for single precision or
+// training on it diverges, ErrClosed, or the error of ctx, after which no more is taken. A Feedback that was not taken
+// may be sent again.
 func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 	var errs []error
 	for i, f := range all {

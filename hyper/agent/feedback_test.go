@@ -206,3 +206,36 @@ func TestActKeepsDeadlines(t *testing.T) {
 		t.Errorf("decision %v", d)
 	}
 }
+
+// An agent of probabilities learns from rewards 0 and 1, and shares; others are refused, and the decision still waits.
+func TestBernoulliRewards(t *testing.T) {
+	c := agent.Config{Backend: backend.Go}.Linear(1)
+	c.Learner.Train = train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled}
+	c.Learner.Perturbation, c.Learner.NoiseVariance = -1, 1
+	a := must.M1(agent.New(c))
+	for i := range 200 {
+		d := must.M1(a.Act(t.Context(), [][]float32{{1}, {-1}}))
+		for _, wrong := range []float32{-0.1, 1.5} {
+			err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: wrong})
+			if !errors.Is(err, agent.ErrReward) || !strings.Contains(err.Error(), "must be in [0, 1]") {
+				t.Fatal(err)
+			}
+		}
+		y := float32(0)
+		if d.Action == 0 && i%4 > 0 { // of which three in four are 1
+			y = 1
+		}
+		must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: y}))
+	}
+	means := make([]float32, 2)
+	for _, f := range must.M1(a.Sample([][]float32{{1}, {-1}}, 50)) {
+		for i, p := range f {
+			if means[i] += p / 50; !(p > 0 && p < 1) {
+				t.Errorf("a probability is %v", p)
+			}
+		}
+	}
+	if !(means[0] > 0.6 && means[0] < 0.9 && means[1] < 0.35) {
+		t.Errorf("probabilities %v, want some 0.75 and 0", means)
+	}
+}

@@ -10,6 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
+// ErrReward says that a response is none that the Learner's loss can learn from.
+var ErrReward = errors.New("wrong response")
+
 // ErrClosed says that the agent has been closed, and learns no more.
 var ErrClosed = errors.New("the agent is closed")
 
@@ -108,6 +111,11 @@ func (a *Agent) added(x []float32, y float32) step {
 		}
 		if tooLarge(y) {
 			return nil, fmt.Errorf("the response y is %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
+		}
+		if loss, ok := a.config.Learner.Train.Loss.(train.Bounded); ok {
+			if err := loss.Takes(float64(y)); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrReward, err)
+			}
 		}
 		s, err := a.roomy(s)
 		if err != nil {

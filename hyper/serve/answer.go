@@ -72,7 +72,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, agent.ErrExpired):
 		return http.StatusGone
-	case errors.Is(err, agent.ErrNotFinite):
+	case errors.Is(err, agent.ErrNotFinite), errors.Is(err, agent.ErrReward):
 		return http.StatusUnprocessableEntity
 	case errors.Is(err, agent.ErrClosed), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
@@ -10,7 +12,15 @@ import (
 // longer in [0, 1].
 type LogisticLoss struct{}
 
-var _ Loss = LogisticLoss{}
+var _ Bounded = LogisticLoss{}
+
+// Takes reports a response outside of [0, 1].
+func (LogisticLoss) Takes(y float64) error {
+	if !(y >= 0 && y <= 1) {
+		return fmt.Errorf("a response of the logistic loss must be in [0, 1], got %v", y)
+	}
+	return nil
+}
 
 // Value is log(1 + e^f) - y f, without overflow.
 func (LogisticLoss) Value(f, y *Node) *Node {

@@ -17,6 +17,13 @@ type Loss interface {
 	Quadratic() bool
 }
 
+// Bounded is a [Loss] that is not of every response.
+type Bounded interface {
+	Loss
+	// Takes reports a response that the loss is not of.
+	Takes(y float64) error
+}
+
 // Gaussian is the paper's loss, (f - y)^2 / 2, for responses with Gaussian noise of variance sigma_w^2.
 type Gaussian struct{}
 
