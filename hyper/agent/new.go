@@ -73,7 +73,7 @@ func (c Config) Contextual(k, context int) Config {
 	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: 200, Length: 1}
 	c.Learner.Belief = b
 	c.Learner.Train.Standardize = true
-	c.Learner.NoiseVariance = cmp.Or(c.Learner.NoiseVariance, 0.2)
+	c.Learner.NoiseVariance = cmp.Or(c.Learner.NoiseVariance, 0.1)
 	if c.Learner.Policy == nil {
 		c.Learner.Policy = explore.UCB{Quantile: 0.84}
 	}

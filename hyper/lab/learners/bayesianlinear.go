@@ -24,7 +24,7 @@ type BayesianLinear struct {
 
 // NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Variances: Variances{NoiseVariance: 0.2},
+	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Variances: Variances{NoiseVariance: 0.1},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
 		c.Waves = 0
