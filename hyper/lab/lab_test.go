@@ -87,6 +87,8 @@ var small = map[string][]string{
 	"linear adam": {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam",
 		"sgd-steps=2"},
 	"exact": {"exact", "arms=5"},
+	"shuffled table": {"table/linear", "file=learners/testdata/rows.csv", "order=shuffled", "standardize=online",
+		"hidden=none", "integrate=exact", "index-dim=4"},
 }
 
 // exploring are settings of the policies that look at many functions.
@@ -103,8 +105,8 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for label, c := range small {
 			if name != backend.Go &&
-				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled"},
-					label) {
+				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled",
+					"shuffled table"}, label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
 			}
 			t.Run(label, func(t *testing.T) {

@@ -24,41 +24,49 @@ func resumable(t *testing.T) lab.Spec {
 		append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
 }
 
-// Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one.
+// Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one, in a world that stays as
+// it is and in one that goes on to other rows.
 func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
-		s := resumable(t)
-		o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
-		_, want := run(t, s, o)
-		o.Dir = t.TempDir()
-		for stops, err := 0, error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {
-			if stops > 100 {
-				t.Fatal("no end after 100 interruptions")
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			calls := atomic.Int64{}
-			o.Progress = func(lab.Progress) {
-				if calls.Add(1) == int64(7+5*stops) {
-					cancel()
-				}
-			}
-			_, err = lab.Run(ctx, s, paper.Known, o)
-			cancel()
-			if err != nil && !errors.Is(err, lab.ErrInterrupted) {
-				t.Fatal(err)
-			}
-			if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want,
-				got) {
-				t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)
-			}
-		}
-		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); got != want {
-			t.Error("the resumed results differ from the uninterrupted ones")
-		}
-		if left, _ := filepath.Glob(filepath.Join(o.Dir, "checkpoints", "*")); len(left) > 0 {
-			t.Errorf("checkpoints left behind: %v", left)
-		}
+		table := small["shuffled table"]
+		testResume(t, name, resumable(t))
+		testResume(t, name, spec(t, table[0], lab.Size{Periods: 300, Runs: 5}, table[1:]...))
 	})
+}
+
+// testResume interrupts a Spec again and again.
+func testResume(t *testing.T, name string, s lab.Spec) {
+	t.Helper()
+	o := lab.Options{Backend: name, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
+	_, want := run(t, s, o)
+	o.Dir = t.TempDir()
+	for stops, err := 0, error(lab.ErrInterrupted); errors.Is(err, lab.ErrInterrupted); stops++ {
+		if stops > 100 {
+			t.Fatal("no end after 100 interruptions")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := atomic.Int64{}
+		o.Progress = func(lab.Progress) {
+			if calls.Add(1) == int64(7+5*stops) {
+				cancel()
+			}
+		}
+		_, err = lab.Run(ctx, s, paper.Known, o)
+		cancel()
+		if err != nil && !errors.Is(err, lab.ErrInterrupted) {
+			t.Fatal(err)
+		}
+		if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); !strings.HasPrefix(want,
+			got) {
+			t.Fatalf("after %d interruptions the file is no prefix of the uninterrupted one", stops+1)
+		}
+	}
+	if got := string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile)))); got != want {
+		t.Error("the resumed results differ from the uninterrupted ones")
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.Dir, "checkpoints", "*")); len(left) > 0 {
+		t.Errorf("checkpoints left behind: %v", left)
+	}
 }
 
 func TestForeignAndDamagedFilesAreRefused(t *testing.T) {

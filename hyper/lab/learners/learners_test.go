@@ -22,8 +22,8 @@ var small = []string{
 // worldsOf are the experiments with another world each.
 var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
 
-// Every learner acts and learns in every world, also where rewards come late: for 50 periods all predictions are
-// finite, and regrets are.
+// Every learner acts and learns in every world, also where rewards come late, and where rows come in turn and are scaled
+// by what came: for 50 periods all predictions are finite, and regrets are.
 func TestEveryLearnerInEveryWorld(t *testing.T) {
 	for _, name := range worldsOf {
 		x, ok := paper.Known[name]
@@ -31,9 +31,13 @@ func TestEveryLearnerInEveryWorld(t *testing.T) {
 			continue
 		}
 		for _, delay := range []string{"delay=0", "delay=3"} {
+			sets := []string{delay}
+			if name == "table" && delay != "delay=0" {
+				sets = append(sets, "order=shuffled", "standardize=online")
+			}
 			var spec lab.Spec
 			for _, kind := range slices.Sorted(maps.Keys(learners.Known)) {
-				one := smallSpec(t, x, kind, lab.Size{Periods: 50, Runs: 2}, delay)
+				one := smallSpec(t, x, kind, lab.Size{Periods: 50, Runs: 2}, sets...)
 				spec.Experiment, spec.Periods, spec.Runs, spec.Seed = one.Experiment, one.Periods, one.Runs, one.Seed
 				spec.Entries = append(spec.Entries, one.Entries...)
 			}
@@ -43,11 +47,11 @@ func TestEveryLearnerInEveryWorld(t *testing.T) {
 			}
 			for _, r := range rows {
 				if r.Diverged != 0 || !(r.Regret >= 0) || math.IsInf(float64(r.Regret), 0) {
-					t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, delay, r)
+					t.Errorf("%s, %s, %s: %+v", name, spec.Entries[r.Entry].Agent, sets, r)
 				}
 			}
 			if want := len(spec.Entries) * spec.Runs * len(lab.Schedule(50)); len(rows) != want {
-				t.Errorf("%s, %s: %d rows, want %d", name, delay, len(rows), want)
+				t.Errorf("%s, %s: %d rows, want %d", name, sets, len(rows), want)
 			}
 		}
 	}
