@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hypermodels/hypermodels/hyper/serve"
+)
+
+// service1 is a running `hyper serve`.
+type service1 struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	url string
+	log *bufio.Scanner
+}
+
+var atAddress = regexp.MustCompile(`msg=serving address=(\S+)`)
+
+// startService starts it with a folder and a file, and more flags, at a free port.
+func startService(t *testing.T, dir, file string, flags ...string) *service1 {
+	t.Helper()
+	s := &service1{t: t, cmd: command(t, append([]string{"serve", file, "--listen", "127.0.0.1:0", "--dir", dir}, flags...)...)}
+	pipe := must.M1(s.cmd.StderrPipe())
+	must.M(s.cmd.Start())
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	s.log = bufio.NewScanner(pipe)
+	s.url = "http://" + s.said(atAddress.String())
+	return s
+}
+
+// said waits for a line of the log that matches, and returns the first group.
+func (s *service1) said(pattern string) string {
+	s.t.Helper()
+	re, seen := regexp.MustCompile(pattern), []string{}
+	for s.log.Scan() {
+		if m := re.FindStringSubmatch(s.log.Text()); m != nil {
+			return m[len(m)-1]
+		}
+		seen = append(seen, s.log.Text())
+	}
+	s.t.Fatalf("no line is like %q: %s", pattern, strings.Join(seen, "\n"))
+	return ""
+}
+
+func (s *service1) post(path, token, text string) (status int, out map[string]any) {
+	s.t.Helper()
+	r := must.M1(http.NewRequest(http.MethodPost, s.url+path, strings.NewReader(text)))
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := must.M1(http.DefaultClient.Do(r))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&out))
+	return w.StatusCode, out
+}
+
+// stop ends it by a signal, and waits for its exit status.
+func (s *service1) stop(with os.Signal) int {
+	s.t.Helper()
+	must.M(s.cmd.Process.Signal(with))
+	for s.log.Scan() {
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// The command serves an agent, reads its file anew at SIGHUP, saves it at SIGTERM, and goes on with it: a decision made
+// before takes its reward after.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	file, token, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "token"), filepath.Join(dir, "data")
+	spec := func(more string) {
+		must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}`+more+`}`), 0o600))
+	}
+	spec("")
+	must.M(os.WriteFile(token, []byte("secret\n"), 0o600))
+	s := startService(t, data, file, "--token-file", token)
+	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
+		t.Errorf("a wrong token: %d %v", status, out)
+	}
+	_, d := s.post("/v1/decide", "secret", `{"context": {"x": 1}}`)
+	_, last := s.post("/v1/decide", "secret", `{"context": {"x": 2}}`)
+	reward := `{"id": "%v", "reward": 1}`
+	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, d["id"])); status != http.StatusOK {
+		t.Errorf("%d %v", status, out)
+	}
+	spec(`, "pending": 10`)
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("read anew")
+	spec(`, "seed": 9`)
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("goes on as it was.*another configuration: Seed")
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	spec("")
+	s = startService(t, data, file, "--token-file", token)
+	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
+		t.Errorf("after a restart: %d %v", status, out)
+	}
+	var h serve.Health
+	w := must.M1((&http.Client{Timeout: 10 * time.Second}).Get(s.url + "/v1/health"))
+	defer w.Body.Close()
+	must.M(json.NewDecoder(w.Body).Decode(&h))
+	if h.Data != 2 || h.Status != "ok" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// Flags and files that are wrong are refused, with the exit status of bad input.
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.M(os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	good := write("good.json", `{"arms": ["a", "b"]}`)
+	for want, args := range map[string][]string{
+		"takes one argument, FILE.json":       {},
+		"no such file":                        {"nowhere.json"},
+		"what is there to choose from":        {write("1.json", `{}`)},
+		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
+		"arms must be two at least":           {write("3.json", `{"arms": ["a"]}`)},
+		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
+		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
+		`unknown key "wave"`:                  {write("6.json", `{"arms": ["a", "b"], "set": {"wave": 3}}`)},
+		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
+		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
+		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
+		"can be reached from other machines":  {good, "--listen", "0.0.0.0:0"},
+		"HOST:PORT":                           {good, "--listen", "8080"},
+		"--save-every must not be negative":   {good, "--save-every", "-1s"},
+		"TLS needs a certificate and its key": {good, "--tls-cert", "a.pem"},
+		"one word, the token":                 {good, "--token-file", write("empty", "\n")},
+		"MostActions must be at least 1":      {good, "--max-actions", "-1"},
+	} {
+		status, _, stderr := call(t, append([]string{"serve"}, args...)...)
+		if status != exitBadInput || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") > 2 {
+			t.Errorf("%q: %d %s, want %q", args, status, stderr, want)
+		}
+	}
+}
+
+// The manifest has a Spec that can be served, and flags that the command has.
+func TestServeManifest(t *testing.T) {
+	found := map[string]bool{}
+	for _, text := range bytes.Split(must.M1(os.ReadFile("../../serve/kubernetes.yaml")), []byte("\n---\n")) {
+		var o struct {
+			Kind string
+			Data map[string]string
+			Spec struct {
+				Replicas int
+				Template struct {
+					Spec struct {
+						Containers []struct{ Command, Args []string }
+					}
+				}
+			}
+		}
+		must.M(yaml.Unmarshal(text, &o))
+		found[o.Kind] = true
+		switch o.Kind {
+		case "ConfigMap":
+			file := filepath.Join(t.TempDir(), "agent.json")
+			must.M(os.WriteFile(file, []byte(o.Data["agent.json"]), 0o600))
+			must.M1(serve.ReadSpec(file))
+		case "Deployment":
+			c := o.Spec.Template.Spec.Containers[0]
+			if o.Spec.Replicas != 1 || strings.Join(c.Command[:2], " ") != "hyper serve" {
+				t.Errorf("%+v", o)
+			}
+			must.M(serveCommand().ParseFlags(c.Args))
+		}
+	}
+	if len(found) != 4 {
+		t.Errorf("the manifest has %v", found)
+	}
+}

@@ -1,0 +1,42 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+// Whatever is sent, the server answers with JSON, by a status that openapi.json has, and never fails itself; what it
+// answers with 200 changes the agent, and nothing else does.
+func FuzzRequests(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `{"context": {"age": 3, "visits": -1e18}}`, `{"arms": ["old"]}`, `{"arms": []}`, `{"arms": ["old", "old"]}`,
+		`{"context": {"age": "x"}}`, `{"context": null, "actions": [{"features": {}}]}`, `[[[[`, `{"id": "0-0", "reward": 1}`,
+		`{"rewards": [{"id": "ffffffffffffffff-00000000", "reward": 1e38}]}`, "\x00", `{"context": {"age": 1e400}}`, ``, `null`,
+	} {
+		f.Add("/v1/decide", text)
+		f.Add("/v1/reward", text)
+	}
+	o := Options{Spec: pages, Dir: f.TempDir(), MostBytes: 4096, MostActions: 8}
+	s := must.M1(New(o))
+	handler := s.Handler()
+	f.Fuzz(func(t *testing.T, path, text string) {
+		if !slices.Contains([]string{"/v1/decide", "/v1/reward"}, path) {
+			return
+		}
+		size := s.now.Size()
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(text)))
+		if !slices.Contains([]int{200, 400, 404, 410, 413, 422}, w.Code) || !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("%s %q: %d %s", path, text, w.Code, w.Body)
+		}
+		if w.Code != http.StatusOK && s.now.Size() != size {
+			t.Errorf("%s %q: %d, but the agent has learned", path, text, w.Code)
+		}
+	})
+}
