@@ -35,6 +35,8 @@ type Table struct {
 	// Standardize says what numbers of the context are; the 0 and 1 of other columns stay what they are.
 	Standardize string `help:"numbers less mean, over deviation: of the file, or online, of the rows seen so far; or none"`
 
+	Intercept bool `help:"append a column of ones to the context: linear models have no offset of their own"`
+
 	Noise float64 `run:"true" help:"standard deviation of the rewards' noise"`
 
 	read *table // of what it says
@@ -108,7 +110,11 @@ func (b *Table) Source() (file, sha256 string) { return b.Data + b.File, b.load(
 // Problem has an action for each class, which sees the context in a block of its own.
 func (b *Table) Problem() Problem {
 	t := b.load()
-	return Problem{Actions: t.classes, Features: t.classes * t.width(), Blocks: t.classes, Moves: true}
+	width := t.width()
+	if b.Intercept {
+		width++
+	}
+	return Problem{Actions: t.classes, Features: t.classes * width, Blocks: t.classes, Moves: true}
 }
 
 // Init has nothing to draw. The state is the class of the period's row, int32 [runs]; with Shuffled the order in which
@@ -144,6 +150,9 @@ func (b *Table) Offer(state State, _ hyper.Numbers, s rng.Stream, period *Node) 
 	x := Gather(ConstTensor(g, t.context), row)
 	if b.Standardize == Online {
 		x, next[meanSeen], next[varianceSeen] = online(x, t.number, state[meanSeen], state[varianceSeen], period)
+	}
+	if b.Intercept {
+		x = Concatenate([]*Node{x, Ones(g, shapes.Make(dtypes.Float32, s.Runs(), 1))}, 1)
 	}
 	return Offer{Context: x}, next
 }

@@ -170,6 +170,21 @@ func TestOnline(t *testing.T) {
 	}
 }
 
+// An intercept is a one after the context of a row, in the action's block, however numbers are scaled.
+func TestIntercept(t *testing.T) {
+	for _, how := range []string{ByFile, Online, Raw} {
+		with := &Table{File: written(t, flowers), Order: Shuffled, Standardize: how, Intercept: true}
+		without := *with
+		without.Intercept = false
+		own := watch(t, "go", &without, []uint64{1}, nil, 4)[0]
+		for period, x := range watch(t, "go", with, []uint64{1}, nil, 4)[0].inputs {
+			if width := len(own.inputs[period]) / 9; !slices.Equal(x[:width+1], append(slices.Clone(own.inputs[period][:width]), 1)) {
+				t.Errorf("%s: inputs %v, without %v", how, x, own.inputs[period])
+			}
+		}
+	}
+}
+
 // Raw numbers are the file's, and must be some that single precision has.
 func TestRaw(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1.5,a\n-2,b\n"), Standardize: Raw}
