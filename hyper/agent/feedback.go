@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 type Feedback struct {
 	ID     string // of the Decision
 	Reward float32
+	// Weight is as how many feedbacks it counts; 0 is 1. Another weight than 1 needs Config.Learner.Train.Weighted.
+	Weight float32
 }
 
 // Observe takes the feedback of decisions, late and in any order, and learns from it: it adds the datum of the
@@ -41,7 +44,7 @@ func (a *Agent) take(f Feedback) error {
 	if err != nil || !first {
 		return err
 	}
-	steps := []step{a.added(x, f.Reward)}
+	steps := []step{a.added(x, f.Reward, cmp.Or(f.Weight, 1))}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
 	}

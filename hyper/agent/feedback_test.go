@@ -239,3 +239,41 @@ func TestBernoulliRewards(t *testing.T) {
 		t.Errorf("probabilities %v, want some 0.75 and 0", means)
 	}
 }
+
+// A feedback of weight 20 tells as much as 20 of weight 1: after one of them the agents believe the same, but for
+// chance; a weight that cannot be is refused.
+func TestWeightedFeedback(t *testing.T) {
+	for _, integrate := range []train.Integration{train.Exact, train.Sampled} {
+		after := func(times int, weight float32) (mean float64) {
+			c := sgd()
+			c.Learner.Train = train.Config{Capacity: 50, Integrate: integrate, Weighted: true}
+			a := must.M1(agent.New(c))
+			for range times {
+				for {
+					d := must.M1(a.Act(t.Context(), nil))
+					if d.Action == 0 {
+						must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: 2, Weight: weight}))
+						break
+					}
+				}
+			}
+			must.M(a.Learn(t.Context(), 300))
+			for _, f := range must.M1(a.Sample([][]float32{{0}}, 2000)) {
+				mean += float64(f[0]) / 2000
+			}
+			return mean
+		}
+		light, heavy, many := after(1, 1), after(1, 20), after(20, 1)
+		if math.Abs(heavy-many) > 0.15 || heavy < light+0.4 {
+			t.Errorf("%s: the mean is %.2f for weight 1, %.2f for 20, %.2f for 20 times", integrate, light, heavy, many)
+		}
+	}
+	a := must.M1(agent.New(sgd()))
+	d := must.M1(a.Act(t.Context(), nil))
+	for want, w := range map[string]float32{"must be positive": -1, "needs Config.Learner.Train.Weighted": 2, "at most 1e9": 1e10} {
+		if err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Weight: w}); !errors.Is(err, agent.ErrReward) || !strings.Contains(err.Error(), want) {
+			t.Errorf("weight %v: %v, want %q", w, err, want)
+		}
+	}
+	must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: 1, Weight: 1}))
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// ErrReward says that a response is none that the Learner's loss can learn from.
+// ErrReward says that a response, or its weight, is none that the Learner can learn from.
 var ErrReward = errors.New("wrong response")
 
 // ErrClosed says that the agent has been closed, and learns no more.
@@ -21,7 +21,7 @@ var ErrClosed = errors.New("the agent is closed")
 // large for single precision, and ErrClosed after Close.
 func (a *Agent) Add(x []float32, y float32) error {
 	defer a.background.wake()
-	return a.learn(a.added(x, y))
+	return a.learn(a.added(x, y, 1))
 }
 
 // Learn makes a number of rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
@@ -103,14 +103,28 @@ func (a *Agent) learnLocked(steps ...step) error {
 	return nil
 }
 
-// added is the step that adds a datum.
-func (a *Agent) added(x []float32, y float32) step {
+// checkWeight reports a weight that the agent cannot give to a datum.
+func (a *Agent) checkWeight(w float32) error {
+	switch {
+	case !(w > 0 && w <= 1e9):
+		return fmt.Errorf("%w: the Weight must be positive and at most 1e9, got %v", ErrReward, w)
+	case w != 1 && !a.config.Learner.Train.Weighted:
+		return fmt.Errorf("%w: a Weight of %v needs Config.Learner.Train.Weighted", ErrReward, w)
+	}
+	return nil
+}
+
+// added is the step that adds a datum with a weight.
+func (a *Agent) added(x []float32, y, weight float32) step {
 	return func(s *snapshot) (*snapshot, error) {
 		if err := a.checkInput(x); err != nil {
 			return nil, err
 		}
 		if tooLarge(y) {
 			return nil, fmt.Errorf("the response y is %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
+		}
+		if err := a.checkWeight(weight); err != nil {
+			return nil, err
 		}
 		if loss, ok := a.config.Learner.Train.Loss.(train.Bounded); ok {
 			if err := loss.Takes(float64(y)); err != nil {
@@ -126,7 +140,7 @@ func (a *Agent) added(x []float32, y float32) step {
 		var next *snapshot
 		if row < 0 {
 			next = s.replaced(nil, nil)
-		} else if next, err = a.observe.apply(s, a.datum(s, row, x, y)...); err != nil {
+		} else if next, err = a.observe.apply(s, a.datum(s, row, x, y, weight)...); err != nil {
 			return nil, err
 		}
 		next.data = data
@@ -147,12 +161,16 @@ func (a *Agent) roomy(s *snapshot) (*snapshot, error) {
 }
 
 // datum makes the arguments of the program observe.
-func (a *Agent) datum(s *snapshot, row int, x []float32, y float32) []any {
+func (a *Agent) datum(s *snapshot, row int, x []float32, y, weight float32) []any {
 	input := any([][]float32{x})
 	if a.config.Features == 0 {
 		input = []int32{int32(x[0])}
 	}
-	return []any{uint32(s.data.Seen), int32(row), input, []float32{y}}
+	out := []any{uint32(s.data.Seen), int32(row), input, []float32{y}}
+	if a.config.Learner.Train.Weighted {
+		out = append(out, []float32{weight})
+	}
+	return out
 }
 
 // trained is the step that makes a round of SGD steps.

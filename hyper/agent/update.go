@@ -80,10 +80,14 @@ func (u *update) compile(s *snapshot, more ...any) error {
 	return err
 }
 
-// buildObserve adds a datum: rest is the number of data before, the row that it takes, x, and y.
+// buildObserve adds a datum: rest is the number of data before, the row that it takes, x, y, and where data are
+// Weighted its weight.
 func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
-	number, row, x, y := rest[0], rest[1], rest[2], rest[3]
-	return a.config.Learner.Observe(state, nil, streams(state).Learn(number), row, x, y, nil)
+	number, row, x, y, weight := rest[0], rest[1], rest[2], rest[3], (*Node)(nil)
+	if len(rest) > 4 {
+		weight = rest[4]
+	}
+	return a.config.Learner.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
 }
 
 // buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.

@@ -56,7 +56,7 @@ func (a *Agent) warmLearning() error {
 	defer a.learning.Unlock()
 	s := a.current()
 	defer s.drop()
-	if err := a.observe.compile(s, a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0)...); err != nil {
+	if err := a.observe.compile(s, a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0, 1)...); err != nil {
 		return err
 	}
 	return a.train.compile(s, a.round(s)...)

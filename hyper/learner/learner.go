@@ -84,7 +84,15 @@ func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x
 // Observe adds the size-th datum (int32 scalar, from 0) of each run, with its input x and response y [runs]; x and
 // actions are as in train.Trainer.Observe.
 func (l Learner) Observe(state train.State, n hyper.Numbers, s rng.Stream, size, x, y, actions *Node) train.State {
-	next := l.trainer().Observe(state, s, size, x, y, actions, l.rates(n, s))
+	return l.ObserveWeighted(state, n, s, size, x, y, nil, actions)
+}
+
+// ObserveWeighted is Observe of a datum that counts as so many, weight [runs]; Train.Weighted must be set. nil is 1.
+func (l Learner) ObserveWeighted(state train.State, n hyper.Numbers, s rng.Stream, size, x, y, weight,
+	actions *Node) train.State {
+	r := l.rates(n, s)
+	r.Weight = weight
+	next := l.trainer().Observe(state, s, size, x, y, actions, r)
 	if l.boundsStep() {
 		next[norm2] = l.largerNorm2(state[norm2], x, actions)
 	}

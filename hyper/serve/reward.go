@@ -12,6 +12,7 @@ import (
 type Rewards struct {
 	ID     string   `json:"id,omitempty"`
 	Reward *float32 `json:"reward,omitempty"`
+	Weight float32  `json:"weight,omitempty"`
 	All    []Reward `json:"rewards,omitempty"`
 }
 
@@ -19,6 +20,7 @@ type Rewards struct {
 type Reward struct {
 	ID     string   `json:"id"`
 	Reward *float32 `json:"reward"`
+	Weight float32  `json:"weight,omitempty"` // as how many rewards it counts; 0 is 1
 }
 
 // Taken is the answer: how many rewards the agent has learned from, or had before, and what is wrong with each of the
@@ -44,7 +46,7 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	case one && len(all) > 0:
 		return nil, bad("give one reward, by id and reward, or a list of rewards, and not both")
 	case one:
-		all = []Reward{{r.ID, r.Reward}}
+		all = []Reward{{r.ID, r.Reward, r.Weight}}
 	case len(all) == 0:
 		return nil, bad("there is no reward: give id and reward, or a list of rewards")
 	case len(all) > mostRewards:
@@ -74,7 +76,7 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 
 func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
-	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward})
+	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // Spec is an agent as a file of a service has it, in JSON: what there is to choose from, by name, and which learner
@@ -129,6 +130,7 @@ func (s Spec) Config() (agent.Config, error) {
 		return c, err
 	}
 	l.Train.Capacity = s.Capacity
+	l.Train.Weighted = l.Train.Integrate == train.Sampled || l.Train.Integrate == train.Exact // others have no weights
 	c.Learner = l
 	if s.Replay != "" {
 		if c.Replay, err = replayOf(s.Replay); err != nil {

@@ -56,7 +56,7 @@ func (p problem) misfit(at hyper.Params, data Batch, z index.Set, r Rates) *Node
 // predict each by its own a datum is a run.
 func (p problem) misfitOfEach(at hyper.Params, data Batch, z index.Set, r Rates) *Node {
 	runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)
-	one := Batch{X: split(data.X, n), Y: split(data.Y, n), A: split(data.A, n)}
+	one := data.split(n)
 	own := z.Split(n)
 	apart := func(x *Node) *Node { return Reshape(x, runs, n) } // x is [runs * n, 1, 1]
 	var f *Node

@@ -28,7 +28,7 @@ func (w posterior) observe(state State, d datum, r Rates) {
 	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
 
 	own := Reshape(row.Take(Reshape(roots, runs, blocks, size*size), block), runs, size, size)
-	rho := InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1)
+	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
 	next, gain := potter(own, phi, rho, hyper.Dense(size, 1))
 	is := OneHot(Squeeze(block, 1), blocks, dtypes.Float64) // [runs, blocks]
 	state["nu.1"] = Add(roots, Mul(InsertAxes(is, -1, -1), InsertAxes(Sub(next, own), 1)))

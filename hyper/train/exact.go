@@ -124,7 +124,7 @@ func (w exact) observe(state State, d datum, r Rates) {
 	if fixed := w.priorAt(params(state), phi, x); fixed != nil {
 		target = Sub(target, fixed)
 	}
-	rho := InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1)
+	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
 	gain, gainC := w.gains(state, phi, rho)
 	if w.Standardize {
 		state.follow(phi, gain, y)

@@ -13,7 +13,11 @@ import (
 type minibatches struct{ problem }
 
 func (m minibatches) memory(g *Graph, runs int) State {
-	return newReplay(g, runs, m.Capacity, m.Inputs, m.z.Width())
+	state := newReplay(g, runs, m.Capacity, m.Inputs, m.z.Width())
+	if m.Weighted {
+		state["replay.w"] = ZerosLike(state["replay.y"])
+	}
+	return state
 }
 
 func (m minibatches) observe(state State, d datum, _ Rates) { d.insert(state) }
@@ -34,7 +38,7 @@ type draws struct {
 // nodes are the places of what was drawn.
 func (d *draws) nodes() []**Node {
 	return []**Node{
-		&d.data.X, &d.data.Y, &d.data.A, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.weights,
+		&d.data.X, &d.data.Y, &d.data.A, &d.data.W, &d.at, &d.sets.Vector, &d.sets.ID, &d.targets, &d.fixed, &d.weights,
 	}
 }
 
@@ -90,7 +94,7 @@ func (d draws) indices(i loop.Index) index.Set {
 
 // step is the minibatch of n data of step i.
 func (b Batch) step(i loop.Index, n int) Batch {
-	return Batch{X: i.Rows(b.X, n), Y: i.Rows(b.Y, n), A: i.Rows(b.A, n)}
+	return Batch{X: i.Rows(b.X, n), Y: i.Rows(b.Y, n), A: i.Rows(b.A, n), W: i.Rows(b.W, n)}
 }
 
 // weight is |D|/|D~|, [runs], for |D| a float32 scalar.
@@ -98,8 +102,16 @@ func (m minibatches) weight(size *Node, r Rates) *Node {
 	return Mul(OnesLike(r.Step), MulScalar(size, 1/float64(m.Batch)))
 }
 
-// split makes x [runs, steps * n, ...] into [runs * steps, n, ...].
+// split makes each step of a batch a run of its own.
+func (b Batch) split(steps int) Batch {
+	return Batch{X: split(b.X, steps), Y: split(b.Y, steps), A: split(b.A, steps), W: split(b.W, steps)}
+}
+
+// split makes x [runs, steps * n, ...] into [runs * steps, n, ...]; nil stays nil.
 func split(x *Node, steps int) *Node {
+	if x == nil {
+		return nil
+	}
 	dims := append([]int{}, x.Shape().Dimensions...)
 	dims[0], dims[1] = dims[0]*steps, dims[1]/steps
 	return Reshape(x, dims...)

@@ -25,7 +25,7 @@ func (w ownGradient) draw(state State, s rng.Stream, size, actions *Node, r Rate
 func (w ownGradient) aim(d *draws, state State, r Rates) {
 	// A step is a run of its own to a belief: [runs * steps, ...].
 	runs := d.data.Y.Shape().Dim(0)
-	data := Batch{X: split(d.data.X, w.Steps), Y: split(d.data.Y, w.Steps), A: split(d.data.A, w.Steps)}
+	data := d.data.split(w.Steps)
 	z := d.sets.Split(w.Steps)
 	noise := Reshape(BroadcastToDims(InsertAxes(r.Perturbation, -1), runs, w.Steps), runs*w.Steps)
 	y := w.perturbed(data, z, noise)

@@ -13,7 +13,8 @@ import (
 // The replay buffer is entries of a State with room for a fixed number of data points: the actions taken, "replay.x"
 // int32 [runs, capacity], or where inputs change the inputs themselves, "replay.inputs" [runs, capacity, features]; the
 // responses "replay.y" [runs, capacity]; and the perturbation vectors "replay.a" [runs, capacity, width]. Rows not yet
-// filled are zero; how many are filled is the period's business.
+// filled are zero; how many are filled is the period's business. With Config.Weighted there are weights, "replay.w"
+// [runs, capacity].
 
 // newReplay returns an empty buffer, for inputs of so many features where they are kept.
 func newReplay(g *Graph, runs, capacity, features, width int) State {
@@ -36,6 +37,15 @@ type datum struct {
 	actions *Node // inputs of all actions, [runs, actions, features]; nil for arms, and where x is the input
 	y       *Node // [runs]
 	a       *Node // [runs, 1, width]
+	w       *Node // its weight, [runs]; nil is 1
+}
+
+// weighted is rho, [runs, 1], times the weight of the datum.
+func (d datum) weighted(rho *Node) *Node {
+	if d.w == nil {
+		return rho
+	}
+	return Mul(rho, InsertAxes(double(d.w), -1))
 }
 
 // input is that of the datum as a belief sees it, [runs, 1, features].
@@ -68,6 +78,12 @@ func (d datum) insert(state State) {
 	state[x] = row.Put(state[x], d.x, d.at)
 	state["replay.y"] = row.Put(state["replay.y"], d.y, d.at)
 	state["replay.a"] = row.Put(state["replay.a"], Squeeze(d.a, 1), d.at)
+	if w := state["replay.w"]; w != nil {
+		if d.w == nil {
+			d.w = OnesLike(d.y)
+		}
+		state["replay.w"] = row.Put(w, d.w, d.at)
+	}
 }
 
 // minibatch draws n data points of each run uniformly with replacement from the first size (int32 scalar), without
@@ -76,11 +92,16 @@ func (d datum) insert(state State) {
 func minibatch(state State, s rng.Stream, size *Node, n int, actions *Node) (data Batch, at *Node) {
 	at = s.Intn(size, n)
 	y := Squeeze(row.Take(InsertAxes(state["replay.y"], -1), at), 2)
+	data = Batch{Y: y}
+	if w := state["replay.w"]; w != nil {
+		data.W = Squeeze(row.Take(InsertAxes(w, -1), at), 2)
+	}
 	if kept := state["replay.inputs"]; kept != nil {
-		return Batch{X: row.Take(kept, at), Y: y}, at
+		data.X = row.Take(kept, at)
+		return data, at
 	}
 	arm := row.Take(InsertAxes(state["replay.x"], -1), at)
-	data = Batch{X: arm, Y: y}
+	data.X = arm
 	if actions != nil {
 		data.X = row.Take(actions, Squeeze(arm, 2))
 	}

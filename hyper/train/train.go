@@ -74,6 +74,7 @@ type Config struct {
 	Regularize Regularizer // 0 is Anchor
 	Loss       Loss        // nil is Gaussian{}
 	Weights    Weights     // of the data for each index; 0 is none
+	Weighted   bool        // data have weights of their own, see Rates.Weight
 	Optimizer  Optimizer   // nil is SGD{}
 	Schedule   Schedule    // of steps; nil is Constant{}
 	Capacity   int         // the most data points a run can hold, where it Replays
@@ -222,6 +223,9 @@ type Rates struct {
 	Clip *Node
 	// KL is the strength of the regularizer KL. nil is 1.
 	KL *Node
+	// Weight is that of the datum that Observe adds, [runs], where the Config is Weighted: it counts as so many data of
+	// its response. nil is 1.
+	Weight *Node
 	// Data is |D|, an int32 scalar, where the replay buffer holds a uniform sample of the data: minibatches come from
 	// the sample and stand for all data. nil is the number of data in the buffer.
 	Data *Node
@@ -232,4 +236,5 @@ type Batch struct {
 	X *Node // inputs [runs, inputs, features]
 	Y *Node // responses [runs, inputs]
 	A *Node // perturbation vectors [runs, inputs, width]
+	W *Node // weights [runs, inputs]; nil is 1
 }

@@ -79,7 +79,10 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	if t.Standardize {
 		out.count(y)
 	}
-	t.route().observe(out, datum{at: size, x: x, actions: actions, y: y, a: a}, r)
+	if r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise
+		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
+	}
+	t.route().observe(out, datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}, r)
 	return out
 }
 

@@ -179,6 +179,8 @@ func (p problem) plain() error {
 		return fmt.Errorf("Integrate %s needs a quadratic loss, not %T; use sampled", p.Integrate, p.Loss)
 	case p.Weights != Unweighted:
 		return fmt.Errorf("Integrate %s has no Weights, which are other ones for each index; use sampled", p.Integrate)
+	case p.Weighted && p.Integrate != Exact:
+		return fmt.Errorf("Integrate %s has no weights of data; use sampled or exact", p.Integrate)
 	case p.Regularize == KL:
 		return fmt.Errorf("Integrate %s goes with the regularizer anchor; use sampled", p.Integrate)
 	}

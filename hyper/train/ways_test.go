@@ -140,6 +140,9 @@ func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Nod
 // the same draws, or where the way integrates z, at indices that have its first and second moments exactly.
 func bothWays(w Way, q problem, g inGraph) []*Node {
 	s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
+	if q.Weighted {
+		state["replay.w"] = AddScalar(Abs(g.data.Y), 0.5)
+	}
 	n := g.data.Y.Shape().Dim(1)
 	count := Const(s.Graph(), int32(n))
 	second, actions := loop.At(1), g.data.X
@@ -215,6 +218,9 @@ func TestWaysAgree(t *testing.T) {
 		if fitting[w.Name] < 9 {
 			t.Errorf("%q fits only %d of the problems", w.Name, fitting[w.Name])
 		}
+	}
+	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 || own["sums"] > 0 {
+		t.Errorf("with weights of data the ways are %v", own)
 	}
 	if kl := agree(t, Config{Regularize: KL}, 2*single); kl["own gradient"] == 0 || kl["features"]+kl["sums"] > 0 {
 		t.Errorf("with KL the ways are %v", kl)

@@ -37,10 +37,15 @@ func (w Weights) of(u *Node) *Node {
 
 // ofData returns the weights of data for each index, [runs, indices, inputs]; nil is 1.
 func (p problem) ofData(data Batch, z index.Set) *Node {
-	if p.Weights == Unweighted {
-		return nil
+	var weights *Node
+	if p.Weights != Unweighted {
+		weights = p.Weights.of(p.z.Dot(data.A, z, data.X))
 	}
-	return p.Weights.of(p.z.Dot(data.A, z, data.X))
+	if data.W == nil {
+		return weights
+	}
+	own := BroadcastToDims(InsertAxes(data.W, 1), data.W.Shape().Dim(0), z.Len(), data.W.Shape().Dim(1))
+	return weighted(own, weights)
 }
 
 // weighted multiplies x by weights, where there are any.

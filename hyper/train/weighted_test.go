@@ -1,0 +1,61 @@
+package train
+
+import (
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// In the loss a datum of weight w counts as w data of its input, response and perturbation: by weights 3 and 1, and by
+// four data, for every model.
+func TestWeightedLoss(t *testing.T) {
+	for _, m := range append(linearModels(), otherModels()...) {
+		p := newTrial(t, m.Model, 2, 2)
+		out := eval(t, backend.Go, func(in []*Node) []*Node {
+			g := p.nodes(in)
+			z := p.sample(in[0].Graph(), 3)
+			thrice := func(x *Node) *Node {
+				first := Slice(x, AxisRange(), AxisRange(0, 1))
+				return Concatenate([]*Node{first, first, x}, 1)
+			}
+			many := g
+			many.data = Batch{X: thrice(g.data.X), Y: thrice(g.data.Y), A: thrice(g.data.A)}
+			many.size = MulScalar(g.size, 2) // |D|/|D~| stays
+			g.data.W = Const(in[0].Graph(), [][]float32{{3, 1}, {3, 1}})
+			return []*Node{p.loss(Config{Weighted: true}, g, z), p.loss(Config{}, many, z)}
+		}, p.args()...)
+		near(t, m.name, out[0].v, out[1].v, 1e-5)
+	}
+}
+
+// The exact posterior with a datum of weight 3 is that with the datum three times.
+func TestWeightedPosterior(t *testing.T) {
+	b := hyper.BayesianLinear{Features: 2, Waves: 3, Length: 1}
+	learned := func(weights ...float32) []array {
+		tr := Trainer{b, Config{Integrate: Exact, Weighted: true}}
+		return eval(t, backend.Go, func(in []*Node) []*Node {
+			g, s := in[0].Graph(), rng.New(in[0])
+			number := func(v float32) *Node { return Const(g, []float32{v}) }
+			state := tr.Init(s, nil)
+			for i, w := range weights {
+				r := Rates{NoiseVar: number(0.5), PriorVar: number(2), Perturbation: number(1), Weight: number(w)}
+				x, y := Const(g, [][]float32{{0.5, -1}}), number(0.7)
+				if i == len(weights)-1 {
+					x, y = Const(g, [][]float32{{1, 2}}), number(-0.3)
+				}
+				state = tr.Observe(state, s.Named("observe").Step(i), Const(g, int32(i)), x, y, nil, r)
+			}
+			nu := tr.Params(state).Nu
+			root := Squeeze(nu[1], 1)
+			return []*Node{nu[0], Einsum("rij,rkj->rik", root, root)}
+		}, []uint64{4})
+	}
+	once, thrice := learned(3, 1), learned(1, 1, 1, 1)
+	for i := range once {
+		near(t, "mean and covariance", once[i].v, thrice[i].v, 1e-6)
+	}
+}
