@@ -65,7 +65,7 @@ func parquetOf(t testing.TB, numbers []float64, kinds []string, options ...parqu
 	for i, kind := range kinds {
 		texts[i] = parquet.ByteArray(kind)
 	}
-	g := w.AppendRowGroup()
+	g := must.M1(w.AppendRowGroupChecked())
 	x := must.M1(g.NextColumn()).(*file.Float64ColumnChunkWriter)
 	must.M1(x.WriteBatch(numbers, nil, nil))
 	must.M(x.Close())
