@@ -1,0 +1,77 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var records = []Record{
+	{Time: 1, Decision: &Decision{ID: "5-0000abcd", Action: 1, Probabilities: []float32{0.25, 0.75}, Menu: []byte(`{"context":[1]}`)}},
+	{Time: -3, Decision: &Decision{Probabilities: []float32{1}}},
+	{Time: 1 << 60, Feedback: &Feedback{ID: "5-0000abcd", Reward: -2.5, Weight: 1}},
+	{Learned: &Learned{Rounds: 7}},
+}
+
+// What is written is read, and a record of which any byte has changed or is missing is not.
+func TestRecords(t *testing.T) {
+	for _, r := range records {
+		data, err := r.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode(data)
+		if err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("%+v: %v", got, err)
+		}
+		for i := range data {
+			if _, err := decode(data[:i]); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%d of %d bytes: %v", i, len(data), err)
+			}
+			changed := append([]byte(nil), data...)
+			changed[i] ^= 0x10
+			if _, err := decode(changed); err == nil {
+				t.Errorf("byte %d is changed, and nobody sees it", i)
+			}
+		}
+		if _, err := decode(append(data, 0)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("a byte more: %v", err)
+		}
+	}
+	data, _ := records[0].encode()
+	data[0] = 2
+	if _, err := decode(data); err == nil || !strings.Contains(err.Error(), "version 2, and this program reads version 1") {
+		t.Error(err)
+	}
+	for _, r := range []Record{{}, {Decision: &Decision{Action: 1, Probabilities: []float32{1}}},
+		{Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
+		if _, err := r.encode(); err == nil {
+			t.Errorf("%+v is written", r)
+		}
+	}
+}
+
+// Any bytes with a right checksum are read or refused, and what is read is written to the same bytes' meaning.
+func FuzzDecode(f *testing.F) {
+	for _, r := range records {
+		data, _ := r.encode()
+		f.Add(data[:len(data)-4])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		data := binary.LittleEndian.AppendUint32(append([]byte(nil), body...), crc32.Checksum(body, castagnoli))
+		r, err := decode(data)
+		if err != nil {
+			return
+		}
+		again, err := r.encode()
+		if err != nil {
+			t.Fatalf("%+v was read, and cannot be written: %v", r, err)
+		}
+		if back, err := decode(again); err != nil || len(again) > len(data) {
+			t.Fatalf("%+v is written as %x, and read as %+v: %v", r, again, back, err)
+		}
+	})
+}
