@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+)
+
+// Sync says when a record is on the disk.
+type Sync int
+
+const (
+	// Each has every record there before Append returns; those that wait at the same time share a sync.
+	Each Sync = iota + 1
+	// Grouped is Each, but that a sync waits for Options.Delay, and more records share it.
+	Grouped
+	// None leaves it to the operating system: a crash of the process loses nothing, one of the machine the last seconds.
+	None
+)
+
+func (s Sync) String() string { return enum.Word(s, "each", "grouped", "none") }
+
+// Options say how a log is kept. Zeros are defaults.
+type Options struct {
+	Sync     Sync          // 0 is Each
+	Delay    time.Duration // of Grouped; 0 is 2 ms
+	ReadOnly bool          // for a log that another process may write
+	Log      *slog.Logger  // nil is slog.Default()
+
+	fs vfs.FS // nil is the machine's
+}
+
+func (o Options) validate() error {
+	err := faults.Known("Sync", o.Sync)
+	if o.Delay < 0 {
+		err = errors.Join(err, fmt.Errorf("Delay must not be negative, got %v", o.Delay))
+	}
+	return err
+}
+
+// Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it.
+type Log struct {
+	db    *pebble.DB
+	write *pebble.WriteOptions
+
+	order sync.Mutex // held while records get their numbers
+	next  uint64
+}
+
+// Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
+// whole, or not at all. The error says so where another process writes the log.
+func Open(dir string, o Options) (*Log, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	l := &Log{write: pebble.Sync}
+	settings := &pebble.Options{FS: o.fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log}, FormatMajorVersion: pebble.FormatNewest}
+	switch o.Sync {
+	case Grouped:
+		delay := o.Delay
+		if delay == 0 {
+			delay = 2 * time.Millisecond
+		}
+		settings.WALMinSyncInterval = func() time.Duration { return delay }
+	case None:
+		l.write = pebble.NoSync
+	}
+	var err error
+	if l.db, err = pebble.Open(dir, settings); err != nil {
+		return nil, fmt.Errorf("opening the log %s: %w", dir, err)
+	}
+	if l.next, err = l.end(); err != nil {
+		return nil, errors.Join(err, l.db.Close())
+	}
+	return l, nil
+}
+
+// key is where a record is kept: keys are in the order of their numbers.
+func key(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte{'r'}, number) }
+
+// end is the number after the last record.
+func (l *Log) end() (uint64, error) {
+	i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(0), UpperBound: []byte{'s'}})
+	if err != nil {
+		return 0, err
+	}
+	defer i.Close()
+	if !i.Last() {
+		return 0, i.Error()
+	}
+	return binary.BigEndian.Uint64(i.Key()[1:]) + 1, nil
+}
+
+// Append adds records, all of them or none, and returns the number of the first. When it returns they are as durable as
+// Options.Sync says. After an error of the disk it is not known whether they are there, and the log takes no more.
+func (l *Log) Append(ctx context.Context, records ...Record) (first uint64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	values := make([][]byte, len(records))
+	for i, r := range records {
+		if values[i], err = r.encode(); err != nil {
+			return 0, fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	b := l.db.NewBatch()
+	defer b.Close()
+	l.order.Lock()
+	first = l.next
+	for i, v := range values {
+		if err := b.Set(key(first+uint64(i)), v, nil); err != nil {
+			l.order.Unlock()
+			return 0, err
+		}
+	}
+	// Pebble commits batches in the order in which they are applied, and syncs them together.
+	err = l.db.ApplyNoSyncWait(b, l.write)
+	if err == nil {
+		l.next += uint64(len(records))
+	}
+	l.order.Unlock()
+	if err == nil && l.write.Sync {
+		err = b.SyncWait()
+	}
+	return first, err
+}
+
+// All returns the records from a number on, with their numbers. It ends with the last record that was there when it
+// began, or with an error: one that wraps ErrDamaged where a record is not what was written.
+func (l *Log) All(from uint64) iter.Seq2[uint64, Result] {
+	return func(yield func(uint64, Result) bool) {
+		i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
+		if err != nil {
+			yield(from, Result{Err: err})
+			return
+		}
+		defer i.Close()
+		for ok := i.First(); ok; ok = i.Next() {
+			number := binary.BigEndian.Uint64(i.Key()[1:])
+			r, err := decode(i.Value())
+			if err != nil {
+				err = fmt.Errorf("record %d: %w", number, err)
+			}
+			if !yield(number, Result{r, err}) || err != nil {
+				return
+			}
+		}
+		if err := i.Error(); err != nil {
+			yield(0, Result{Err: err})
+		}
+	}
+}
+
+// Result is a record, or why there is none.
+type Result struct {
+	Record
+	Err error
+}
+
+// Next is the number that the next record gets: how many there have been.
+func (l *Log) Next() uint64 {
+	l.order.Lock()
+	defer l.order.Unlock()
+	return l.next
+}
+
+// Drop forgets the records before a number: those that a snapshot has, and that nobody evaluates any more.
+func (l *Log) Drop(before uint64) error { return l.db.DeleteRange(key(0), key(before), l.write) }
+
+// Close ends the log when what is being written is.
+func (l *Log) Close() error { return l.db.Close() }
+
+// quiet passes on Pebble's errors alone.
+type quiet struct{ log *slog.Logger }
+
+func (quiet) Infof(string, ...any)                {}
+func (q quiet) Errorf(format string, args ...any) { q.log.Error(fmt.Sprintf(format, args...)) }
+func (q quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
