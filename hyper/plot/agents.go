@@ -19,21 +19,22 @@ type look struct {
 // looks are those of the agents of `hyper list`, the same in all figures. The colours are Palette's and four more that
 // colour-blind readers tell from these. Where two come close for some readers, one of the lines is dashed.
 var looks = map[string]look{
-	"linear":         {Palette[0], 0},
-	"ensemble":       {Palette[1], 0},
-	"egreedy":        {Palette[2], 1},
-	"diagonal":       {Palette[3], 0},
-	"bbb":            {Palette[4], 1},
-	"hypernetwork":   {Palette[5], 0},
-	"exact":          {Palette[6], 0},
-	"independent":    {Palette[6], 3},
-	"dropout":        {wine, 0},
-	"ids":            {indigo, 0},
-	"exact-ids":      {indigo, 3},
-	"one-sparse":     {indigo, 2},
-	"thompson":       {brown, 0},
-	"exact-thompson": {brown, 3},
-	"epinet":         {maroon, 0},
+	"linear":          {Palette[0], 0},
+	"ensemble":        {Palette[1], 0},
+	"egreedy":         {Palette[2], 1},
+	"diagonal":        {Palette[3], 0},
+	"bbb":             {Palette[4], 1},
+	"hypernetwork":    {Palette[5], 0},
+	"exact":           {Palette[6], 0},
+	"independent":     {Palette[6], 3},
+	"dropout":         {wine, 0},
+	"ids":             {indigo, 0},
+	"exact-ids":       {indigo, 3},
+	"one-sparse":      {indigo, 2},
+	"thompson":        {brown, 0},
+	"exact-thompson":  {brown, 3},
+	"epinet":          {maroon, 0},
+	"bayesian-linear": {maroon, 2},
 }
 
 var (
