@@ -1,5 +1,5 @@
-// Package journal is the durable log of an agent that serves decisions: what it decided, which rewards came, and when it
-// learned, in the order in which that happened.
+// Package journal has the records of an agent's log: what it decided, which rewards came, and when it trained, in the
+// order in which that happened. Package durable keeps them on disk.
 package journal
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 )
 
 // Record is an entry of the log: exactly one of its pointers is set.
@@ -15,16 +16,19 @@ type Record struct {
 	Time     int64 // Unix time in nanoseconds
 	Decision *Decision
 	Feedback *Feedback
-	Learned  *Learned
+	Datum    *Datum
+	Trained  *Trained
 }
 
-// Decision is one that was made. Menu is what there was to choose from, as the writer has it; the log does not look into
-// it.
+// Decision is one that was made.
 type Decision struct {
 	ID            string
-	Action        int
+	Context       []float32   // what there was to choose from: see agent.Menu
+	Actions       [][]float32 // all of one length
+	Arms          []int
+	Action        int // the place of the action taken
 	Probabilities []float32
-	Menu          []byte
+	Input         []float32 // of the belief, for the action taken
 }
 
 // Feedback is a reward that was taken.
@@ -34,8 +38,14 @@ type Feedback struct {
 	Weight float32
 }
 
-// Learned says that so many rounds of training were made.
-type Learned struct{ Rounds int }
+// Datum was added without a decision.
+type Datum struct {
+	Input    []float32
+	Response float32
+}
+
+// Trained says that so many rounds of training were made, beside those that feedback makes.
+type Trained struct{ Rounds int }
 
 // ErrDamaged says that a record is not what was written.
 var ErrDamaged = errors.New("damaged")
@@ -47,121 +57,128 @@ const version = 1
 const (
 	aDecision = iota + 1
 	aFeedback
-	aLearned
+	aDatum
+	aTrained
 )
 
-// Bounds of what is read.
+// Bounds of a record.
 const (
 	mostBytes   = 16 << 20
-	mostActions = 1 << 20
+	mostNumbers = 1 << 22
 	mostID      = 256
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encode writes a record: version, kind, time, fields, and the CRC-32C of all these. Numbers are varints, texts begin
-// with their length.
-func (r Record) encode() ([]byte, error) {
-	out := []byte{version, 0}
-	out = binary.AppendVarint(out, r.Time)
-	text := func(s string) {
-		out = binary.AppendUvarint(out, uint64(len(s)))
-		out = append(out, s...)
+// Encode writes a record: version, kind, time, fields, and the CRC-32C of all these. Whole numbers are varints, lists
+// begin with their length, and numbers are float32, all little-endian. The error says what a record cannot have.
+func (r Record) Encode() ([]byte, error) {
+	if err := r.validate(); err != nil {
+		return nil, err
 	}
-	number := func(x float32) { out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x)) }
+	w := &writer{out: []byte{version, 0}}
+	w.out = binary.AppendVarint(w.out, r.Time)
 	switch {
 	case r.Decision != nil:
-		d := r.Decision
-		if len(d.ID) > mostID || d.Action < 0 || d.Action >= len(d.Probabilities) || len(d.Probabilities) > mostActions {
-			return nil, fmt.Errorf("a decision must have an ID of at most %d bytes, and an action of at most %d", mostID,
-				mostActions)
-		}
-		out[1] = aDecision
-		text(d.ID)
-		out = binary.AppendUvarint(out, uint64(d.Action))
-		out = binary.AppendUvarint(out, uint64(len(d.Probabilities)))
-		for _, p := range d.Probabilities {
-			number(p)
-		}
-		text(string(d.Menu))
+		w.out[1] = aDecision
+		w.decision(r.Decision)
 	case r.Feedback != nil:
-		if len(r.Feedback.ID) > mostID {
-			return nil, fmt.Errorf("an ID must have at most %d bytes", mostID)
-		}
-		out[1] = aFeedback
-		text(r.Feedback.ID)
-		number(r.Feedback.Reward)
-		number(r.Feedback.Weight)
-	case r.Learned != nil:
-		out[1] = aLearned
-		out = binary.AppendUvarint(out, uint64(r.Learned.Rounds))
+		w.out[1] = aFeedback
+		w.text(r.Feedback.ID)
+		w.number(r.Feedback.Reward)
+		w.number(r.Feedback.Weight)
+	case r.Datum != nil:
+		w.out[1] = aDatum
+		w.numbers(r.Datum.Input)
+		w.number(r.Datum.Response)
 	default:
-		return nil, errors.New("an empty record")
+		w.out[1] = aTrained
+		w.count(r.Trained.Rounds)
 	}
-	if len(out) > mostBytes {
-		return nil, fmt.Errorf("a record must have at most %d bytes, got %d", mostBytes, len(out))
+	if len(w.out) > mostBytes {
+		return nil, fmt.Errorf("a record must have at most %d bytes, got %d", mostBytes, len(w.out))
 	}
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
+	return binary.LittleEndian.AppendUint32(w.out, crc32.Checksum(w.out, castagnoli)), nil
 }
 
-// reader reads the fields of a record; the first error stays.
-type reader struct {
-	left []byte
-	err  error
-}
-
-func (r *reader) fail(what string) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: %s", ErrDamaged, what)
+// validate reports what decoding would refuse.
+func (r Record) validate() error {
+	kinds := 0
+	for _, is := range []bool{r.Decision != nil, r.Feedback != nil, r.Datum != nil, r.Trained != nil} {
+		if is {
+			kinds++
+		}
 	}
-	r.left = nil
-}
-
-func (r *reader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(r.left)
-	if n <= 0 || v > most {
-		r.fail("a number is cut off, or too large")
-		return 0
+	switch {
+	case kinds != 1:
+		return fmt.Errorf("a record must be of one kind, got %d", kinds)
+	case r.Trained != nil && (r.Trained.Rounds < 0 || r.Trained.Rounds > math.MaxInt32):
+		return fmt.Errorf("rounds must be from 0 to %d, got %d", math.MaxInt32, r.Trained.Rounds)
+	case r.Feedback != nil && len(r.Feedback.ID) > mostID, r.Decision != nil && len(r.Decision.ID) > mostID:
+		return fmt.Errorf("an ID must have at most %d bytes", mostID)
+	case r.Decision != nil:
+		return r.Decision.validate()
 	}
-	r.left = r.left[n:]
-	return v
+	return nil
 }
 
-func (r *reader) varint() int64 {
-	v, n := binary.Varint(r.left)
-	if n <= 0 {
-		r.fail("a number is cut off")
-		return 0
+func (d *Decision) validate() error {
+	if d.Action < 0 || d.Action >= len(d.Probabilities) {
+		return fmt.Errorf("the action must be one of %d, got %d", len(d.Probabilities), d.Action)
 	}
-	r.left = r.left[n:]
-	return v
-}
-
-// bytes copies a text.
-func (r *reader) bytes(most uint64) []byte {
-	n := r.uvarint(most)
-	if n > uint64(len(r.left)) {
-		r.fail("a text is cut off")
-		return nil
+	for i, x := range d.Actions {
+		if len(x) != len(d.Actions[0]) {
+			return fmt.Errorf("actions must have as many numbers each, got %d and, at place %d, %d", len(d.Actions[0]), i, len(x))
+		}
 	}
-	out := append([]byte(nil), r.left[:n]...)
-	r.left = r.left[n:]
-	return out
-}
-
-func (r *reader) float() float32 {
-	if len(r.left) < 4 {
-		r.fail("a number is cut off")
-		return 0
+	for _, arm := range d.Arms {
+		if arm < 0 || arm > mostNumbers {
+			return fmt.Errorf("arm %d", arm)
+		}
 	}
-	v := math.Float32frombits(binary.LittleEndian.Uint32(r.left))
-	r.left = r.left[4:]
-	return v
+	return nil
 }
 
-// decode reads what encode wrote. The error wraps ErrDamaged, or names a version that is not known. Nothing is
-// allocated that the record has no bytes for.
-func decode(data []byte) (r Record, err error) {
+// writer appends fields.
+type writer struct{ out []byte }
+
+func (w *writer) count(n int) { w.out = binary.AppendUvarint(w.out, uint64(n)) }
+
+func (w *writer) text(s string) {
+	w.count(len(s))
+	w.out = append(w.out, s...)
+}
+
+func (w *writer) number(x float32) {
+	w.out = binary.LittleEndian.AppendUint32(w.out, math.Float32bits(x))
+}
+
+func (w *writer) numbers(x []float32) {
+	w.count(len(x))
+	for _, v := range x {
+		w.number(v)
+	}
+}
+
+func (w *writer) decision(d *Decision) {
+	w.text(d.ID)
+	w.numbers(d.Context)
+	w.count(len(d.Actions))
+	if len(d.Actions) > 0 {
+		w.numbers(slices.Concat(d.Actions...))
+	}
+	w.count(len(d.Arms))
+	for _, arm := range d.Arms {
+		w.count(arm)
+	}
+	w.count(d.Action)
+	w.numbers(d.Probabilities)
+	w.numbers(d.Input)
+}
+
+// Decode reads what Encode wrote. The error wraps ErrDamaged, or names a version that is not known. Nothing is allocated
+// that the record has no bytes for.
+func Decode(data []byte) (r Record, err error) {
 	if len(data) < 6 || len(data) > mostBytes+4 {
 		return r, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, len(data))
 	}
@@ -176,31 +193,121 @@ func decode(data []byte) (r Record, err error) {
 	r.Time = in.varint()
 	switch body[1] {
 	case aDecision:
-		d := &Decision{ID: string(in.bytes(mostID)), Action: int(in.uvarint(mostActions))}
-		if n := in.uvarint(mostActions); 4*n <= uint64(len(in.left)) {
-			d.Probabilities = make([]float32, n)
-			for i := range d.Probabilities {
-				d.Probabilities[i] = in.float()
-			}
-		} else {
-			in.fail("probabilities are cut off")
-		}
-		if d.Menu = in.bytes(mostBytes); d.Action >= len(d.Probabilities) {
-			in.fail("the action is none of those there were")
-		}
-		r.Decision = d
+		r.Decision = in.decision()
 	case aFeedback:
-		r.Feedback = &Feedback{ID: string(in.bytes(mostID)), Reward: in.float(), Weight: in.float()}
-	case aLearned:
-		r.Learned = &Learned{Rounds: int(in.uvarint(math.MaxInt32))}
+		r.Feedback = &Feedback{ID: in.text(), Reward: in.number(), Weight: in.number()}
+	case aDatum:
+		r.Datum = &Datum{Input: in.numbers(), Response: in.number()}
+	case aTrained:
+		r.Trained = &Trained{Rounds: in.count(math.MaxInt32)}
 	default:
 		in.fail(fmt.Sprintf("kind %d", body[1]))
 	}
 	if in.err == nil && len(in.left) > 0 {
 		in.fail("there are bytes after its end")
 	}
+	if in.err == nil {
+		if err := r.validate(); err != nil {
+			in.fail(err.Error())
+		}
+	}
 	if in.err != nil {
 		return Record{}, in.err
 	}
 	return r, nil
+}
+
+// reader reads fields; the first error stays.
+type reader struct {
+	left []byte
+	err  error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrDamaged, what)
+	}
+	r.left = nil
+}
+
+// count reads a whole number of at most so much.
+func (r *reader) count(most int) int {
+	v, n := binary.Uvarint(r.left)
+	if n <= 0 || v > uint64(most) {
+		r.fail("a number is cut off, or too large")
+		return 0
+	}
+	r.left = r.left[n:]
+	return int(v)
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.left)
+	if n <= 0 {
+		r.fail("a number is cut off")
+		return 0
+	}
+	r.left = r.left[n:]
+	return v
+}
+
+func (r *reader) text() string {
+	n := r.count(mostID)
+	if n > len(r.left) {
+		r.fail("a text is cut off")
+		return ""
+	}
+	out := string(r.left[:n])
+	r.left = r.left[n:]
+	return out
+}
+
+func (r *reader) number() float32 {
+	if len(r.left) < 4 {
+		r.fail("a number is cut off")
+		return 0
+	}
+	v := math.Float32frombits(binary.LittleEndian.Uint32(r.left))
+	r.left = r.left[4:]
+	return v
+}
+
+// numbers are nil where there are none.
+func (r *reader) numbers() []float32 {
+	n := r.count(mostNumbers)
+	if 4*n > len(r.left) {
+		r.fail("numbers are cut off")
+	}
+	if n == 0 || r.err != nil {
+		return nil
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = r.number()
+	}
+	return out
+}
+
+func (r *reader) decision() *Decision {
+	d := &Decision{ID: r.text(), Context: r.numbers()}
+	if n := r.count(mostNumbers); n > 0 {
+		flat := r.numbers()
+		if r.err == nil && (len(flat) == 0 || len(flat)%n != 0) {
+			r.fail(fmt.Sprintf("%d numbers of %d actions", len(flat), n))
+		}
+		if r.err == nil {
+			d.Actions = slices.Collect(slices.Chunk(flat, len(flat)/n))
+		}
+	}
+	if n := r.count(mostNumbers); n > len(r.left) {
+		r.fail("arms are cut off")
+	} else if n > 0 {
+		d.Arms = make([]int, n)
+		for i := range d.Arms {
+			d.Arms[i] = r.count(mostNumbers)
+		}
+	}
+	d.Action = r.count(mostNumbers)
+	d.Probabilities, d.Input = r.numbers(), r.numbers()
+	return d
 }

@@ -10,45 +10,49 @@ import (
 )
 
 var records = []Record{
-	{Time: 1, Decision: &Decision{ID: "5-0000abcd", Action: 1, Probabilities: []float32{0.25, 0.75}, Menu: []byte(`{"context":[1]}`)}},
+	{Time: 1, Decision: &Decision{ID: "5-0000abcd", Action: 1, Probabilities: []float32{0.25, 0.75},
+		Context: []float32{1}, Actions: [][]float32{{1, 2}, {3, 4}}, Input: []float32{3, 4, 1}}},
 	{Time: -3, Decision: &Decision{Probabilities: []float32{1}}},
+	{Decision: &Decision{ID: "x", Arms: []int{3, 0}, Probabilities: []float32{0.5, 0.5}}},
+	{Datum: &Datum{Input: []float32{1, 2}, Response: 3}},
 	{Time: 1 << 60, Feedback: &Feedback{ID: "5-0000abcd", Reward: -2.5, Weight: 1}},
-	{Learned: &Learned{Rounds: 7}},
+	{Trained: &Trained{Rounds: 7}},
 }
 
 // What is written is read, and a record of which any byte has changed or is missing is not.
 func TestRecords(t *testing.T) {
 	for _, r := range records {
-		data, err := r.encode()
+		data, err := r.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decode(data)
+		got, err := Decode(data)
 		if err != nil || !reflect.DeepEqual(got, r) {
 			t.Errorf("%+v: %v", got, err)
 		}
 		for i := range data {
-			if _, err := decode(data[:i]); !errors.Is(err, ErrDamaged) {
+			if _, err := Decode(data[:i]); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%d of %d bytes: %v", i, len(data), err)
 			}
 			changed := append([]byte(nil), data...)
 			changed[i] ^= 0x10
-			if _, err := decode(changed); err == nil {
+			if _, err := Decode(changed); err == nil {
 				t.Errorf("byte %d is changed, and nobody sees it", i)
 			}
 		}
-		if _, err := decode(append(data, 0)); !errors.Is(err, ErrDamaged) {
+		if _, err := Decode(append(data, 0)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("a byte more: %v", err)
 		}
 	}
-	data, _ := records[0].encode()
+	data, _ := records[0].Encode()
 	data[0] = 2
-	if _, err := decode(data); err == nil || !strings.Contains(err.Error(), "version 2, and this program reads version 1") {
+	if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), "version 2, and this program reads version 1") {
 		t.Error(err)
 	}
 	for _, r := range []Record{{}, {Decision: &Decision{Action: 1, Probabilities: []float32{1}}},
-		{Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
-		if _, err := r.encode(); err == nil {
+		{Decision: &Decision{Actions: [][]float32{{1}, {}}, Probabilities: []float32{1}}},
+		{Feedback: &Feedback{}, Trained: &Trained{}}, {Trained: &Trained{Rounds: -1}}, {Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
+		if _, err := r.Encode(); err == nil {
 			t.Errorf("%+v is written", r)
 		}
 	}
@@ -57,20 +61,20 @@ func TestRecords(t *testing.T) {
 // Any bytes with a right checksum are read or refused, and what is read is written to the same bytes' meaning.
 func FuzzDecode(f *testing.F) {
 	for _, r := range records {
-		data, _ := r.encode()
+		data, _ := r.Encode()
 		f.Add(data[:len(data)-4])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		data := binary.LittleEndian.AppendUint32(append([]byte(nil), body...), crc32.Checksum(body, castagnoli))
-		r, err := decode(data)
+		r, err := Decode(data)
 		if err != nil {
 			return
 		}
-		again, err := r.encode()
+		again, err := r.Encode()
 		if err != nil {
 			t.Fatalf("%+v was read, and cannot be written: %v", r, err)
 		}
-		if back, err := decode(again); err != nil || len(again) > len(data) {
+		if back, err := Decode(again); err != nil || len(again) > len(data) {
 			t.Fatalf("%+v is written as %x, and read as %+v: %v", r, again, back, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package journal
+package durable
 
 import (
 	"context"
@@ -14,24 +14,32 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
+
+var records = []journal.Record{
+	{Time: 1, Decision: &journal.Decision{ID: "5-0000abcd", Action: 1, Probabilities: []float32{0.25, 0.75}}},
+	{Time: 2, Feedback: &journal.Feedback{ID: "5-0000abcd", Reward: -2.5, Weight: 1}},
+	{Trained: &journal.Trained{Rounds: 7}},
+}
 
 var silent = slog.New(slog.DiscardHandler)
 
 // A log has its records in their order, also after it was closed and opened again, and goes on with their numbers.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
-	var all []Record
+	var all []journal.Record
 	for range 3 {
 		l := must.M1(Open(dir, Options{Log: silent}))
 		if l.Next() != uint64(len(all)) {
 			t.Fatalf("next is %d, want %d", l.Next(), len(all))
 		}
-		if first := must.M1(l.Append(t.Context(), records...)); first != uint64(len(all)) {
+		if first := must.M1(put(l, records...)); first != uint64(len(all)) {
 			t.Errorf("the first is number %d, want %d", first, len(all))
 		}
 		all = append(all, records...)
-		must.M1(l.Append(t.Context(), records[2]))
+		must.M1(put(l, records[2]))
 		all = append(all, records[2])
 		if got := kept(t, l, 0); !reflect.DeepEqual(got, all) {
 			t.Errorf("%+v", got)
@@ -52,7 +60,16 @@ func TestLog(t *testing.T) {
 	must.M(l.Close())
 }
 
-func kept(t *testing.T, l *Log, from uint64) (out []Record) {
+// put appends records, and waits for the disk.
+func put(l *Log, all ...journal.Record) (uint64, error) {
+	first, wait, err := l.Append(all...)
+	if err == nil {
+		err = wait()
+	}
+	return first, err
+}
+
+func kept(t *testing.T, l *Log, from uint64) (out []journal.Record) {
 	t.Helper()
 	for number, r := range l.All(from) {
 		if r.Err != nil {
@@ -78,7 +95,7 @@ func TestPowerLoss(t *testing.T) {
 			writers.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					id := fmt.Sprintf("%d-%d", w, i)
-					number, err := l.Append(ctx, Record{Feedback: &Feedback{ID: id, Reward: 1}})
+					number, err := put(l, journal.Record{Feedback: &journal.Feedback{ID: id, Reward: 1}})
 					if err == nil {
 						mu.Lock()
 						acked[number] = id
@@ -169,7 +186,7 @@ func appended(t *testing.T, fs vfs.FS) (acked []string) {
 	defer func() { _ = l.Close() }()
 	for i := range 20 {
 		id := fmt.Sprint(i)
-		if _, err := l.Append(t.Context(), Record{Feedback: &Feedback{ID: id}}); err != nil {
+		if _, err := put(l, journal.Record{Feedback: &journal.Feedback{ID: id}}); err != nil {
 			return acked
 		}
 		acked = append(acked, id)

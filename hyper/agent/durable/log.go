@@ -1,7 +1,7 @@
-package journal
+// Package durable keeps the log of an agent on disk.
+package durable
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
@@ -49,13 +50,17 @@ func (o Options) validate() error {
 	return err
 }
 
+// ErrFailed says that the disk failed a write: the log takes no more. Open reads what is there.
+var ErrFailed = errors.New("the log has failed")
+
 // Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it.
 type Log struct {
 	db    *pebble.DB
 	write *pebble.WriteOptions
 
-	order sync.Mutex // held while records get their numbers
-	next  uint64
+	order  sync.Mutex // held while records get their numbers
+	next   uint64
+	failed error
 }
 
 // Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
@@ -105,38 +110,47 @@ func (l *Log) end() (uint64, error) {
 	return binary.BigEndian.Uint64(i.Key()[1:]) + 1, nil
 }
 
-// Append adds records, all of them or none, and returns the number of the first. When it returns they are as durable as
-// Options.Sync says. After an error of the disk it is not known whether they are there, and the log takes no more.
-func (l *Log) Append(ctx context.Context, records ...Record) (first uint64, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	values := make([][]byte, len(records))
-	for i, r := range records {
-		if values[i], err = r.encode(); err != nil {
-			return 0, fmt.Errorf("record %d: %w", i, err)
-		}
-	}
+// Append adds records, all of them or none, and returns the number of the first. Their order is then fixed; wait returns
+// when they are as durable as Options.Sync says, and must be called. After an error of the disk it is not known whether
+// they are there, and the log takes no more.
+func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error, err error) {
 	b := l.db.NewBatch()
-	defer b.Close()
 	l.order.Lock()
-	first = l.next
-	for i, v := range values {
-		if err := b.Set(key(first+uint64(i)), v, nil); err != nil {
-			l.order.Unlock()
-			return 0, err
+	defer l.order.Unlock()
+	if l.failed != nil {
+		return 0, nil, l.failed
+	}
+	for i, r := range records {
+		v, err := r.Encode()
+		if err == nil {
+			err = b.Set(key(l.next+uint64(i)), v, nil)
+		}
+		if err != nil {
+			return 0, nil, errors.Join(fmt.Errorf("record %d: %w", i, err), b.Close())
 		}
 	}
-	// Pebble commits batches in the order in which they are applied, and syncs them together.
-	err = l.db.ApplyNoSyncWait(b, l.write)
-	if err == nil {
-		l.next += uint64(len(records))
+	// Pebble commits batches in the order in which they are applied, and syncs those that wait together.
+	if err := l.db.ApplyNoSyncWait(b, l.write); err != nil {
+		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		return 0, nil, l.failed
 	}
-	l.order.Unlock()
-	if err == nil && l.write.Sync {
-		err = b.SyncWait()
+	first, l.next = l.next, l.next+uint64(len(records))
+	return first, func() error { return l.wait(b) }, nil
+}
+
+// wait waits for the disk.
+func (l *Log) wait(b *pebble.Batch) error {
+	defer b.Close()
+	if !l.write.Sync {
+		return nil
 	}
-	return first, err
+	if err := b.SyncWait(); err != nil {
+		l.order.Lock()
+		defer l.order.Unlock()
+		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		return l.failed
+	}
+	return nil
 }
 
 // All returns the records from a number on, with their numbers. It ends with the last record that was there when it
@@ -151,7 +165,7 @@ func (l *Log) All(from uint64) iter.Seq2[uint64, Result] {
 		defer i.Close()
 		for ok := i.First(); ok; ok = i.Next() {
 			number := binary.BigEndian.Uint64(i.Key()[1:])
-			r, err := decode(i.Value())
+			r, err := journal.Decode(i.Value())
 			if err != nil {
 				err = fmt.Errorf("record %d: %w", number, err)
 			}
@@ -167,7 +181,7 @@ func (l *Log) All(from uint64) iter.Seq2[uint64, Result] {
 
 // Result is a record, or why there is none.
 type Result struct {
-	Record
+	journal.Record
 	Err error
 }
 
