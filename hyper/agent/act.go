@@ -63,20 +63,23 @@ func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	x := []float32{float32(d.Action)}
-	if actions != nil {
-		x = actions[d.Action]
+	return a.committed(d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
+}
+
+// inputOf is the input of an action; nil are all arms.
+func inputOf(actions [][]float32, action int) []float32 {
+	if actions == nil {
+		return []float32{float32(action)}
 	}
-	d.ID = a.pending.put(number, x, time.Now())
-	return d, nil
+	return actions[action]
 }
 
 // Inputs are the inputs of the belief for the actions of a menu, as Sample and Add take them. Numbers are standardised
 // as they would be now, and not counted.
 func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.encoded(m, false) }
 
-// encoded is Inputs, with all that is wrong; seen counts the numbers.
-func (a *Agent) encoded(m Menu, seen bool) ([][]float32, error) {
+// encoded is Inputs, with all that is wrong; own standardises the numbers as if they were counted.
+func (a *Agent) encoded(m Menu, own bool) ([][]float32, error) {
 	if a.encoder == nil {
 		if m.Context != nil || m.Arms != nil {
 			return nil, errors.New("a context, or arms by their numbers, need a Config.Encoding")
@@ -86,7 +89,7 @@ func (a *Agent) encoded(m Menu, seen bool) ([][]float32, error) {
 	if err := a.encoder.check(m); err != nil {
 		return nil, err
 	}
-	return a.encoder.inputs(m, seen), nil
+	return a.encoder.inputs(m, own), nil
 }
 
 // decide makes decision so many, counted from 0, with actions padded to a size.

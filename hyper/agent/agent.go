@@ -36,6 +36,9 @@ type Agent struct {
 	observe  *update
 	train    *update
 
+	log        Journal    // nil is none
+	committing sync.Mutex // held while what the log has changes, together with what it is of
+
 	reading sync.Mutex // held while now changes hands
 	now     *snapshot
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
@@ -85,7 +86,7 @@ func (a *Agent) round1() (err error) {
 			err = fmt.Errorf("the background learner panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return a.learn(a.trained)
+	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: 1}}), a.trained))
 }
 
 // wake tells the learner that data came.

@@ -177,10 +177,10 @@ func newEncoder(e *Encoding) *encoder {
 	return &encoder{Encoding: *e, context: newSpread(e.Context), action: newSpread(e.Action)}
 }
 
-// inputs returns the inputs of a menu that has been checked, and counts its numbers if it is seen.
-func (e *encoder) inputs(m Menu, seen bool) [][]float32 {
+// inputs returns the inputs of a menu that has been checked; own standardises as if its own numbers were counted.
+func (e *encoder) inputs(m Menu, own bool) [][]float32 {
 	if e.Standardize {
-		m = e.standardised(m, seen)
+		m = e.standardised(m, own)
 	}
 	if e.Arms == 0 {
 		x := make([][]float32, len(m.Actions))
@@ -209,20 +209,35 @@ func allArms(n int) []int {
 }
 
 // standardised is the menu with standardised numbers.
-func (e *encoder) standardised(m Menu, seen bool) Menu {
+func (e *encoder) standardised(m Menu, own bool) Menu {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if seen {
-		e.context.add(m.Context)
-		for _, x := range m.Actions {
-			e.action.add(x)
-		}
+	context, action := e.context.copied(), e.action.copied()
+	e.mu.Unlock()
+	if own {
+		count(m, &context, &action)
 	}
-	out := Menu{Context: e.context.of(m.Context), Arms: m.Arms, Actions: make([][]float32, len(m.Actions))}
+	out := Menu{Context: context.of(m.Context), Arms: m.Arms, Actions: make([][]float32, len(m.Actions))}
 	for i, x := range m.Actions {
-		out.Actions[i] = e.action.of(x)
+		out.Actions[i] = action.of(x)
 	}
 	return out
+}
+
+// count counts the numbers of a menu from which an action has been taken.
+func (e *encoder) count(m Menu) {
+	if e == nil || !e.Standardize {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	count(m, &e.context, &e.action)
+}
+
+func count(m Menu, context, action *spread) {
+	context.add(m.Context)
+	for _, x := range m.Actions {
+		action.add(x)
+	}
 }
 
 // spreads returns copies of what a file keeps, where numbers are standardised.

@@ -77,10 +77,12 @@ func TestStandardised(t *testing.T) {
 		before := fmt.Sprint(e.context)
 		e.inputs(Menu{Context: []float32{-7, 9}}, false)
 		if fmt.Sprint(e.context) != before {
-			t.Fatal("what was not seen is counted")
+			t.Fatal("what was not taken from is counted")
 		}
 		seen = append(seen, float64(v))
-		got := e.inputs(Menu{Context: []float32{v, 4}}, true)[1]
+		m := Menu{Context: []float32{v, 4}}
+		got := e.inputs(m, true)[1]
+		e.count(m)
 		mean, m2 := 0.0, 0.0
 		for _, u := range seen {
 			mean += u / float64(len(seen))
@@ -97,7 +99,7 @@ func TestStandardised(t *testing.T) {
 		}
 	}
 	for range 100 {
-		e.inputs(Menu{Context: []float32{0, 0}}, true)
+		e.count(Menu{Context: []float32{0, 0}})
 	}
 	if x := e.inputs(Menu{Context: []float32{1e18, 0}}, true)[0]; x[1] != farthest {
 		t.Errorf("an outlier is %v", x[1])

@@ -1,10 +1,31 @@
 package agent
 
+import (
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
 // Told adds a datum and makes a round of SGD steps, or neither: what Observe does with the feedback of a decision.
-func (a *Agent) Told(x []float32, y float32) error { return a.learn(a.added(x, y, 1), a.trained) }
+func (a *Agent) Told(x []float32, y float32) error {
+	return waited(a.learn(journal.Record{}, a.added(x, y, 1), a.trained))
+}
 
 // Nameless is the decision without its ID, part of which is random.
 func (d Decision) Nameless() Decision {
 	d.ID = ""
 	return d
+}
+
+// Whole is all that a file of the agent would have, by name: its contents, tensors, and the decisions that it remembers.
+func (a *Agent) Whole() map[string]string {
+	s, f, waiting := a.whole()
+	defer s.drop()
+	rows, inputs := saving(waiting)
+	out := map[string]string{"data": fmt.Sprint(f.Data, f.Rounds, f.Decisions), "decisions": fmt.Sprint(rows),
+		"spreads": fmt.Sprint(f.Context, f.Action)}
+	for i, t := range append(s.tensors(), inputs...) {
+		out[append(a.names, "inputs")[i]] = fmt.Sprint(t.Value())
+	}
+	return out
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
 // Feedback is what came of a decision.
@@ -26,32 +28,45 @@ type Feedback struct {
 // may be sent again.
 func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 	var errs []error
+	var waits []func() error
 	for i, f := range all {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, fmt.Errorf("%d of %d feedbacks were not taken: %w", len(all)-i, len(all), err))
 			break
 		}
-		errs = append(errs, a.take(f))
+		wait, err := a.take(f, time.Now())
+		if errs = append(errs, err); err == nil {
+			waits = append(waits, wait)
+		}
+	}
+	for _, wait := range waits { // for the disk, which makes many records safe at once
+		errs = append(errs, wait())
 	}
 	return errors.Join(errs...)
 }
 
-// take learns from one feedback. That and the note that it has come change together, as Save sees them.
-func (a *Agent) take(f Feedback) error {
+// take learns from one feedback that comes at a time. That and the note that it has come change together, as Save sees
+// them. The caller calls wait.
+func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	x, first, err := a.pending.claim(f.ID, time.Now())
-	if err != nil || !first {
-		return err
+	x, first, err := a.pending.claim(f.ID, now)
+	if err != nil {
+		return nil, err
 	}
-	steps := []step{a.added(x, f.Reward, cmp.Or(f.Weight, 1))}
+	if !first {
+		return a.synced, nil
+	}
+	f.Weight = cmp.Or(f.Weight, 1)
+	steps := []step{a.added(x, f.Reward, f.Weight)}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
 	}
-	if err := a.learnLocked(steps...); err != nil {
+	r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
+	if wait, err = a.learnLocked(r, steps...); err != nil {
 		a.pending.release(f.ID)
-		return fmt.Errorf("feedback of decision %s: %w", f.ID, err)
+		return nil, fmt.Errorf("feedback of decision %s: %w", f.ID, err)
 	}
 	a.background.wake()
-	return nil
+	return wait, nil
 }

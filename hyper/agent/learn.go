@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
@@ -21,7 +23,21 @@ var ErrClosed = errors.New("the agent is closed")
 // large for single precision, and ErrClosed after Close.
 func (a *Agent) Add(x []float32, y float32) error {
 	defer a.background.wake()
-	return a.learn(a.added(x, y, 1))
+	return waited(a.learn(record(journal.Record{Datum: &journal.Datum{Input: x, Response: y}}), a.added(x, y, 1)))
+}
+
+// record is a record of now.
+func record(r journal.Record) journal.Record {
+	r.Time = time.Now().UnixNano()
+	return r
+}
+
+// waited waits for the log.
+func waited(wait func() error, err error) error {
+	if err != nil {
+		return err
+	}
+	return wait()
 }
 
 // Learn makes a number of rounds of Train.Steps SGD steps on the data so far, of which there must be one at least. The
@@ -43,7 +59,7 @@ func (a *Agent) Learn(ctx context.Context, rounds int) error {
 			return a.trained(s)
 		}
 	}
-	return a.learn(steps...)
+	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: rounds}}), steps...))
 }
 
 // Close ends the background learner, if there is one. The agent still acts, and is sampled and saved; it learns no
@@ -78,29 +94,32 @@ func (a *Agent) Rounds() int {
 // step makes the next snapshot; it leaves the last as it is.
 type step func(*snapshot) (*snapshot, error)
 
-// learn makes all steps, or none.
-func (a *Agent) learn(steps ...step) error {
+// learn makes all steps, or none, which is what the record says. The caller calls wait.
+func (a *Agent) learn(r journal.Record, steps ...step) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	return a.learnLocked(steps...)
+	return a.learnLocked(r, steps...)
 }
 
 // learnLocked is learn where the caller holds a.learning.
-func (a *Agent) learnLocked(steps ...step) error {
+func (a *Agent) learnLocked(r journal.Record, steps ...step) (wait func() error, err error) {
 	if a.closed {
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	s := a.current()
 	for _, next := range steps {
 		made, err := next(s)
 		s.drop()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s = made
 	}
-	a.become(s)
-	return nil
+	wait, err = a.commit(r, func() { a.become(s) })
+	if err != nil {
+		s.drop()
+	}
+	return wait, err
 }
 
 // checkWeight reports a weight that the agent cannot give to a datum.

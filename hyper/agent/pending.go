@@ -43,13 +43,15 @@ type waiting struct {
 
 func (w waiting) id() string { return fmt.Sprintf("%x-%08x", w.number, w.salt) }
 
-// put remembers a decision, and returns its ID.
-func (p *pending) put(number uint64, x []float32, now time.Time) string {
-	w := waiting{number: number, salt: rand.Uint32(), made: now, x: append([]float32(nil), x...)}
+func newWaiting(number uint64, x []float32, now time.Time) waiting {
+	return waiting{number: number, salt: rand.Uint32(), made: now, x: append([]float32(nil), x...)}
+}
+
+// put remembers a decision.
+func (p *pending) put(w waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keep(w)
-	return w.id()
 }
 
 // keep gives a decision its place, where no later one has it.
@@ -127,6 +129,13 @@ func (p *pending) restore(all []waiting, next uint64) {
 	for _, w := range all {
 		p.keep(w)
 	}
+}
+
+// made is the number of the next decision.
+func (p *pending) made() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next
 }
 
 // all returns the decisions that are kept, the oldest first.

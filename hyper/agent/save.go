@@ -36,6 +36,7 @@ type file struct {
 	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
 	Action      *spread      `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
+	Log         *uint64      `json:",omitempty"` // the number of the log's first record after this
 }
 
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
@@ -45,25 +46,33 @@ func (a *Agent) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	s, waiting := a.whole()
+	s, f, waiting := a.whole()
 	defer s.drop()
-	rows, inputs := saving(waiting)
+	var inputs []*tensors.Tensor
+	f.Pending, inputs = saving(waiting)
 	defer free(inputs...)
-	context, action := a.encoder.spreads()
-	return saved.Write(path, file{
-		Format: format, Version: hyper.Version,
-		Config: description, Fingerprint: fingerprint(description),
-		Names: a.names, Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
-		Pending: rows, Context: context, Action: action,
-	}, slices.Concat(s.tensors(), inputs))
+	f.Format, f.Version, f.Config, f.Fingerprint = format, hyper.Version, description, fingerprint(description)
+	if err := a.synced(); err != nil { // a file must not know more than the log has after a loss of power
+		return err
+	}
+	return saved.Write(path, f, slices.Concat(s.tensors(), inputs))
 }
 
-// whole holds the agent's state, and returns the decisions that it remembers, as they were at one time; the caller drops
-// the state.
-func (a *Agent) whole() (*snapshot, []waiting) {
+// whole holds the agent's state, and returns what else a file has, with the decisions that the agent remembers, as all
+// of them were at one time; the caller drops the state.
+func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	return a.current(), a.pending.all()
+	a.committing.Lock()
+	defer a.committing.Unlock()
+	s, f := a.current(), file{Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
+	f.Data, f.Rounds = s.data, s.rounds
+	f.Context, f.Action = a.encoder.spreads()
+	if a.log != nil {
+		next := a.log.Next()
+		f.Log, f.Decisions = &next, a.pending.made() // decisions that are not in the log may be made again
+	}
+	return s, f, a.pending.all()
 }
 
 // Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
@@ -74,33 +83,34 @@ func (a *Agent) whole() (*snapshot, []waiting) {
 // functions, which cannot be compared: what they draw, the agent's initial parameters and prior, is compared instead.
 // Of other functions nothing is.
 func Load(c Config, path string) (*Agent, error) {
-	a, err := load(c.withDefaults(), path)
+	a, _, err := load(c.withDefaults(), path)
 	if err != nil {
 		return nil, fmt.Errorf("loading %s: %w", path, err)
 	}
+	a.start()
+	a.background.wake()
 	return a, nil
 }
 
-func load(c Config, path string) (*Agent, error) {
-	var f file
+// load is Load without the background learner, with what the file says beside the state.
+func load(c Config, path string) (a *Agent, f file, err error) {
 	if err := saved.Read(path, &f, nil); err != nil {
-		return nil, err
+		return nil, f, err
 	}
 	if err := f.check(c); err != nil {
-		return nil, err
+		return nil, f, err
 	}
-	a, err := newAgent(c)
-	if err != nil {
-		return nil, err
+	if a, err = newAgent(c); err != nil {
+		return nil, f, err
 	}
 	var state []*tensors.Tensor
 	if err := saved.Read(path, &f, &state); err != nil {
-		return nil, err
+		return nil, f, err
 	}
 	waiting, err := a.accepts(f, &state)
 	if err != nil {
 		free(state...)
-		return nil, err
+		return nil, f, err
 	}
 	s := newSnapshot(state)
 	s.data, s.rounds = f.Data, f.Rounds
@@ -109,7 +119,7 @@ func load(c Config, path string) (*Agent, error) {
 		s, err = a.resized(last, rows)
 		last.drop()
 		if err != nil {
-			return nil, err
+			return nil, f, err
 		}
 	}
 	a.become(s)
@@ -117,9 +127,7 @@ func load(c Config, path string) (*Agent, error) {
 	a.decisions.Store(f.Decisions)
 	a.samples.Store(f.Samples)
 	a.pending.restore(waiting, f.Decisions)
-	a.start()
-	a.background.wake()
-	return a, nil
+	return a, f, nil
 }
 
 // check compares a file with a configuration.

@@ -153,37 +153,34 @@ func (l *Log) wait(b *pebble.Batch) error {
 	return nil
 }
 
-// All returns the records from a number on, with their numbers. It ends with the last record that was there when it
+// All returns the records from a number on. It ends with the last record that was there when it
 // began, or with an error: one that wraps ErrDamaged where a record is not what was written.
-func (l *Log) All(from uint64) iter.Seq2[uint64, Result] {
-	return func(yield func(uint64, Result) bool) {
+func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
 		i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
 		if err != nil {
-			yield(from, Result{Err: err})
+			yield(journal.Record{Number: from}, err)
 			return
 		}
 		defer i.Close()
 		for ok := i.First(); ok; ok = i.Next() {
 			number := binary.BigEndian.Uint64(i.Key()[1:])
 			r, err := journal.Decode(i.Value())
-			if err != nil {
+			if r.Number = number; err != nil {
 				err = fmt.Errorf("record %d: %w", number, err)
 			}
-			if !yield(number, Result{r, err}) || err != nil {
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
 		if err := i.Error(); err != nil {
-			yield(0, Result{Err: err})
+			yield(journal.Record{}, err)
 		}
 	}
 }
 
-// Result is a record, or why there is none.
-type Result struct {
-	journal.Record
-	Err error
-}
+// Sync returns when all records are on the disk, whatever Options.Sync says.
+func (l *Log) Sync() error { return l.db.LogData(nil, pebble.Sync) }
 
 // Next is the number that the next record gets: how many there have been.
 func (l *Log) Next() uint64 {

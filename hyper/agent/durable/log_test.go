@@ -71,11 +71,12 @@ func put(l *Log, all ...journal.Record) (uint64, error) {
 
 func kept(t *testing.T, l *Log, from uint64) (out []journal.Record) {
 	t.Helper()
-	for number, r := range l.All(from) {
-		if r.Err != nil {
-			t.Fatalf("record %d: %v", number, r.Err)
+	for r, err := range l.All(from) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		out = append(out, r.Record)
+		r.Number = 0
+		out = append(out, r)
 	}
 	return out
 }
@@ -126,15 +127,15 @@ func TestPowerLoss(t *testing.T) {
 
 		again := must.M1(Open("log", Options{Log: silent, fs: after}))
 		last := uint64(0)
-		for number, r := range again.All(0) {
-			if r.Err != nil || number != last {
-				t.Fatalf("seed %d: record %d of %d: %v", seed, number, last, r.Err)
+		for r, err := range again.All(0) {
+			if err != nil || r.Number != last {
+				t.Fatalf("seed %d: record %d of %d: %v", seed, r.Number, last, err)
 			}
 			last++
-			if id, ok := known[number]; ok && r.Feedback.ID != id {
-				t.Errorf("seed %d: record %d is %s, not %s", seed, number, r.Feedback.ID, id)
+			if id, ok := known[r.Number]; ok && r.Feedback.ID != id {
+				t.Errorf("seed %d: record %d is %s, not %s", seed, r.Number, r.Feedback.ID, id)
 			}
-			delete(known, number)
+			delete(known, r.Number)
 		}
 		if len(known) > 0 {
 			t.Errorf("seed %d: of %d acknowledged records %d are lost", seed, before, len(known))

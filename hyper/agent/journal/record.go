@@ -13,7 +13,8 @@ import (
 
 // Record is an entry of the log: exactly one of its pointers is set.
 type Record struct {
-	Time     int64 // Unix time in nanoseconds
+	Number   uint64 // its place in the log, counted from 0; the log gives it
+	Time     int64  // Unix time in nanoseconds
 	Decision *Decision
 	Feedback *Feedback
 	Datum    *Datum
