@@ -52,6 +52,7 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("hyper_data", "Rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
 		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
+		gauge("hyper_log_records", "Records that the log has had.", func(served) float64 { return float64(s.log.Next()) }),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
 			if a.LearnerError() != nil {
 				return 1

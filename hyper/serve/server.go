@@ -13,18 +13,24 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Options say how an agent is served. Zeros are defaults.
 type Options struct {
 	Spec Spec
-	// Dir is where the agent is saved, and where it is found again; it is made if it is not there.
+	// Dir is where the agent is saved, with its log, and where it is found again; it is made if it is not there.
 	Dir string
+	// Sync says when the log is on the disk; 0 is durable.Each. KeepLog is the age at which records that the agent's file
+	// has are dropped from it, when the agent is saved; 0 keeps all.
+	Sync    durable.Sync
+	KeepLog time.Duration
 	// Token is what clients must send as `Authorization: Bearer TOKEN`; "" lets all in.
 	Token string
 
@@ -48,6 +54,9 @@ func (o Options) validate() error {
 	if o.MostBytes < 1 {
 		errs = append(errs, fmt.Errorf("MostBytes must be at least 1, got %d", o.MostBytes))
 	}
+	if o.KeepLog < 0 {
+		errs = append(errs, fmt.Errorf("KeepLog must not be negative, got %v", o.KeepLog))
+	}
 	if o.Dir == "" {
 		errs = append(errs, errors.New("Dir is missing: where is the agent to be saved?"))
 	}
@@ -60,6 +69,7 @@ type Server struct {
 	metrics *metrics
 	limit   *rate.Limiter // nil is none
 	recent  recent
+	log     *durable.Log
 	saving  sync.Mutex
 
 	swap sync.RWMutex // requests read the agent, Reload changes it
@@ -78,9 +88,9 @@ func (s *Server) agent() (a served, done func()) {
 	return s.now, s.swap.RUnlock
 }
 
-// New returns a server of the agent that was saved in the folder, or of a new one. It compiles what decisions and
-// rewards run, so that the first request does not wait for that. The error joins what is wrong with the options or the
-// Spec.
+// New returns a server of the agent that was saved in the folder, with what its log has since, or of a new one: what
+// a server has answered is there, however the server ended. New compiles what decisions and rewards run, so that the
+// first request does not wait for that. The error joins what is wrong with the options or the Spec.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -94,8 +104,11 @@ func New(o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if s.now, err = s.open(o.Spec, c); err != nil {
+	if s.log, err = durable.Open(filepath.Join(o.Dir, "log"), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
 		return nil, err
+	}
+	if s.now, err = s.open(o.Spec, c); err != nil {
+		return nil, errors.Join(err, s.log.Close())
 	}
 	if o.Rate > 0 {
 		s.limit = rate.NewLimiter(rate.Limit(o.Rate), int(max(o.Rate, 1)))
@@ -104,16 +117,10 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// open loads the agent from its file, or makes it where there is none, and compiles what it runs.
+// open opens the agent from its file and log, and compiles what it runs.
 func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 	out.spec = spec
-	switch _, err = os.Stat(s.file()); {
-	case err == nil:
-		out.Agent, err = agent.Load(c, s.file())
-	case errors.Is(err, os.ErrNotExist):
-		out.Agent, err = agent.New(c)
-	}
-	if err == nil {
+	if out.Agent, err = agent.Open(c, s.file(), s.log); err == nil {
 		err = out.Warmup(max(len(spec.Arms), 1))
 	}
 	return out, err
@@ -132,13 +139,19 @@ func (s *Server) Reload(spec Spec) error {
 	if err := s.save(s.now); err != nil {
 		return err
 	}
+	s.now.Close() // its learner must write nothing to the log beside the next agent's
 	next, err := s.open(spec, c)
-	if err != nil {
-		return err
+	if err == nil {
+		s.now = next
+		return nil
 	}
-	s.now.Close()
-	s.now = next
-	return nil
+	c, again := s.now.spec.Config()
+	if again == nil {
+		if next, again = s.open(s.now.spec, c); again == nil {
+			s.now = next
+		}
+	}
+	return errors.Join(err, again)
 }
 
 // file is where the agent is saved.
@@ -154,15 +167,19 @@ func (s *Server) Save() error {
 func (s *Server) save(a served) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	return a.Save(s.file())
+	before := s.log.Next()
+	if err := a.Save(s.file()); err != nil || s.options.KeepLog == 0 {
+		return err
+	}
+	return s.log.Trim(time.Now().Add(-s.options.KeepLog), before)
 }
 
-// Close ends training and saves the agent. Decisions are still made, but rewards refused.
+// Close ends training, saves the agent and closes its log. Requests must have ended.
 func (s *Server) Close() error {
 	a, done := s.agent()
 	defer done()
 	a.Close()
-	return s.save(a)
+	return errors.Join(s.save(a), s.log.Close())
 }
 
 // Handler answers requests: see openapi.json.
@@ -194,6 +211,9 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 	h := &Health{Status: "ok", Data: a.Size(), Rounds: a.Rounds()}
 	if err := a.LearnerError(); err != nil {
 		h.Status, h.Error = "not learning", err.Error()
+	}
+	if err := s.log.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w; a restart goes on from what is safe", agent.ErrLog, err)
 	}
 	return h, nil
 }

@@ -287,6 +287,10 @@ func TestServerRestarts(t *testing.T) {
 	if n := again.now.Size(); n != 5 {
 		t.Errorf("%d data", n)
 	}
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "lock") {
+		t.Errorf("two servers of one folder: %v", err)
+	}
+	must.M(again.Close())
 	o.Spec.Seed = 3
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another configuration: Seed") {
 		t.Errorf("another Spec: %v", err)

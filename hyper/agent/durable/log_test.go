@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -53,7 +54,7 @@ func TestLog(t *testing.T) {
 		must.M(l.Close())
 	}
 	l := must.M1(Open(dir, Options{Log: silent}))
-	must.M(l.Drop(4))
+	must.M(l.Trim(time.Now(), 4))
 	if got := kept(t, l, 0); !reflect.DeepEqual(got, all[4:]) {
 		t.Errorf("after Drop: %+v", got)
 	}

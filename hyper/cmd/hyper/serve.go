@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/agent/durable"
+	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
@@ -27,6 +29,7 @@ type service struct {
 	tokenFile string
 	tls       serve.TLS
 	saveEvery time.Duration
+	sync      string
 }
 
 func serveCommand() *cobra.Command {
@@ -36,7 +39,8 @@ func serveCommand() *cobra.Command {
 		Short: "Serve an agent over HTTP: it decides, learns from rewards, and is saved",
 		Long: "Serve an agent over HTTP and JSON. FILE.json says what there is to choose from, and which learner chooses; " +
 			"hyper/serve/README.md has examples. /openapi.json is the API, / a page that shows what the agent does. " +
-			"SIGTERM ends it when the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew.",
+			"What it answers is in its log on the disk first, so that nothing is lost however it ends. SIGTERM ends it when " +
+			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew.",
 		Args: argument("FILE.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			v.file = args[0]
@@ -45,7 +49,11 @@ func serveCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; other than loopback it needs a token or certificates")
-	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, and found again")
+	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, with its log, and found again")
+	f.StringVar(&v.sync, "sync", durable.Each.String(), "when the log is on the disk: "+
+		"each answer waits for it, grouped (for up to 2 ms, with others), or none (the system's time)")
+	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which what the agent has learned from leaves the log; "+
+		"0 is never, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
 	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
@@ -68,6 +76,9 @@ func (v *service) run(ctx context.Context) error {
 		return err
 	}
 	if v.options.Token, err = readToken(v.tokenFile); err != nil {
+		return err
+	}
+	if v.options.Sync, err = syncOf(v.sync); err != nil {
 		return err
 	}
 	secure, err := v.tls.Config()
@@ -149,6 +160,16 @@ func (v *service) stop(h *http.Server, s *serve.Server) error {
 	}
 	v.options.Log.Info("saved, and stopped", "dir", v.options.Dir)
 	return nil
+}
+
+// syncOf is the one of a name.
+func syncOf(name string) (durable.Sync, error) {
+	for _, s := range enum.All[durable.Sync]() {
+		if s.String() == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("--sync must be each, grouped or none, got %q", name)
 }
 
 // readToken reads a token from a file; "" is none.
