@@ -104,7 +104,7 @@ func New(o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if s.log, err = durable.Open(filepath.Join(o.Dir, "log"), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
+	if s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
 		return nil, err
 	}
 	if s.now, err = s.open(o.Spec, c); err != nil {
@@ -120,8 +120,14 @@ func New(o Options) (*Server, error) {
 // open opens the agent from its file and log, and compiles what it runs.
 func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 	out.spec = spec
-	if out.Agent, err = agent.Open(c, s.file(), s.log); err == nil {
+	if err = checkFolder(s.options.Dir, spec); err == nil {
+		out.Agent, err = agent.Open(c, s.file(), s.log)
+	}
+	if err == nil {
 		err = out.Warmup(max(len(spec.Arms), 1))
+	}
+	if err == nil {
+		err = leave(s.options.Dir, spec)
 	}
 	return out, err
 }
@@ -154,8 +160,14 @@ func (s *Server) Reload(spec Spec) error {
 	return errors.Join(err, again)
 }
 
+// agentFile is where the agent is saved, and logFolder its log.
+const (
+	agentFile = "agent"
+	logFolder = "log"
+)
+
 // file is where the agent is saved.
-func (s *Server) file() string { return filepath.Join(s.options.Dir, "agent") }
+func (s *Server) file() string { return filepath.Join(s.options.Dir, agentFile) }
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {

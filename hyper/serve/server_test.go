@@ -335,6 +335,11 @@ func TestServerReloads(t *testing.T) {
 	if err := c.server.Reload(other); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Error(err)
 	}
+	other = pages
+	other.Arms = []string{"new", "old"}
+	if err := c.server.Reload(other); err == nil || !strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
+		t.Error(err)
+	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
 	if n := c.server.now.Size(); n != 2 {
 		t.Errorf("%d data", n)

@@ -130,7 +130,11 @@ func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error
 		}
 	}
 	// Pebble commits batches in the order in which they are applied, and syncs those that wait together.
-	if err := l.db.ApplyNoSyncWait(b, l.write); err != nil {
+	apply := l.db.ApplyNoSyncWait
+	if !l.write.Sync {
+		apply = l.db.Apply
+	}
+	if err := apply(b, l.write); err != nil {
 		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 		return 0, nil, l.failed
 	}

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"

@@ -70,7 +70,7 @@ func newCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
-		calibrateCommand(), benchCommand(), serveCommand(), doctorCommand(),
+		calibrateCommand(), benchCommand(), serveCommand(), replayCommand(), evaluateCommand(), doctorCommand(),
 		versionCommand(), workerCommand())
 	return root
 }

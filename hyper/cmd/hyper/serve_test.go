@@ -120,6 +120,86 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// The log of a server teaches another agent, and tells how it would have done: with rewards that are 1 for arm b alone,
+// one that has learned of them does better than the log, and one that takes each arm alike does not.
+func TestReplayAndEvaluate(t *testing.T) {
+	dir := t.TempDir()
+	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "other")
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.M(os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	file := write("random.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}, "floor": 1}`)
+	better := write("better.json", `{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 5}}`)
+	s := startService(t, data, file, "--sync", "none")
+	for i := range 300 {
+		_, d := s.post("/v1/decide", "", fmt.Sprintf(`{"context": {"x": %d}}`, i%5))
+		if i%10 < 9 {
+			s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": %v}`, d["id"], d["action"]))
+		}
+	}
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	evaluate := func(more ...string) (e serve.Evaluation) {
+		status, out, stderr := call(t, append([]string{"evaluate", data, "--json"}, more...)...)
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		must.M(json.Unmarshal([]byte(out), &e))
+		return e
+	}
+	e := evaluate("--agent", better)
+	if e.Decisions != 300 || e.Rewarded != 270 || e.LearnedOf != 150 || e.Evaluated != 135 || len(e.Estimators) != 5 {
+		t.Errorf("%+v", e)
+	}
+	own := e.Estimators[0]
+	for _, v := range e.Estimators[1:] {
+		if v.Refused != "" || v.Value < 0.9 || v.Lower < own.Upper || v.Upper > 1.3 {
+			t.Errorf("%+v; the log itself: %+v", v, own)
+		}
+	}
+	for _, v := range evaluate().Estimators { // the folder's own agent takes arms at random
+		if v.Refused != "" || v.Lower > 0.5 || v.Upper < 0.5 {
+			t.Errorf("%+v", v)
+		}
+	}
+	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
+		t.Errorf("%+v", e)
+	}
+	if status, out, stderr := call(t, "evaluate", data, "--agent", better); status != 0 || !strings.Contains(out, "doubly-robust") {
+		t.Errorf("%d %s %s", status, out, stderr)
+	}
+	if status, out, stderr := call(t, "replay", data, "--agent", better, "--to", to); status != 0 ||
+		!strings.Contains(out, "learned from 270 rewards") {
+		t.Errorf("%d %s %s", status, out, stderr)
+	}
+	s = startService(t, to, better)
+	count := 0.0
+	for range 20 {
+		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
+		count += d["action"].(float64)
+	}
+	if count < 18 {
+		t.Errorf("arm b was taken %v times of 20", count)
+	}
+	for want, args := range map[string][]string{
+		"is no folder of hyper serve":         {"evaluate", dir},
+		"arms must be as in the folder":       {"evaluate", data, "--agent", write("c.json", `{"arms": ["b", "a"], "context": {"names": ["x"]}}`)},
+		"must be between 0 and 1":             {"evaluate", data, "--learn", "1"},
+		"--to must be a folder that is not":   {"replay", data, "--to", data},
+		"takes one argument, DIR":             {"replay"},
+		`context must be as in the folder, [`: {"replay", data, "--to", dir + "/x", "--agent", write("d.json", `{"arms": ["a", "b"]}`)},
+		"Options.Level must be between":       {"evaluate", data, "--level", "2"},
+	} {
+		status, _, stderr := call(t, args...)
+		if status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%q: %d %s, want %q", args, status, stderr, want)
+		}
+	}
+}
+
 // Flags and files that are wrong are refused, with the exit status of bad input.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
@@ -145,6 +225,8 @@ func TestServeRefuses(t *testing.T) {
 		"HOST:PORT":                           {good, "--listen", "8080"},
 		"--save-every must not be negative":   {good, "--save-every", "-1s"},
 		"TLS needs a certificate and its key": {good, "--tls-cert", "a.pem"},
+		"--sync must be each, grouped":        {good, "--sync", "some"},
+		"KeepLog must not be negative":        {good, "--keep-log", "-1h"},
 		"one word, the token":                 {good, "--token-file", write("empty", "\n")},
 		"MostActions must be at least 1":      {good, "--max-actions", "-1"},
 	} {

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/agent/offpolicy"
+)
+
+// Evaluation is how an agent would have done on the decisions of another's log.
+type Evaluation struct {
+	Decisions  int         `json:"decisions"`  // of the log
+	Rewarded   int         `json:"rewarded"`   // of these, with a reward
+	LearnedOf  int         `json:"learned_of"` // the first decisions, whose rewards the agent has learned from
+	Evaluated  int         `json:"evaluated"`  // of the others, those with a reward
+	Estimators []Estimated `json:"estimators"`
+}
+
+// Estimated is the mean reward of a decision by one estimator, or why there is none.
+type Estimated struct {
+	Name          string  `json:"name"` // the first is the log itself: what its agent had
+	Value         float64 `json:"value"`
+	Lower         float64 `json:"lower"` // of the interval
+	Upper         float64 `json:"upper"`
+	EffectiveSize float64 `json:"effective_size"`
+	Refused       string  `json:"refused,omitempty"`
+}
+
+// EvaluateOptions say how an agent is evaluated. Zeros are defaults.
+type EvaluateOptions struct {
+	// Learn is the share of the decisions, the first ones, that the agent learns from before it is evaluated on the
+	// others, where it learns no more; 0 is 0.5.
+	Learn float64
+	// Missing is the reward of a decision that got none; nil leaves these out, and the estimates are of the others.
+	Missing *float64
+	// Functions are drawn from the belief for the reward model of the doubly robust estimators; 0 is 64.
+	Functions int
+	Offpolicy offpolicy.Options
+}
+
+func (o EvaluateOptions) withDefaults() EvaluateOptions {
+	o.Learn = cmp.Or(o.Learn, 0.5)
+	o.Functions = cmp.Or(o.Functions, functions)
+	return o
+}
+
+// Evaluate tells from the log of one agent how another, of a Spec with the same names and features, would have done:
+// see package offpolicy. open returns the log's records, and is called three times.
+//
+// The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused.
+func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOptions) (*Evaluation, error) {
+	o = o.withDefaults()
+	if !(o.Learn > 0 && o.Learn < 1) {
+		return nil, fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
+	}
+	if o.Functions < 1 {
+		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
+	}
+	rewards, decided, err := outcomes(open())
+	if err != nil {
+		return nil, err
+	}
+	out := &Evaluation{Decisions: len(decided), Rewarded: len(rewards), LearnedOf: int(o.Learn * float64(len(decided)))}
+	if len(decided) < 2 {
+		return nil, fmt.Errorf("the log has %d decisions: there is nothing to evaluate", len(decided))
+	}
+	split := decided[out.LearnedOf]
+	a, err := Replay(ctx, open(), spec, split)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var target, own []offpolicy.Sample
+	for r, err := range open() {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if r.Decision == nil || r.Number < split {
+			continue
+		}
+		y, ok := rewards[r.Decision.ID]
+		if !ok && o.Missing != nil {
+			y, ok = *o.Missing, true
+		}
+		if !ok {
+			continue
+		}
+		s, logged, err := sampled(ctx, a, r.Decision, y, o.Functions)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", r.Number, err)
+		}
+		target, own = append(target, s), append(own, logged)
+	}
+	out.Evaluated = len(target)
+	return out, out.estimate(target, own, o.Offpolicy)
+}
+
+// estimate fills in what the estimators say of the agent and of the log itself.
+func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Options) error {
+	itself, err := estimated("the log itself", own, offpolicy.IPS{}, o)
+	e.Estimators = []Estimated{itself}
+	for _, by := range []offpolicy.Estimator{offpolicy.SNIPS{}, offpolicy.DoublyRobust{}, offpolicy.Switch{}, offpolicy.IPS{}} {
+		one, wrong := estimated(by.String(), target, by, o)
+		e.Estimators, err = append(e.Estimators, one), cmp.Or(err, wrong)
+	}
+	return err
+}
+
+// outcomes are the rewards of decisions by ID, and the record numbers of the decisions.
+func outcomes(records Records) (rewards map[string]float64, decided []uint64, err error) {
+	rewards, there := map[string]float64{}, map[string]bool{}
+	for r, err := range records {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case r.Decision != nil:
+			decided = append(decided, r.Number)
+			there[r.Decision.ID] = true
+		case r.Feedback != nil && there[r.Feedback.ID]: // others are of decisions that the log has dropped
+			rewards[r.Feedback.ID] = float64(r.Feedback.Reward)
+		}
+	}
+	return rewards, decided, nil
+}
+
+// sampled is a decision of the log with what the agent would have done, and with what the log's own did.
+func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64, functions int) (
+	target, own offpolicy.Sample, err error) {
+	m := agent.Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
+	would, err := a.Decide(ctx, m)
+	if err != nil {
+		return target, own, err
+	}
+	x, err := a.Inputs(m)
+	if err != nil {
+		return target, own, err
+	}
+	values, err := a.Sample(x, functions)
+	if err != nil {
+		return target, own, err
+	}
+	means := make([]float32, len(values[0]))
+	for _, f := range values {
+		for i, v := range f {
+			means[i] += v / float32(functions)
+		}
+	}
+	if target, err = offpolicy.NewSample(d.Action, y, d.Probabilities, would.Probabilities, means); err != nil {
+		return target, own, err
+	}
+	own, err = offpolicy.NewSample(d.Action, y, d.Probabilities, d.Probabilities, nil)
+	return target, own, err
+}
+
+// estimated is an estimate, or why there is none. The error is that of options.
+func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimated, error) {
+	v, err := offpolicy.Evaluate(samples, e, o)
+	for _, refusal := range []error{offpolicy.ErrNoOverlap, offpolicy.ErrTooFew, offpolicy.ErrMeanWeight} {
+		if errors.Is(err, refusal) {
+			return Estimated{Name: name, Refused: err.Error()}, nil
+		}
+	}
+	return Estimated{Name: name, Value: v.Value, Lower: v.Lower, Upper: v.Upper, EffectiveSize: v.EffectiveSize}, err
+}
