@@ -69,11 +69,19 @@ type Server struct {
 	metrics *metrics
 	limit   *rate.Limiter // nil is none
 	recent  recent
-	log     *durable.Log
+	log     keeper
 	saving  sync.Mutex
 
 	swap sync.RWMutex // requests read the agent, Reload changes it
 	now  served
+}
+
+// keeper is a durable.Log.
+type keeper interface {
+	agent.Journal
+	Err() error
+	Trim(before time.Time, number uint64) error
+	Close() error
 }
 
 // served is an agent with the Spec that it is of.
