@@ -52,6 +52,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
+	s.calib.decided(a.Agent, m, d)
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil
 }

@@ -25,6 +25,8 @@ type Diagnostics struct {
 	Spread float64 `json:"spread"`
 	// Drift is how far training has moved the parameters: see agent.Agent.Drift.
 	Drift float64 `json:"drift"`
+	// Calibration is missing until some rewards have been foretold.
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // functions is how many Diagnostics draw.
@@ -63,7 +65,7 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 	defer done()
 	menus, actions := s.recent.all()
 	drift, err := a.Drift()
-	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift}
+	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Calibration: s.calib.result()}
 	if err != nil || len(menus) == 0 {
 		return out, err
 	}

@@ -2,9 +2,11 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/janpfeifer/must"
 
@@ -19,6 +21,44 @@ var errDisk = errors.New("no space left on device")
 func (broken) Append(...journal.Record) (uint64, func() error, error) { return 0, nil, errDisk }
 func (broken) Sync() error                                            { return errDisk }
 func (broken) Err() error                                             { return errDisk }
+
+// The rewards of ten decisions are compared with what the agent foretold before them: here it learned that all are 1,
+// and then they are far from that.
+func TestServerCalibration(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	if _, d := c.send("GET", "/v1/diagnostics", ""); d["calibration"] != nil {
+		t.Errorf("nothing has been foretold: %v", d)
+	}
+	ten := func(y float64) {
+		var ids []any
+		for i := range 10 {
+			ids = append(ids, c.decide(fmt.Sprintf(`{"context": {"age": %d}}`, 20+i))["id"])
+		}
+		for i, id := range ids {
+			c.reward(id, y+float64(i%3)/10)
+		}
+	}
+	for i := range 10 {
+		ten(1)
+		c.server.calib.working.Wait()
+		if i == 0 {
+			c.server.calib.mu.Lock()
+			c.server.calib.rest = time.Now().Add(time.Hour)
+			c.server.calib.mu.Unlock()
+		}
+	}
+	_, before := c.send("GET", "/v1/diagnostics", "")
+	c.server.calib.mu.Lock()
+	c.server.calib.rest, c.server.calib.next = time.Time{}, 0
+	c.server.calib.mu.Unlock()
+	ten(9)
+	c.server.calib.working.Wait()
+	_, after := c.send("GET", "/v1/diagnostics", "")
+	b, a := before["calibration"].(map[string]any), after["calibration"].(map[string]any)
+	if b["rewards"] != 10.0 || a["rewards"] != 10.0 || a["tenths"].([]any)[9] != 10.0 || a["surprise"].(float64) < 10 {
+		t.Errorf("%v, and of rewards far from what they were %v", b, a)
+	}
+}
 
 // A log that takes no more makes requests fail with 503, and health too, so that the server is started again.
 func TestServerLogFails(t *testing.T) {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -48,11 +49,23 @@ func newMetrics(s *Server) *metrics {
 			return f(a)
 		})
 	}
+	calibration := func(name, help string, f func(*Calibration) float64) prometheus.Collector {
+		return gauge(name, help, func(served) float64 {
+			if c := s.calib.result(); c != nil {
+				return f(c)
+			}
+			return math.NaN() // nothing has been foretold yet
+		})
+	}
 	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("hyper_data", "Rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
 		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
 		gauge("hyper_log_records", "Records that the log has had.", func(served) float64 { return float64(s.log.Next()) }),
+		calibration("hyper_calibration_surprise", "How much less likely a reward was than expected, in nats.",
+			func(c *Calibration) float64 { return c.Surprise }),
+		calibration("hyper_calibration_joint", "How much more likely two rewards in a row were together than expected, in nats.",
+			func(c *Calibration) float64 { return c.Joint }),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
 			if a.LearnerError() != nil {
 				return 1

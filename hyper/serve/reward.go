@@ -77,6 +77,9 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
+	if err == nil {
+		s.calib.rewarded(f.ID, *f.Reward)
+	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
 	return err
 }

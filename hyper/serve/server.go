@@ -69,6 +69,7 @@ type Server struct {
 	metrics *metrics
 	limit   *rate.Limiter // nil is none
 	recent  recent
+	calib   calibrating
 	log     keeper
 	saving  sync.Mutex
 
@@ -153,6 +154,7 @@ func (s *Server) Reload(spec Spec) error {
 	if err := s.save(s.now); err != nil {
 		return err
 	}
+	s.calib.end()
 	s.now.Close() // its learner must write nothing to the log beside the next agent's
 	next, err := s.open(spec, c)
 	if err == nil {
@@ -199,6 +201,7 @@ func (s *Server) Close() error {
 	a, done := s.agent()
 	defer done()
 	a.Close()
+	s.calib.end()
 	return errors.Join(s.save(a), s.log.Close())
 }
 

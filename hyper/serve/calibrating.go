@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// Calibration tells how well the agent foretold the last rewards, before it learned from any of them: see
+// agent.Calibration. Of a calibrated agent the tenths are alike, and the other two about 0.
+type Calibration struct {
+	Rewards int `json:"rewards"` // that the numbers are of: the last, at most 1,000
+	// Tenths are how many rewards fell into each tenth of what was foretold, the lowest first.
+	Tenths [10]int `json:"tenths"`
+	// Surprise is how much less likely a reward was than the agent expects of what it foretells, in nats; Joint how much
+	// more two rewards in a row were so together than expected.
+	Surprise float64 `json:"surprise"`
+	Joint    float64 `json:"joint"`
+}
+
+// calibrating foretells groups of decisions: each by what the agent believed before the first of them.
+type calibrating struct {
+	mu    sync.Mutex
+	group *group    // that is being filled, or waits for rewards
+	rest  time.Time // no group begins before
+	ring  [100]agent.Calibration
+	next  int
+
+	working sync.WaitGroup // groups that are foretold
+}
+
+// group are decisions in a row.
+type group struct {
+	of      *agent.Agent
+	belief  *agent.Snapshot
+	ids     []string
+	x       [][]float32
+	rewards map[string]float32
+	age     int // decisions since the first
+}
+
+// The decisions of a group, how many decisions it waits for their rewards, and the time to the next, which keeps the
+// work small beside that of the requests.
+const (
+	inGroup  = 10
+	patience = 1000
+	between  = time.Second
+)
+
+// decided adds a decision to the group, or begins one.
+func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.group; g != nil && g.of != a {
+		c.drop()
+	}
+	if c.group == nil && time.Now().Before(c.rest) {
+		return
+	}
+	if c.group == nil {
+		c.group = &group{of: a, belief: a.Snapshot(), rewards: map[string]float32{}}
+	}
+	g := c.group
+	if g.age++; len(g.ids) < inGroup {
+		x, err := a.Inputs(m)
+		if err != nil || x == nil && m.Actions != nil {
+			return
+		}
+		input := []float32{float32(d.Action)}
+		if x != nil {
+			input = x[d.Action]
+		}
+		g.ids, g.x = append(g.ids, d.ID), append(g.x, input)
+	}
+	if g.age > patience {
+		c.close()
+	}
+}
+
+// rewarded notes a reward.
+func (c *calibrating) rewarded(id string, y float32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.group
+	if g == nil {
+		return
+	}
+	for _, own := range g.ids {
+		if _, again := g.rewards[id]; own == id && !again {
+			g.rewards[id] = y
+		}
+	}
+	if len(g.rewards) == inGroup {
+		c.close()
+	}
+}
+
+// drop forgets the group.
+func (c *calibrating) drop() {
+	if c.group != nil {
+		c.group.belief.Close()
+		c.group = nil
+	}
+}
+
+// end forgets the group, and waits for those that are foretold.
+func (c *calibrating) end() {
+	c.mu.Lock()
+	c.drop()
+	c.mu.Unlock()
+	c.working.Wait()
+}
+
+// close compares the group's rewards with what was foretold, beside the requests.
+func (c *calibrating) close() {
+	g := c.group
+	c.group, c.rest = nil, time.Now().Add(between)
+	var x [][]float32
+	var y []float32
+	for i, id := range g.ids {
+		if v, ok := g.rewards[id]; ok {
+			x, y = append(x, g.x[i]), append(y, v)
+		}
+	}
+	c.working.Go(func() {
+		defer g.belief.Close()
+		if len(y) < 2 {
+			return
+		}
+		one, err := g.belief.Calibrate(x, y)
+		if err != nil {
+			return // a loss without a distribution of rewards
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ring[c.next%len(c.ring)] = one
+		c.next++
+	})
+}
+
+// result is nil where nothing has been foretold yet.
+func (c *calibrating) result() *Calibration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(c.next, len(c.ring))
+	if n == 0 {
+		return nil
+	}
+	out := &Calibration{}
+	for _, one := range c.ring[:n] {
+		out.Rewards += one.Responses
+		for _, u := range one.PIT {
+			out.Tenths[min(max(int(10*u), 0), 9)]++
+		}
+		out.Surprise += (one.ExpectedMarginal - one.Marginal) / float64(n)
+		out.Joint += (one.Joint - one.ExpectedJoint) / float64(n)
+	}
+	return out
+}
