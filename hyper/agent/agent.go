@@ -47,6 +47,8 @@ type Agent struct {
 	pending            pending
 	background         *background // nil where there is none
 	programs           programs    // of Act and Sample
+	fixed              fixedParts
+	programsOnly       bool // for tests: decisions are made by programs
 }
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.

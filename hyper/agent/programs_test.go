@@ -32,6 +32,13 @@ func ensemble(on string, p explore.Policy, b hyper.BaseModel) *Agent {
 	}))
 }
 
+// decideBy decides by a program, with actions padded to a size.
+func (a *Agent) decideBy(x [][]float32, size int, number uint64) (Decision, error) {
+	belief := a.belief()
+	defer belief.drop()
+	return a.decide(belief, x, size, number)
+}
+
 func someInputs(n int) [][]float32 {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := make([][]float32, n)
@@ -54,9 +61,9 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 				}
 				a, x := ensemble(on, p, line), someInputs(5)
 				for number := range uint64(6) {
-					want := must.M1(a.decide(x, 5, number))
+					want := must.M1(a.decideBy(x, 5, number))
 					for _, size := range []int{6, 16} {
-						got := must.M1(a.decide(x, size, number))
+						got := must.M1(a.decideBy(x, size, number))
 						if len(got.Probabilities) != 5 || got.Action != want.Action {
 							t.Fatalf("%s, %s: %v padded to %d, %v without", name, on, got, size, want)
 						}
@@ -110,7 +117,7 @@ func (c counted) Gram(x *Node) *Node {
 func TestFewProgramsAreKept(t *testing.T) {
 	built := 0
 	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
-	built = 0
+	a.programsOnly, built = true, 0
 	for n := 1; n <= 100; n++ {
 		must.M1(a.Act(context.Background(), someInputs(n)))
 		must.M1(a.Act(context.Background(), someInputs(n)))
@@ -137,6 +144,7 @@ func TestWarmup(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		built := 0
 		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}), ensemble(on, nil, base.Linear{Features: 2})
+		warm.programsOnly = true
 		must.M(warm.Warmup(3, 5))
 		before := built
 		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {

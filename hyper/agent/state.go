@@ -49,11 +49,12 @@ type snapshot struct {
 	state  []*shared // in the order of Agent.names
 	data   contents
 	rounds int // of SGD steps so far
+	host   *host
 }
 
 // newSnapshot holds new tensors.
 func newSnapshot(state []*tensors.Tensor) *snapshot {
-	s := &snapshot{state: make([]*shared, len(state))}
+	s := &snapshot{state: make([]*shared, len(state)), host: new(host)}
 	for i, t := range state {
 		s.state[i] = (&shared{Tensor: t}).hold()
 	}
@@ -62,7 +63,10 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds}
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host}
+	if len(at) > 0 {
+		next.host = new(host)
+	}
 	for i, place := range at {
 		next.state[place] = (&shared{Tensor: by[i]}).hold()
 	}
@@ -99,7 +103,7 @@ func (a *Agent) current() *snapshot {
 func (a *Agent) belief() *snapshot {
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	s := &snapshot{state: make([]*shared, len(a.read))}
+	s := &snapshot{state: make([]*shared, len(a.read)), host: a.now.host}
 	for i, place := range a.read {
 		s.state[i] = a.now.state[place].hold()
 	}

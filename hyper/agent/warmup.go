@@ -62,8 +62,23 @@ func (a *Agent) warmLearning() error {
 	return a.train.compile(s, a.round(s)...)
 }
 
+// warmHost tells whether decisions among so many actions are made in plain Go.
+func (a *Agent) warmHost(actions int) (bool, error) {
+	belief := a.belief()
+	defer belief.drop()
+	var x [][]float32
+	for range actions {
+		x = append(x, make([]float32, max(a.config.Features, 1)))
+	}
+	_, ok, err := a.decideOnHost(belief, x, 0)
+	return ok, err
+}
+
 // warmAct compiles Act of so many actions; 0 is all arms.
 func (a *Agent) warmAct(actions int) error {
+	if ok, err := a.warmHost(actions); ok || err != nil {
+		return err
+	}
 	size := padded(actions)
 	p, err := a.program(shape{inputs: size})
 	if err != nil {

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
@@ -23,9 +22,7 @@ func (p UCB) Samples() int { return cmp.Or(p.N, 100) }
 // Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least
 // n times Quantile.
 func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
-	n, q := values.Shape().Dim(1), cmp.Or(p.Quantile, 0.95)
-	k := min(max(int(math.Ceil(q*float64(n)-1e-9)), 1), n)
-	return certain(smallest(values, k))
+	return certain(smallest(values, p.rank(values.Shape().Dim(1))))
 }
 
 // smallest returns the k-th smallest of the functions' values of each action, [runs, actions], exactly. It finds the

@@ -6,17 +6,23 @@ import . "github.com/gomlx/gomlx/core/graph"
 // a relative error below 4e-7 for |x| < 0.99.
 func ErfInv(x *Node) *Node {
 	w := Neg(Log(Mul(OneMinus(x), OnePlus(x))))
-	central := horner(AddScalar(w, -2.5), 2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
-		0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941)
-	tail := horner(AddScalar(Sqrt(MaxScalar(w, 0.0)), -3), -0.000200214257, 0.000100950558, 0.00134934322,
-		-0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682)
-	return Mul(Where(LessThan(w, Scalar(w.Graph(), w.DType(), 5.0)), central, tail), x)
+	near := horner(AddScalar(w, -2.5), &central)
+	far := horner(AddScalar(Sqrt(MaxScalar(w, 0.0)), -3), &tail)
+	return Mul(Where(LessThan(w, Scalar(w.Graph(), w.DType(), 5.0)), near, far), x)
 }
 
-func horner(w *Node, coefficients ...float64) *Node {
-	p := AddScalar(MulScalar(w, 0.0), coefficients[0])
+// The polynomials, from the highest power.
+var (
+	central = [9]float32{2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
+		-0.00417768164, 0.246640727, 1.50140941}
+	tail = [9]float32{-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
+		0.00943887047, 1.00167406, 2.83297682}
+)
+
+func horner(w *Node, coefficients *[9]float32) *Node {
+	p := AddScalar(MulScalar(w, 0.0), float64(coefficients[0]))
 	for _, c := range coefficients[1:] {
-		p = AddScalar(Mul(p, w), c)
+		p = AddScalar(Mul(p, w), float64(c))
 	}
 	return p
 }

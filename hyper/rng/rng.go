@@ -7,7 +7,6 @@
 package rng
 
 import (
-	"hash/fnv"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -34,10 +33,7 @@ func New(seeds *Node) Stream {
 
 // Named returns the sub-stream of that name. Names nest: s.Named("a").Named("b") differs from s.Named("b").Named("a").
 func (s Stream) Named(name string) Stream {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte{byte(s.name), byte(s.name >> 8), byte(s.name >> 16), byte(s.name >> 24)})
-	_, _ = h.Write([]byte(name))
-	s.name = h.Sum32()
+	s.name = named(s.name, name)
 	return s
 }
 

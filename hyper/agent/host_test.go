@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// hostedBeliefs are agents whose decisions are made in plain Go, of inputs with 4 features or of 6 arms, and of blocks.
+func hostedBeliefs() map[string]Config {
+	net, line := base.MLP{Layers: []int{4, 6, 5, 1}}, base.Linear{Features: 4, Intercept: true}
+	n := hyper.NumTheta(net)
+	of := func(features int, b hyper.Belief) Config {
+		c := Config{Features: features, Seed: 7, Learner: learner.Learner{Belief: b, NoiseVariance: 0.3}}
+		c.Learner.Train.Capacity = 300
+		return c
+	}
+	dense := func(b hyper.BaseModel, p *hyper.Prior) hyper.Model {
+		return hyper.Model{Base: b, Prior: p, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(b), 8), P: index.Gaussian{N: 8}}}
+	}
+	tanh := base.MLP{Layers: []int{4, 3, 1}, Activation: base.ActivationTanh}
+	groups := hyper.PerGroup(net, 3)
+	waves := hyper.BayesianLinear{Waves: 20, Length: 1}
+	blocks, numbered := waves, waves
+	blocks.Features, blocks.Blocks = 12, 3
+	numbered.Features, numbered.Blocks, numbered.Numbered = 5, 3, true
+	scaled := of(5, numbered)
+	scaled.Learner.Train.Standardize = true
+	return map[string]Config{
+		"bayesian, standardised": scaled,
+		"arms":                   Config{Seed: 7}.Arms(6),
+		"arms, dense":            of(0, dense(base.Tabular{Arms: 6}, nil)),
+		"linear":                 Config{Seed: 7}.Linear(4),
+		"linear, SGD":            of(4, dense(line, &hyper.Prior{Base: line, Layout: hyper.Dense(5, 8)})),
+		"neural":                 Config{Seed: 7}.Neural(4, 6, 5),
+		"neural, dense":          of(4, dense(net, &hyper.Prior{Base: net, Layout: hyper.Dense(n, 8)})),
+		"neural, smaller prior":  of(4, dense(net, &hyper.Prior{Base: tanh, Layout: hyper.Dense(hyper.NumTheta(tanh), 8)})),
+		"neural, prior in theta": of(4, dense(net, &hyper.Prior{Layout: hyper.Dense(n, 8)})),
+		"neural, no prior":       of(4, dense(net, nil)),
+		"neural, layers":         of(4, hyper.Model{Base: net, Hyper: hyper.Linear{Layout: groups, P: index.Gaussian{N: groups.IndexDim()}}}),
+		"bayesian":               of(4, hyper.BayesianLinear{Features: 4}),
+		"bayesian, waves":        of(4, waves.ForInputs(4)),
+		"bayesian, blocks":       of(12, blocks),
+		"bayesian, numbered":     of(5, numbered),
+		"logistic":               logistic(of(4, dense(line, nil))),
+	}
+}
+
+func logistic(c Config) Config {
+	c.Learner.Train.Loss, c.Learner.Train.Integrate, c.Learner.Perturbation = train.LogisticLoss{}, train.Sampled, -1
+	c.Learner.NoiseVariance = 1
+	return c
+}
+
+// inputsFor draws inputs of an agent; nil for those of all arms, now and then.
+func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
+	if c.Features == 0 && r.IntN(2) == 0 {
+		return nil
+	}
+	x := make([][]float32, n)
+	for i := range x {
+		x[i] = make([]float32, max(c.Features, 1))
+		switch name {
+		case "bayesian, blocks":
+			for k := range 4 {
+				x[i][i%3*4+k] = float32(r.NormFloat64())
+			}
+			continue
+		case "bayesian, numbered", "bayesian, standardised":
+			x[i][0] = float32(i % 3)
+		}
+		for k := range x[i] {
+			if c.Features == 0 {
+				x[i][k] = float32(i % 6)
+			} else if k > 0 || c.Features != 5 {
+				x[i][k] = float32(r.NormFloat64())
+			}
+		}
+	}
+	return x
+}
+
+// Decisions in plain Go are those of the programs: the same actions, with probabilities that differ by the share of a
+// function or two whose best actions are nearly alike.
+func TestDecisionsOnHost(t *testing.T) {
+	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8}, explore.EpsilonGreedy{N: 10}}
+	testbackend.Each(t, func(t *testing.T, on string) {
+		for name, c := range hostedBeliefs() {
+			differ, decisions := 0, 0
+			for k, p := range policies {
+				if on != "go" && k != 1 { // XLA takes seconds to compile
+					continue
+				}
+				c.Learner.Policy, c.Backend = p, on
+				a, r := must.M1(New(c)), rand.New(rand.NewPCG(1, uint64(k)))
+				for i := range 60 {
+					n := []int{3, 6, 8}[i%3] // as programs pad none
+					x := inputsFor(r, name, a.config, n)
+					belief := a.belief()
+					number := a.decisions.Add(1) - 1
+					d, ok, err := a.decideOnHost(belief, x, number)
+					if err != nil || !ok {
+						t.Fatalf("%s: %v, %v", name, ok, err)
+					}
+					want := must.M1(a.decide(belief, x, padded(len(x)), number))
+					belief.drop()
+					decisions++
+					off := 0.0
+					for j, q := range want.Probabilities {
+						off += math.Abs(float64(q-d.Probabilities[j])) / 2
+					}
+					if d.Action != want.Action || off > 1e-5 {
+						differ++
+					}
+					if len(d.Probabilities) != len(want.Probabilities) || off > 0.11 && p.Samples() == 20 {
+						t.Errorf("%s, %#v, decision %d: %v, by a program %v", name, p, i, d, want)
+					}
+					at := []float32{float32(d.Action)}
+					if x != nil {
+						at = x[d.Action]
+					}
+					if i < 30 {
+						must.M(a.Told(at, float32(r.IntN(2))))
+					}
+				}
+			}
+			if differ > decisions/50 {
+				t.Errorf("%s: %d of %d decisions differ", name, differ, decisions)
+			}
+		}
+	})
+}
+
+// What is not finite is refused, in plain Go too, and what has no plain form is decided by a program.
+func TestHostRefuses(t *testing.T) {
+	a := must.M1(New(hostedBeliefs()["linear"]))
+	huge := [][]float32{{1e18, 1e18, 1e18, 1e18}, {-1e18, 0, 0, 0}}
+	nan := func(x []float64) { x[0] = math.NaN() }
+	must.M(tensors.MutableFlatData(a.now.state[a.place("nu.0")].Tensor, nan))
+	if _, err := a.Act(t.Context(), huge); !errors.Is(err, ErrNotFinite) {
+		t.Error(err)
+	}
+	c := hostedBeliefs()["bayesian, numbered"]
+	b := must.M1(New(c))
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{32, 33} {
+		d := must.M1(b.Act(t.Context(), inputsFor(r, "bayesian, numbered", b.config, n)))
+		if len(d.Probabilities) != n {
+			t.Errorf("%d probabilities of %d", len(d.Probabilities), n)
+		}
+	}
+	if len(b.programs.all) != 1 {
+		t.Errorf("%d programs, want one, of more than 32 inputs", len(b.programs.all))
+	}
+}

@@ -1,0 +1,71 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Policies in plain Go decide as their programs do, with ties and with padding, action for action.
+func TestDecideOnHost(t *testing.T) {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs, actions = 400, 7
+	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4}, EpsilonGreedy{},
+		EpsilonGreedy{N: 3, Anneal: 2}} {
+		n := p.Samples()
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		values, seeds := make([][][]float32, runs), make([]uint64, runs)
+		for i := range values {
+			seeds[i] = r.Uint64()
+			for range n {
+				f := make([]float32, actions)
+				for a := range f {
+					f[a] = float32(r.NormFloat64())
+					if i%3 == 0 {
+						f[a] = float32(r.IntN(3) - 1)
+					}
+				}
+				values[i] = append(values[i], f)
+			}
+		}
+		for _, there := range []int{actions, 5, 1} {
+			is := make([]bool, actions)
+			for a := range there {
+				is[a] = true
+			}
+			out, err := CallOnceN(b, func(in []*Node) []*Node {
+				s := rng.New(in[0]).At(in[2]).Named("policy")
+				probabilities, action := Decide(p, in[1], Moment{Stream: s, Period: in[2],
+					There: BroadcastToDims(InsertAxes(in[3], 0), runs, actions)})
+				return []*Node{probabilities, action}
+			}, seeds, values, int32(11), is)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, action := out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1])
+			for i := range runs {
+				var flat []float32
+				for _, f := range values[i] {
+					flat = append(flat, f[:there]...)
+				}
+				got, taken := p.DecideOnHost(flat, there, rng.NewHost(seeds[i]).At(11).Named("policy"), 11)
+				if taken != int(action[i]) || !slices.EqualFunc(got, want[i][:there], func(a, b float32) bool {
+					return math.Abs(float64(a-b)) < 1e-6
+				}) {
+					t.Fatalf("%s, run %d: action %d of %v, want %d of %v", fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
+				}
+			}
+		}
+	}
+}

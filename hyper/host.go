@@ -1,0 +1,310 @@
+package hyper
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Hosted is a belief that draws functions in plain Go, for one run: [Sample] without a program, whose call takes longer
+// than the work where there are few functions and inputs.
+type Hosted interface {
+	Belief
+	// OnHost returns Sample for parameters, or nil where the belief needs a program after all.
+	OnHost(p HostParams) HostSample
+}
+
+// HostSample fills values with those of n functions at inputs x, [n][inputs] one after the other: what Sample draws from
+// the stream of the same name, up to rounding. nil inputs are all arms. It returns false, and values are not to be
+// used, where a program is the better way for so many. It is safe for concurrent use.
+type HostSample func(s rng.Host, n int, x [][]float32, values []float32) bool
+
+// HostParams are the [Params] of one run in plain Go, without the initial values. They do not change.
+type HostParams struct {
+	Nu    [][]float32
+	Fixed map[string][]float32
+}
+
+// HostBase is a base model that predicts in plain Go.
+type HostBase interface {
+	// OnHost returns the predictions at inputs x, nil for all arms, as a function of theta. It is of one goroutine.
+	OnHost(x [][]float32) func(theta, out []float32)
+}
+
+var (
+	_ Hosted = Model{}
+	_ Hosted = BayesianLinear{}
+)
+
+// OnHost is for linear hypermodels with Gaussian indices, and for ensembles.
+func (m Model) OnHost(p HostParams) HostSample {
+	base, ok := m.Base.(HostBase)
+	if !ok {
+		return nil
+	}
+	theta := m.hostTheta(p)
+	if theta == nil {
+		return nil
+	}
+	prior, second := m.hostPrior(p)
+	if m.Prior != nil && prior == nil && !m.independent() {
+		return nil
+	}
+	return func(s rng.Host, n int, x [][]float32, values []float32) bool {
+		inputs := len(values) / n
+		apply, next := base.OnHost(x), theta(s, n)
+		var applyPrior func(theta, out []float32)
+		var added []float32
+		if second != nil {
+			applyPrior, added = second.OnHost(x), make([]float32, inputs)
+		}
+		own, fixed := make([]float32, m.Hyper.NumTheta()), []float32(nil)
+		if prior != nil {
+			fixed = make([]float32, m.Prior.Layout.Rows())
+		}
+		for k := range n {
+			out := values[k*inputs : (k+1)*inputs]
+			z := next(k, own)
+			if prior != nil {
+				prior(z, fixed)
+			}
+			if prior != nil && second == nil {
+				blas32.Axpy(1, hostVector(fixed), hostVector(own))
+			}
+			apply(own, out)
+			if second != nil {
+				applyPrior(fixed, added)
+				blas32.Axpy(1, hostVector(added), hostVector(out))
+			}
+		}
+		return true
+	}
+}
+
+// hostIndex is an index in plain Go: a vector, or the place of the one of a one-hot vector.
+type hostIndex struct {
+	vector []float32
+	id     int32
+}
+
+// hostTheta returns a function that draws n indices, and returns one that writes g_nu at the k-th and returns it.
+func (m Model) hostTheta(p HostParams) func(s rng.Host, n int) func(k int, theta []float32) hostIndex {
+	switch h := m.Hyper.(type) {
+	case Linear:
+		if !hostGaussian(h.P) {
+			return nil
+		}
+		if m.independent() {
+			return m.hostMarginals(p)
+		}
+		return func(s rng.Host, n int) func(int, []float32) hostIndex {
+			dim := h.P.Dim()
+			z := make([]float32, n*dim)
+			s.Normal(z)
+			return func(k int, theta []float32) hostIndex {
+				copy(theta, p.Nu[0])
+				own := z[k*dim : (k+1)*dim]
+				h.addHost(p.Nu[1], own, theta)
+				return hostIndex{vector: own}
+			}
+		}
+	case Ensemble:
+		return func(s rng.Host, n int) func(int, []float32) hostIndex {
+			ids := make([]int32, n)
+			s.Intn(h.Particles, ids)
+			return func(k int, theta []float32) hostIndex {
+				copy(theta, p.Nu[0][int(ids[k])*h.Params:])
+				return hostIndex{id: ids[k]}
+			}
+		}
+	}
+	return nil
+}
+
+// hostGaussian tells whether indices are drawn as vectors of normal numbers.
+func hostGaussian(d index.Distribution) bool {
+	switch d.(type) {
+	case index.Gaussian, index.PerArm:
+		return true
+	}
+	return false
+}
+
+// hostMarginals draws theta, prior included, from its independent components: see [Marginals].
+func (m Model) hostMarginals(p HostParams) func(s rng.Host, n int) func(int, []float32) hostIndex {
+	width, size := m.Hyper.(Linear).Width, m.Hyper.NumTheta()
+	sd := make([]float32, size)
+	for i := range sd {
+		sum := float32(0)
+		for k, c := range p.Nu[1][i*width : (i+1)*width] {
+			if m.Prior != nil {
+				c += p.Fixed[priorMatrix][i*width+k]
+			}
+			sum += c * c
+		}
+		sd[i] = float32(math.Sqrt(float64(sum)))
+	}
+	return func(s rng.Host, n int) func(int, []float32) hostIndex {
+		z := make([]float32, n*size)
+		s.Normal(z)
+		return func(k int, theta []float32) hostIndex {
+			for i, v := range z[k*size : (k+1)*size] {
+				theta[i] = p.Nu[0][i] + sd[i]*v
+			}
+			return hostIndex{}
+		}
+	}
+}
+
+// hostPrior returns a function that writes the prior's parameters D B z, and the base model of its own that they are
+// of; nil where they are added to theta. Both are nil without a prior, with one that hostTheta has added, or with one
+// that needs a program.
+func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32), second HostBase) {
+	if m.Prior == nil || m.independent() {
+		return nil, nil
+	}
+	if m.apart() {
+		var ok bool
+		if second, ok = m.Prior.Base.(HostBase); !ok {
+			return nil, nil
+		}
+	}
+	rows := m.Prior.Layout.Rows()
+	if of := p.Fixed[priorTheta]; of != nil {
+		return func(z hostIndex, theta []float32) { copy(theta, of[int(z.id)*rows:]) }, second
+	}
+	if _, ok := m.Hyper.(Linear); !ok {
+		return nil, nil
+	}
+	return func(z hostIndex, theta []float32) {
+		clear(theta)
+		m.Prior.Layout.addHost(p.Fixed[priorMatrix], z.vector, theta)
+	}, second
+}
+
+// addHost adds B z to out, for c, the entries of B [rows][Width].
+func (l Layout) addHost(c, z, out []float32) {
+	row := 0
+	for b, size := range l.Sizes {
+		part := hostVector(z[b*l.Width : (b+1)*l.Width])
+		for range size {
+			out[row] += blas32.Dot(hostVector(c[row*l.Width:(row+1)*l.Width]), part)
+			row++
+		}
+	}
+}
+
+func hostVector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
+
+// OnHost is for all of them, but for more than 32 inputs in blocks.
+func (b BayesianLinear) OnHost(p HostParams) HostSample {
+	return func(s rng.Host, n int, x [][]float32, values []float32) bool {
+		if b.blocks() > 1 && len(x) > mostJoint {
+			return false
+		}
+		mean, root, block := b.hostMoments(p, x)
+		if b.blocks() > 1 {
+			root = hostJoint(root, block)
+		}
+		size := root.Cols
+		z := make([]float32, n*size)
+		s.Normal(z)
+		for k := range n {
+			copy(values[k*len(x):(k+1)*len(x)], mean)
+		}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, blas32.General{Rows: n, Cols: size, Stride: size, Data: z}, root, 1,
+			blas32.General{Rows: n, Cols: len(x), Stride: len(x), Data: values})
+		return true
+	}
+}
+
+// hostMoments is moments, with the blocks.
+func (b BayesianLinear) hostMoments(p HostParams, x [][]float32) (mean []float32, root blas32.General, block []int) {
+	n := b.size()
+	mean, block = make([]float32, len(x)), make([]int, len(x))
+	root = blas32.General{Rows: len(x), Cols: n, Stride: n, Data: make([]float32, len(x)*n)}
+	phi := make([]float32, n)
+	for i, row := range x {
+		block[i] = b.hostPhi(p, row, phi)
+		mu, s := p.Nu[0][block[i]*n:(block[i]+1)*n], p.Nu[1][block[i]*n*n:(block[i]+1)*n*n]
+		mean[i] = blas32.Dot(hostVector(phi), hostVector(mu))
+		blas32.Gemv(blas.Trans, p.Fixed["scale"][0], blas32.General{Rows: n, Cols: n, Stride: n, Data: s}, hostVector(phi), 0,
+			hostVector(root.Data[i*n:(i+1)*n]))
+	}
+	return mean, root, block
+}
+
+// hostPhi fills in phi(x), and returns the block of x.
+func (b BayesianLinear) hostPhi(p HostParams, x, phi []float32) (block int) {
+	d := b.width()
+	switch {
+	case b.Numbered:
+		block, x = int(x[0]), x[1:]
+	case b.blocks() > 1:
+		block, x = b.hostBlock(x)
+	}
+	if b.Waves == 0 {
+		scale := float32(1 / math.Sqrt(float64(d+1)))
+		for k, v := range x {
+			phi[k] = v * scale
+		}
+		phi[d] = scale
+		return block
+	}
+	angles := phi[:b.Waves]
+	copy(angles, p.Fixed["phases"])
+	blas32.Gemv(blas.Trans, 1, blas32.General{Rows: d, Cols: b.Waves, Stride: b.Waves, Data: p.Fixed["waves"]}, hostVector(x), 1,
+		hostVector(angles))
+	high := float32(math.Sqrt(2 / float64(b.Waves)))
+	for k, a := range angles {
+		angles[k] = high * float32(math.Cos(float64(a)))
+	}
+	low := float32(linearShare / math.Sqrt(float64(d)))
+	for k, v := range x {
+		phi[b.Waves+k] = v * low
+	}
+	phi[b.Waves+d] = linearShare
+	return block
+}
+
+// hostBlock is the block of an input that is not 0, and its numbers.
+func (b BayesianLinear) hostBlock(x []float32) (block int, numbers []float32) {
+	d, largest := b.width(), float32(0)
+	for k, v := range x {
+		if v = max(v, -v); v > largest {
+			largest, block = v, k/d
+		}
+	}
+	return block, x[block*d : (block+1)*d]
+}
+
+// hostJoint is the lower triangular root of the inputs' covariances, those of two blocks being 0: see cholesky.
+func hostJoint(root blas32.General, block []int) blas32.General {
+	n := len(block)
+	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+	at := func(i int) blas32.Vector { return hostVector(root.Data[i*root.Cols : (i+1)*root.Cols]) }
+	for j := range n {
+		var pivot, whole float32
+		for i := j; i < n; i++ {
+			left := float32(0)
+			if block[i] == block[j] {
+				left = blas32.Dot(at(i), at(j))
+			}
+			if i == j {
+				whole = left
+			}
+			for k := range j {
+				left -= out.Data[i*n+k] * out.Data[j*n+k]
+			}
+			if i == j && left > whole*1e-6 {
+				pivot = float32(1 / math.Sqrt(float64(left)))
+			}
+			out.Data[i*n+j] = left * pivot
+		}
+	}
+	return out
+}
