@@ -35,6 +35,7 @@ type Agent struct {
 	closed   bool
 	observe  *update
 	train    *update
+	forget   *update // nil where nothing is forgotten
 
 	log        Journal    // nil is none
 	committing sync.Mutex // held while what the log has changes, together with what it is of

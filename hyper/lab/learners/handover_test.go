@@ -107,6 +107,8 @@ func (l *live) step(t *testing.T, period, action int) (reward float32) {
 func ways(world, kind string) [][]string {
 	all := [][]string{nil}
 	switch kind {
+	case "bayesian-linear":
+		all = append(all, []string{"discount=0.95"})
 	case "linear", "ensemble":
 		all = append(all, []string{"optimizer=sgd", "step-size=0.02"})
 		if world != "neural" || kind == "ensemble" { // a linear hypermodel has no exact solution beside a network
