@@ -99,12 +99,18 @@ const seed = "seed"
 // streams are the random numbers of the agent.
 func streams(state train.State) learner.Streams { return learner.Streams{Seeds: state[seed]} }
 
-// buildInit makes the state of no data from the seed.
-func (a *Agent) buildInit(seeds *Node) []*Node {
+// initial is the state of no data, from the seed.
+func (a *Agent) initial(seeds *Node) train.State {
 	l := a.config.Learner
 	l.Train.Capacity = a.config.rows()
 	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
 	state[seed] = seeds
+	return state
+}
+
+// buildInit makes the initial state, and names its parts.
+func (a *Agent) buildInit(seeds *Node) []*Node {
+	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {

@@ -53,7 +53,7 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 	if err != nil {
 		return Calibration{}, err
 	}
-	sd, err := s.noise()
+	sd, err := s.agent.noise(s.belief)
 	if err != nil {
 		return Calibration{}, err
 	}
@@ -62,17 +62,17 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 }
 
 // noise is the standard deviation of responses about their mean, in their own units.
-func (s *Snapshot) noise() (float64, error) {
-	c := s.agent.config.Learner
+func (a *Agent) noise(belief *snapshot) (float64, error) {
+	c := a.config.Learner
 	sd := math.Sqrt(c.NoiseVariance)
 	if !c.Train.Standardize {
 		return sd, nil
 	}
 	of := map[string]float64{}
-	for i, place := range s.agent.read {
-		name := s.agent.names[place]
+	for i, place := range a.read {
+		name := a.names[place]
 		if name == "response.m2" || name == "response.count" {
-			v, err := numbers(s.belief.state[i].Tensor)
+			v, err := numbers(belief.state[i].Tensor)
 			if err != nil {
 				return 0, err
 			}

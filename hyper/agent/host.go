@@ -14,41 +14,68 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Decisions are made in plain Go where the belief is hyper.Hosted and the Policy explore.Hosted: a program takes longer
-// to call than they take. Others, and some of many actions, are made by programs.
+// Decisions and samples are made in plain Go where the belief is hyper.Hosted, decisions if the Policy is explore.Hosted
+// too: a program takes longer to call than they take. Others, and some of many inputs, are made by programs.
 
 // host is what a snapshot believes, in plain Go, when it is first asked for.
 type host struct {
-	once   sync.Once
-	sample hyper.HostSample // nil where there is none
-	err    error
+	once      sync.Once
+	sample    hyper.HostSample     // nil where there is none
+	responses map[string][]float64 // parts of the state that begin so
+	err       error
 }
 
-// hosted returns how functions of a belief are drawn in plain Go, or nil.
-func (a *Agent) hosted(belief *snapshot) (hyper.HostSample, error) {
+// hosted returns how functions of a belief are drawn in plain Go; its sample is nil where they are not.
+func (a *Agent) hosted(belief *snapshot) *host {
 	b, ok := a.config.Learner.Belief.(hyper.Hosted)
-	if _, also := a.config.Learner.Policy.(explore.Hosted); !ok || !also || a.programsOnly {
-		return nil, nil
+	if !ok || a.programsOnly {
+		return &host{}
 	}
 	h := belief.host
 	h.once.Do(func() {
 		var p hyper.HostParams
-		if p, h.err = a.hostParams(belief); h.err == nil {
-			h.sample = b.OnHost(p)
+		if p, h.responses, h.err = a.hostParams(belief); h.err == nil {
+			h.sample = b.OnHost(a.trainer().HostParams(p, h.responses))
 		}
 	})
-	return h.sample, h.err
+	return h
 }
 
-// hostParams copies the parameters of a belief.
-func (a *Agent) hostParams(belief *snapshot) (hyper.HostParams, error) {
-	p, responses := hyper.HostParams{Fixed: map[string][]float32{}}, map[string][]float64{}
+func (a *Agent) trainer() train.Trainer {
+	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}
+}
+
+// sampleOnHost draws n functions from a belief; it returns false where a program must.
+func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool, err error) {
+	h := a.hosted(belief)
+	if h.sample == nil || h.err != nil {
+		return nil, false, h.err
+	}
+	values = make([]float32, n*a.inputsOf(x))
+	stream := rng.NewHost(a.config.Seed).At(number).Named("act").Named("sample")
+	if !h.sample(stream, n, x, values) || !a.trainer().HostResponses(h.responses, values) {
+		return nil, false, nil
+	}
+	return values, true, nil
+}
+
+// inputsOf is how many inputs there are; nil are all arms.
+func (a *Agent) inputsOf(x [][]float32) int {
+	if x == nil {
+		return a.arms
+	}
+	return len(x)
+}
+
+// hostParams copies the parameters of a belief, and what it knows of responses.
+func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
+	p, responses = hyper.HostParams{Fixed: map[string][]float32{}}, map[string][]float64{}
 	for i, place := range a.read { // in the order of names, nu.0 before nu.1
 		name := a.names[place]
 		if strings.HasPrefix(name, "response.") {
 			x, err := numbers(belief.state[i].Tensor)
 			if err != nil {
-				return p, err
+				return p, nil, err
 			}
 			responses[name] = x
 		}
@@ -58,7 +85,7 @@ func (a *Agent) hostParams(belief *snapshot) (hyper.HostParams, error) {
 		}
 		x, err := a.fixed.narrow(belief.state[i], is)
 		if err != nil {
-			return p, err
+			return p, nil, err
 		}
 		if is {
 			p.Fixed[fixed] = x
@@ -66,7 +93,7 @@ func (a *Agent) hostParams(belief *snapshot) (hyper.HostParams, error) {
 			p.Nu = append(p.Nu, x)
 		}
 	}
-	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}.HostParams(p, responses), nil
+	return p, responses, nil
 }
 
 // fixedParts are copies of the parts of the state that do not change.
@@ -112,18 +139,15 @@ func narrow(t *tensors.Tensor) ([]float32, error) {
 
 // decideOnHost is decide in plain Go; it returns false where a program must decide.
 func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
-	sample, err := a.hosted(belief)
-	if sample == nil || err != nil {
-		return d, false, err
+	h := a.hosted(belief)
+	policy, is := a.config.Learner.Policy.(explore.Hosted)
+	if h.sample == nil || h.err != nil || !is {
+		return d, false, h.err
 	}
-	inputs := len(actions)
-	if actions == nil {
-		inputs = a.arms
-	}
-	policy := a.config.Learner.Policy.(explore.Hosted)
+	inputs := a.inputsOf(actions)
 	stream := rng.NewHost(a.config.Seed).At(uint32(number)).Named("act")
 	values := make([]float32, policy.Samples()*inputs)
-	if !sample(stream, policy.Samples(), actions, values) {
+	if !h.sample(stream, policy.Samples(), actions, values) {
 		return d, false, nil
 	}
 	for _, v := range values {

@@ -11,7 +11,8 @@ import (
 
 // Sample draws n functions from the belief and returns their predictions at inputs x, [n][inputs]: mean responses, in
 // the units of the responses. Each call draws anew; nil inputs are all arms. Samples do not count as decisions.
-// Programs are compiled and kept as those of Act are, for each n and rounded number of inputs.
+// Where the belief does not draw them in plain Go, programs are compiled and kept as those of Act are, for each n and
+// rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
 	belief := a.belief()
 	defer belief.drop()
@@ -26,7 +27,16 @@ func (a *Agent) sample(belief *snapshot, x [][]float32, n int, samples *atomic.U
 	if err := a.checkInputs(x); err != nil {
 		return nil, err
 	}
-	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, belief, x, uint32(samples.Add(1)-1))
+	return a.draw(belief, x, n, uint32(samples.Add(1)-1))
+}
+
+// draw is the sample of a number.
+func (a *Agent) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]float32, error) {
+	values, ok, err := a.sampleOnHost(belief, x, n, number)
+	if ok || err != nil {
+		return slices.Collect(slices.Chunk(values, a.inputsOf(x))), err
+	}
+	out, err := a.ask(shape{functions: n, inputs: padded(len(x))}, belief, x, number)
 	if err != nil {
 		return nil, err
 	}

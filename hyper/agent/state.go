@@ -50,6 +50,8 @@ type snapshot struct {
 	data   contents
 	rounds int // of SGD steps so far
 	host   *host
+
+	changed *changes // nil where none has been tested
 }
 
 // newSnapshot holds new tensors.
@@ -63,7 +65,8 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host}
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host,
+		changed: s.changed}
 	if len(at) > 0 {
 		next.host = new(host)
 	}
@@ -103,11 +106,16 @@ func (a *Agent) current() *snapshot {
 func (a *Agent) belief() *snapshot {
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	s := &snapshot{state: make([]*shared, len(a.read)), host: a.now.host}
+	return a.beliefOf(a.now)
+}
+
+// beliefOf holds that part of a state.
+func (a *Agent) beliefOf(s *snapshot) *snapshot {
+	out := &snapshot{state: make([]*shared, len(a.read)), host: s.host}
 	for i, place := range a.read {
-		s.state[i] = a.now.state[place].hold()
+		out.state[i] = s.state[place].hold()
 	}
-	return s
+	return out
 }
 
 // become makes s the agent's state. The old one goes when its last reader is done.

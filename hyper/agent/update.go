@@ -39,7 +39,7 @@ func (a *Agent) newUpdates() (err error) {
 
 // buildForget discounts the data.
 func (a *Agent) buildForget(state train.State, _ []*Node) train.State {
-	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}.Forget(state)
+	return a.trainer().Forget(state)
 }
 
 func (a *Agent) newUpdate(build func(state train.State, rest []*Node) train.State) (*update, error) {

@@ -25,6 +25,10 @@ type Diagnostics struct {
 	Spread float64 `json:"spread"`
 	// Drift is how far training has moved the parameters: see agent.Agent.Drift.
 	Drift float64 `json:"drift"`
+	// Alarms are those of the test of changes, and Evidence is how far it is to the next: its statistic, over the number
+	// that is an alarm.
+	Alarms   int     `json:"alarms"`
+	Evidence float64 `json:"evidence"`
 	// Calibration is missing until some rewards have been foretold.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
@@ -65,7 +69,11 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 	defer done()
 	menus, actions := s.recent.all()
 	drift, err := a.Drift()
-	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Calibration: s.calib.result()}
+	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Changes().Alarms,
+		Calibration: s.calib.result()}
+	if at := a.spec.Change.Rewards; at > 0 {
+		out.Evidence = a.Changes().Evidence / at
+	}
 	if err != nil || len(menus) == 0 {
 		return out, err
 	}

@@ -25,6 +25,27 @@ func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) 
 	return hyper.HostParams{Nu: nu, Fixed: p.Fixed}
 }
 
+// HostResponses makes mean responses of predictions f in place, as Responses does. It returns false where it does not
+// know the loss, and leaves f as it is.
+func (t Trainer) HostResponses(responses map[string][]float64, f []float32) bool {
+	switch t.loss().(type) {
+	case Gaussian:
+	case LogisticLoss:
+		for i, v := range f {
+			f[i] = float32(1 / (1 + math.Exp(-float64(v))))
+		}
+	default:
+		return false
+	}
+	if t.Standardize {
+		mean, sd := hostResponses(responses)
+		for i, v := range f {
+			f[i] = float32(float64(v)*sd + mean)
+		}
+	}
+	return true
+}
+
 // hostResponses is what State.responses returns.
 func hostResponses(state map[string][]float64) (mean, sd float64) {
 	sd = math.Sqrt(state["response.m2"][0] / max(state["response.count"][0]-1, 1))

@@ -2,9 +2,12 @@
 package durable
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"sync"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/wal"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
@@ -72,8 +76,9 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	fs := cmp.Or[vfs.FS](o.fs, vfs.Default)
 	l := &Log{write: pebble.Sync}
-	settings := &pebble.Options{FS: o.fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log}, FormatMajorVersion: pebble.FormatNewest}
+	settings := &pebble.Options{FS: fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log, fs}, FormatMajorVersion: pebble.FormatNewest}
 	switch o.Sync {
 	case Grouped:
 		delay := o.Delay
@@ -200,17 +205,64 @@ func (l *Log) Next() uint64 {
 	return l.next
 }
 
-// Trim forgets the records that are older than a time and have a lower number.
+// Trim drops the first records: those that are of before a time and have a lower number, but never the last of all,
+// which tells the next its number.
 func (l *Log) Trim(before time.Time, number uint64) error {
-	return nil
+	number = min(number, max(l.Next(), 1)-1)
+	to := number
+	for r, err := range l.All(0) {
+		if err != nil {
+			return err
+		}
+		if r.Number >= number || r.Time >= before.UnixNano() {
+			to = min(r.Number, number)
+			break
+		}
+	}
+	return l.db.DeleteRange(key(0), key(to), l.write)
 }
 
 // Close ends the log when what is being written is.
 func (l *Log) Close() error { return l.db.Close() }
 
-// quiet passes on Pebble's errors alone.
-type quiet struct{ log *slog.Logger }
+// quiet passes on Pebble's errors alone, and that it dropped a torn tail.
+type quiet struct {
+	log *slog.Logger
+	fs  vfs.FS
+}
 
-func (quiet) Infof(string, ...any)                {}
+// Infof is told where the reading of what was written last ended.
+func (q quiet) Infof(_ string, args ...any) {
+	for _, arg := range args {
+		at, ok := arg.(wal.Offset)
+		if !ok {
+			continue
+		}
+		if n := q.after(at); n > 0 {
+			q.log.Warn("the end of the log cannot be read, and is dropped: it was torn when the program or the machine "+
+				"stopped, before it was acknowledged, or it was damaged since", "bytes", n, "file", at.PhysicalFile)
+		}
+	}
+}
+
+// after is how many bytes there are from an offset of a file on, without zeros at the end; 0 where that is the mark of a
+// file that was closed, which has no checksum and no length.
+func (q quiet) after(at wal.Offset) int {
+	f, err := q.fs.Open(at.PhysicalFile)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil || int64(len(data)) <= at.Physical {
+		return 0
+	}
+	left := bytes.TrimRight(data[at.Physical:], "\x00")
+	if bytes.HasPrefix(left, make([]byte, 6)) {
+		return 0
+	}
+	return len(left)
+}
+
 func (q quiet) Errorf(format string, args ...any) { q.log.Error(fmt.Sprintf(format, args...)) }
 func (q quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

@@ -1,9 +1,11 @@
 package durable
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
@@ -54,6 +56,10 @@ func TestLog(t *testing.T) {
 		must.M(l.Close())
 	}
 	l := must.M1(Open(dir, Options{Log: silent}))
+	must.M(l.Trim(time.Unix(0, 0), 4))
+	if got := kept(t, l, 0); !reflect.DeepEqual(got, all) {
+		t.Errorf("nothing is so old: %+v", got)
+	}
 	must.M(l.Trim(time.Now(), 4))
 	if got := kept(t, l, 0); !reflect.DeepEqual(got, all[4:]) {
 		t.Errorf("after Drop: %+v", got)
@@ -194,4 +200,121 @@ func appended(t *testing.T, fs vfs.FS) (acked []string) {
 		acked = append(acked, id)
 	}
 	return acked
+}
+
+// A log of which all has been dropped goes on with the next number.
+func TestTrimAll(t *testing.T) {
+	dir := t.TempDir()
+	l := must.M1(Open(dir, Options{Log: silent}))
+	must.M1(put(l, records...))
+	must.M(l.Trim(time.Now(), l.Next()))
+	must.M(l.Close())
+	l = must.M1(Open(dir, Options{Log: silent}))
+	defer l.Close()
+	if first := must.M1(put(l, records[0])); first != uint64(len(records)) {
+		t.Errorf("the next is number %d", first)
+	}
+	if got := kept(t, l, 0); len(got) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A log that was cut off at any byte of what was written last has the records before the cut, whole and in order, and
+// goes on; one of which a byte was changed is refused, or has the records before that.
+func TestTornTail(t *testing.T) {
+	disk := vfs.NewMem()
+	l := must.M1(Open("log", Options{Log: silent, fs: disk}))
+	for i := range 6 {
+		must.M1(put(l, journal.Record{Time: int64(i), Feedback: &journal.Feedback{ID: fmt.Sprint("decision ", i)}}))
+	}
+	name := newest(t, disk)
+	whole := read(t, disk, name)
+	must.M(l.Close())
+	written := read(t, disk, name)
+	var said bytes.Buffer
+	clean := vfs.NewMem()
+	copied(t, disk, clean)
+	must.M(must.M1(Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), fs: clean})).Close())
+	if said.Len() > 0 {
+		t.Errorf("a log that was closed is opened with %q", &said)
+	}
+	for _, flip := range []bool{false, true} {
+		least := 6
+		for at := len(whole) - 1; at >= 0; at-- {
+			torn := vfs.NewMem()
+			copied(t, disk, torn)
+			data := append([]byte(nil), written[:at]...)
+			if flip {
+				data = append([]byte(nil), whole...)
+				data[at] ^= 0x41
+			}
+			write(t, torn, name, data)
+			var said bytes.Buffer
+			again, err := Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), fs: torn})
+			if err != nil {
+				if !flip {
+					t.Fatalf("cut at byte %d of %d: %v", at, len(whole), err)
+				}
+				continue
+			}
+			got := kept(t, again, 0)
+			if lost := len(got) < 6 && at > 0; flip && !strings.Contains(said.String(), "cannot be read") ||
+				!flip && at == len(whole)-1 && lost != strings.Contains(said.String(), "cannot be read") {
+				t.Errorf("byte %d, flipped %v: %d records, and it says %q", at, flip, len(got), &said)
+			}
+			for i, r := range got {
+				if r.Feedback.ID != fmt.Sprint("decision ", i) {
+					t.Fatalf("byte %d, flipped %v: record %d is %+v", at, flip, i, r)
+				}
+			}
+			if !flip && (len(got) > least || len(got) < least-1) {
+				t.Errorf("cut at byte %d: %d records, and %d with a byte more", at, len(got), least)
+			}
+			least = min(least, len(got))
+			if first := must.M1(put(again, records[0])); first != uint64(len(got)) {
+				t.Errorf("it goes on with number %d", first)
+			}
+			must.M(again.Close())
+		}
+		if !flip && least != 0 {
+			t.Errorf("an empty log has %d records", least)
+		}
+	}
+}
+
+// newest is the name of the newest write-ahead log.
+func newest(t *testing.T, fs vfs.FS) (name string) {
+	t.Helper()
+	for _, file := range must.M1(fs.List("log")) {
+		if strings.HasSuffix(file, ".log") && file > name {
+			name = file
+		}
+	}
+	return "log/" + name
+}
+
+func read(t *testing.T, fs vfs.FS, name string) []byte {
+	t.Helper()
+	f := must.M1(fs.Open(name))
+	defer f.Close()
+	return must.M1(io.ReadAll(f))
+}
+
+func write(t *testing.T, fs vfs.FS, name string, data []byte) {
+	t.Helper()
+	f := must.M1(fs.Create(name, vfs.WriteCategoryUnspecified))
+	must.M1(f.Write(data))
+	must.M(f.Sync())
+	must.M(f.Close())
+}
+
+// copied copies the files of a log, but for its lock.
+func copied(t *testing.T, from, to vfs.FS) {
+	t.Helper()
+	must.M(to.MkdirAll("log", 0o700))
+	for _, file := range must.M1(from.List("log")) {
+		if file != "LOCK" {
+			write(t, to, "log/"+file, read(t, from, "log/"+file))
+		}
+	}
 }
