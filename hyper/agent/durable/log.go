@@ -1,4 +1,3 @@
-// Package durable keeps the log of an agent on disk.
 package durable
 
 import (
@@ -10,6 +9,8 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,12 +39,15 @@ func (s Sync) String() string { return enum.Word(s, "each", "grouped", "none") }
 
 // Options say how a log is kept. Zeros are defaults.
 type Options struct {
-	Sync     Sync          // 0 is Each
-	Delay    time.Duration // of Grouped; 0 is 2 ms
-	ReadOnly bool          // for a log that another process may write
-	Log      *slog.Logger  // nil is slog.Default()
+	Sync  Sync          // 0 is Each
+	Delay time.Duration // of Grouped; 0 is 2 ms
+	// ReadOnly is for reading a log, which another process may write at the same time: the log has what was there when it
+	// was opened.
+	ReadOnly bool
+	Log      *slog.Logger // nil is slog.Default()
 
-	fs vfs.FS // nil is the machine's
+	fs   vfs.FS       // nil is the machine's
+	exit func(string) // is told why the program ends; nil ends it
 }
 
 func (o Options) validate() error {
@@ -57,10 +61,15 @@ func (o Options) validate() error {
 // ErrFailed says that the disk failed a write: the log takes no more. Open reads what is there.
 var ErrFailed = errors.New("the log has failed")
 
+// ErrGap says that records are missing between others: a log that is only read was changed in the meantime, and may be
+// opened again, or it is damaged.
+var ErrGap = errors.New("records are missing")
+
 // Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it.
 type Log struct {
 	db    *pebble.DB
 	write *pebble.WriteOptions
+	done  func() error // removes the copy that is read; nil where there is none
 
 	order  sync.Mutex // held while records get their numbers
 	next   uint64
@@ -78,7 +87,16 @@ func Open(dir string, o Options) (*Log, error) {
 	}
 	fs := cmp.Or[vfs.FS](o.fs, vfs.Default)
 	l := &Log{write: pebble.Sync}
-	settings := &pebble.Options{FS: fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log, fs}, FormatMajorVersion: pebble.FormatNewest}
+	var err error
+	if o.ReadOnly {
+		dir, l.done, err = copied(fs, dir)
+	} else {
+		err = fs.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	settings := &pebble.Options{FS: fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log, fs, o.exit}, FormatMajorVersion: pebble.FormatNewest}
 	switch o.Sync {
 	case Grouped:
 		delay := o.Delay
@@ -89,12 +107,14 @@ func Open(dir string, o Options) (*Log, error) {
 	case None:
 		l.write = pebble.NoSync
 	}
-	var err error
 	if l.db, err = pebble.Open(dir, settings); err != nil {
-		return nil, fmt.Errorf("opening the log %s: %w", dir, err)
+		if strings.Contains(err.Error(), "lock") {
+			err = fmt.Errorf("another process has it, or another part of this one: %w", err)
+		}
+		return nil, errors.Join(fmt.Errorf("opening the log %s: %w", dir, err), l.gone())
 	}
 	if l.next, err = l.end(); err != nil {
-		return nil, errors.Join(err, l.db.Close())
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
@@ -119,19 +139,21 @@ func (l *Log) end() (uint64, error) {
 // when they are as durable as Options.Sync says, and must be called. After an error of the disk it is not known whether
 // they are there, and the log takes no more.
 func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error, err error) {
+	values := make([][]byte, len(records))
+	for i, r := range records {
+		if values[i], err = r.Encode(); err != nil {
+			return 0, nil, fmt.Errorf("record %d: %w", i, err)
+		}
+	}
 	b := l.db.NewBatch()
 	l.order.Lock()
 	defer l.order.Unlock()
 	if l.failed != nil {
-		return 0, nil, l.failed
+		return 0, nil, errors.Join(l.failed, b.Close())
 	}
-	for i, r := range records {
-		v, err := r.Encode()
-		if err == nil {
-			err = b.Set(key(l.next+uint64(i)), v, nil)
-		}
-		if err != nil {
-			return 0, nil, errors.Join(fmt.Errorf("record %d: %w", i, err), b.Close())
+	for i, v := range values {
+		if err := b.Set(key(l.next+uint64(i)), v, nil); err != nil {
+			return 0, nil, errors.Join(err, b.Close())
 		}
 	}
 	// Pebble commits batches in the order in which they are applied, and syncs those that wait together.
@@ -162,8 +184,8 @@ func (l *Log) wait(b *pebble.Batch) error {
 	return nil
 }
 
-// All returns the records from a number on. It ends with the last record that was there when it
-// began, or with an error: one that wraps ErrDamaged where a record is not what was written.
+// All returns the records from a number on. It ends with the last record that was there when it began, or with an
+// error: one that wraps journal.ErrDamaged where a record is not what was written, or ErrGap where records are missing.
 func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
@@ -172,10 +194,14 @@ func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 			return
 		}
 		defer i.Close()
+		next := uint64(0)
 		for ok := i.First(); ok; ok = i.Next() {
 			number := binary.BigEndian.Uint64(i.Key()[1:])
 			r, err := journal.Decode(i.Value())
-			if r.Number = number; err != nil {
+			if err == nil && next > 0 && number != next {
+				err = fmt.Errorf("%w: %d to %d", ErrGap, next, number-1)
+			}
+			if r.Number, next = number, number+1; err != nil {
 				err = fmt.Errorf("record %d: %w", number, err)
 			}
 			if !yield(r, err) || err != nil {
@@ -223,12 +249,21 @@ func (l *Log) Trim(before time.Time, number uint64) error {
 }
 
 // Close ends the log when what is being written is.
-func (l *Log) Close() error { return l.db.Close() }
+func (l *Log) Close() error { return errors.Join(l.db.Close(), l.gone()) }
+
+// gone removes the copy that is read.
+func (l *Log) gone() error {
+	if l.done == nil {
+		return nil
+	}
+	return l.done()
+}
 
 // quiet passes on Pebble's errors alone, and that it dropped a torn tail.
 type quiet struct {
-	log *slog.Logger
-	fs  vfs.FS
+	log  *slog.Logger
+	fs   vfs.FS
+	exit func(string)
 }
 
 // Infof is told where the reading of what was written last ended.
@@ -265,4 +300,15 @@ func (q quiet) after(at wal.Offset) int {
 }
 
 func (q quiet) Errorf(format string, args ...any) { q.log.Error(fmt.Sprintf(format, args...)) }
-func (q quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// Fatalf ends the program: Pebble cannot go on when the disk fails to make its log safe, and neither can who relies on
+// it. When the program starts again, the log has what was acknowledged.
+func (q quiet) Fatalf(format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	if q.exit != nil {
+		q.exit(why)
+	}
+	q.log.Error("the disk failed to make the log safe, and the program ends: start it again when the disk is well",
+		"error", why)
+	os.Exit(1)
+}

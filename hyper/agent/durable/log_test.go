@@ -187,7 +187,7 @@ func appended(t *testing.T, fs vfs.FS) (acked []string) {
 	defer func() {
 		_ = recover() // Pebble gives up when its log cannot be synced
 	}()
-	l, err := Open("log", Options{Log: silent, fs: fs})
+	l, err := Open("log", Options{Log: silent, fs: fs, exit: func(why string) { panic(why) }})
 	if err != nil {
 		return nil
 	}
@@ -233,7 +233,7 @@ func TestTornTail(t *testing.T) {
 	written := read(t, disk, name)
 	var said bytes.Buffer
 	clean := vfs.NewMem()
-	copied(t, disk, clean)
+	cloned(t, disk, clean)
 	must.M(must.M1(Open("log", Options{Log: slog.New(slog.NewTextHandler(&said, nil)), fs: clean})).Close())
 	if said.Len() > 0 {
 		t.Errorf("a log that was closed is opened with %q", &said)
@@ -242,7 +242,7 @@ func TestTornTail(t *testing.T) {
 		least := 6
 		for at := len(whole) - 1; at >= 0; at-- {
 			torn := vfs.NewMem()
-			copied(t, disk, torn)
+			cloned(t, disk, torn)
 			data := append([]byte(nil), written[:at]...)
 			if flip {
 				data = append([]byte(nil), whole...)
@@ -308,13 +308,64 @@ func write(t *testing.T, fs vfs.FS, name string, data []byte) {
 	must.M(f.Close())
 }
 
-// copied copies the files of a log, but for its lock.
-func copied(t *testing.T, from, to vfs.FS) {
+// cloned copies the files of a log, but for its lock.
+func cloned(t *testing.T, from, to vfs.FS) {
 	t.Helper()
 	must.M(to.MkdirAll("log", 0o700))
 	for _, file := range must.M1(from.List("log")) {
 		if file != "LOCK" {
 			write(t, to, "log/"+file, read(t, from, "log/"+file))
 		}
+	}
+}
+
+// A log is read while another writes it: a reader has the records that were there, in order, and no part of one.
+func TestReadBesideWriter(t *testing.T) {
+	dir := t.TempDir()
+	l := must.M1(Open(dir, Options{Log: silent, Sync: None}))
+	ctx, stop := context.WithCancel(t.Context())
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		menu := make([]float32, 5000)
+		for i := 0; ctx.Err() == nil; i++ {
+			must.M1(put(l, journal.Record{Time: int64(i), Decision: &journal.Decision{ID: fmt.Sprint(i), Context: menu,
+				Probabilities: []float32{1}}}))
+			if i%500 == 499 {
+				must.M(l.db.Flush())
+			}
+			if i%2000 == 1999 {
+				must.M(l.Trim(time.Unix(0, int64(i-1000)), l.Next()))
+			}
+		}
+	})
+	last, gaps := uint64(0), 0
+	for begun := time.Now(); time.Since(begun) < 2*time.Second; {
+		r, err := Open(dir, Options{Log: silent, ReadOnly: true})
+		if err != nil {
+			gaps++ // a file had gone in between
+			continue
+		}
+		n := 0
+		for one, err := range r.All(0) {
+			if err != nil {
+				gaps++
+				break
+			}
+			if one.Decision.ID != fmt.Sprint(one.Number) || len(one.Decision.Context) != 5000 {
+				t.Fatalf("record %d is %s", one.Number, one.Decision.ID)
+			}
+			n, last = n+1, one.Number
+		}
+		if _, _, err := r.Append(records[0]); err == nil {
+			t.Error("a reader writes")
+		}
+		must.M(r.Close())
+	}
+	stop()
+	writer.Wait()
+	must.M(l.Close())
+	t.Logf("read up to record %d; %d times a file had gone", last, gaps)
+	if last < 500 {
+		t.Errorf("read up to record %d", last)
 	}
 }

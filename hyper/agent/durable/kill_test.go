@@ -1,0 +1,139 @@
+package durable
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+var kills = flag.Int("kills", 20, "how many times TestKill kills the process that writes the log")
+
+// childDir names the folder in the environment of a process that TestKill starts.
+const childDir = "HYPER_DURABLE_TEST_DIR"
+
+// A process that is killed, at any time, with kill -9, also while it opens the log, keeps what Append has acknowledged:
+// each record is there once, under its number. The next process goes on with the same folder.
+func TestKill(t *testing.T) {
+	if dir := os.Getenv(childDir); dir != "" {
+		appendForever(dir)
+	}
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 1))
+	acked := map[uint64]string{}
+	idle, from := 0, uint64(0)
+	for k := range *kills {
+		before := len(acked)
+		if out := killed(t, dir, r.IntN(80), acked); out != "" {
+			t.Fatalf("kill %d: %s", k, out)
+		}
+		if len(acked) == before {
+			idle++
+		}
+		from = verified(t, dir, from, acked)
+	}
+	verified(t, dir, 0, acked)
+	t.Logf("%d kills, %d of them before the first record; %d acknowledged records, of %d", *kills, idle, len(acked), from)
+	if idle == *kills {
+		t.Error("no process wrote anything: the test shows nothing")
+	}
+}
+
+// appendForever appends from 8 goroutines, and prints the number and ID of each record that was acknowledged.
+func appendForever(dir string) {
+	l := must.M1(Open(dir, Options{Log: silent}))
+	for w := range 8 {
+		go func() {
+			for i := 0; ; i++ {
+				id := fmt.Sprintf("%d-%d-%d", os.Getpid(), w, i)
+				number := must.M1(put(l, journal.Record{Feedback: &journal.Feedback{ID: id, Reward: 1}}))
+				// A short write to a pipe is whole or not there.
+				must.M1(os.Stdout.WriteString(fmt.Sprintf("%d %s\n", number, id)))
+			}
+		}()
+	}
+	select {}
+}
+
+// killed runs appendForever in another process, kills it after some milliseconds, and notes what it acknowledged. It
+// returns what the process complained about.
+func killed(t *testing.T, dir string, ms int, acked map[uint64]string) string {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestKill$")
+	c.Env = append(os.Environ(), childDir+"="+dir)
+	var complaint writer
+	c.Stderr = &complaint
+	out := must.M1(c.StdoutPipe())
+	must.M(c.Start())
+	timer := time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { _ = c.Process.Kill() })
+	defer timer.Stop()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var number uint64
+		var id string
+		if _, err := fmt.Sscanf(lines.Text(), "%d %s", &number, &id); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+		if was, ok := acked[number]; ok {
+			t.Fatalf("number %d was acknowledged for %s, and again for %s", number, was, id)
+		}
+		acked[number] = id
+	}
+	_ = c.Wait() // it was killed
+	return complaint.String()
+}
+
+// verified opens the log and compares what it has from a number on with what was acknowledged. It returns the next number.
+func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) uint64 {
+	t.Helper()
+	l := must.M1(Open(dir, Options{Log: silent}))
+	defer func() { must.M(l.Close()) }()
+	next, ids := from, map[string]bool{}
+	for r, err := range l.All(from) {
+		if err != nil || r.Number != next {
+			t.Fatalf("record %d, where %d is next: %v", r.Number, next, err)
+		}
+		if id, ok := acked[next]; ok && r.Feedback.ID != id {
+			t.Fatalf("record %d is %s, and %s was acknowledged", next, r.Feedback.ID, id)
+		}
+		if ids[r.Feedback.ID] {
+			t.Fatalf("%s is there twice", r.Feedback.ID)
+		}
+		ids[r.Feedback.ID] = true
+		next++
+	}
+	for number, id := range acked {
+		if number >= next {
+			t.Fatalf("record %d, %s, was acknowledged, and is lost: the log ends with %d", number, id, next)
+		}
+	}
+	return next
+}
+
+// writer keeps what is written, from any goroutine.
+type writer struct {
+	mu  sync.Mutex
+	out []byte
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = append(w.out, p...)
+	return len(p), nil
+}
+
+func (w *writer) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.out)
+}
