@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -162,8 +161,8 @@ func TestMemoryIsFlat(t *testing.T) {
 			}
 			took = heap()
 			slices.Sort(latencies)
-			t.Log(fmt.Sprintf("%d observations: p50 %.0f us, p99 %.0f us; heap %.1f MiB after a third of them, %.1f after all",
-				*observations, 1e6*latencies[len(latencies)/2], 1e6*latencies[len(latencies)*99/100], begin, took))
+			t.Logf("%d observations: p50 %.0f us, p99 %.0f us; heap %.1f MiB after a third of them, %.1f after all",
+				*observations, 1e6*latencies[len(latencies)/2], 1e6*latencies[len(latencies)*99/100], begin, took)
 			if took > begin+1+8*float64(*observations)/(1<<20) { // the latencies themselves
 				t.Errorf("the heap has grown from %.1f to %.1f MiB", begin, took)
 			}
