@@ -35,7 +35,6 @@ type Agent struct {
 	closed   bool
 	observe  *update
 	train    *update
-	forget   *update // nil where nothing is forgotten
 
 	log        Journal    // nil is none
 	committing sync.Mutex // held while what the log has changes, together with what it is of
@@ -99,18 +98,12 @@ const seed = "seed"
 // streams are the random numbers of the agent.
 func streams(state train.State) learner.Streams { return learner.Streams{Seeds: state[seed]} }
 
-// initial is the state of no data, from the seed.
-func (a *Agent) initial(seeds *Node) train.State {
+// buildInit makes the state of no data from the seed.
+func (a *Agent) buildInit(seeds *Node) []*Node {
 	l := a.config.Learner
 	l.Train.Capacity = a.config.rows()
 	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
 	state[seed] = seeds
-	return state
-}
-
-// buildInit makes the initial state, and names its parts.
-func (a *Agent) buildInit(seeds *Node) []*Node {
-	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {

@@ -37,8 +37,6 @@ type Config struct {
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
-	// Change tests whether rewards become harder to foretell; nil does not.
-	Change *Change
 	// Background trains while the agent acts; nil makes Observe train.
 	Background *Background
 	Seed       uint64
@@ -58,7 +56,7 @@ func (c Config) withDefaults() Config {
 	c.Floor = cmp.Or(c.Floor, 0.01)
 	c.Replay = cmp.Or(c.Replay, Growth)
 	c.Pending = cmp.Or(c.Pending, mostPending)
-	c.Background, c.Change = c.Background.withDefaults(), c.Change.withDefaults()
+	c.Background = c.Background.withDefaults()
 	if t := &c.Learner.Train; t.Replays() {
 		t.Inputs = max(c.Features, 0)
 		if c.Replay == Growth {
@@ -76,7 +74,6 @@ func (c Config) validate() error {
 		faults.Known("Replay", c.Replay),
 		checkFloor(c.Floor),
 		c.checkPending(),
-		c.Change.validate(),
 		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 }

@@ -59,9 +59,6 @@ func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	}
 	f.Weight = cmp.Or(f.Weight, 1)
 	steps := []step{a.added(x, f.Reward, f.Weight)}
-	if a.config.Change != nil {
-		steps = append([]step{a.test(x, f.Reward, now)}, steps...)
-	}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
 	}

@@ -154,9 +154,6 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		if err != nil {
 			return nil, err
 		}
-		if s, err = a.forgetful(s); err != nil {
-			return nil, err
-		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
 		var next *snapshot
@@ -168,15 +165,6 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		next.data = data
 		return next, nil
 	}
-}
-
-// forgetful holds a snapshot whose data are discounted, if it is time, in the place of s.
-func (a *Agent) forgetful(s *snapshot) (*snapshot, error) {
-	if every := a.config.Learner.Train.Forgets(); every == 0 || s.data.Seen == 0 || s.data.Seen%every != 0 {
-		return s, nil
-	}
-	defer s.drop()
-	return a.forget.apply(s)
 }
 
 // roomy holds a snapshot with room for a datum.

@@ -36,7 +36,6 @@ type file struct {
 	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
 	Action      *spread      `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
-	Change      *changes     `json:",omitempty"`
 	Log         *uint64      `json:",omitempty"` // the number of the log's first record after this
 }
 
@@ -67,7 +66,7 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.committing.Lock()
 	defer a.committing.Unlock()
 	s, f := a.current(), file{Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
-	f.Data, f.Rounds, f.Change = s.data, s.rounds, s.changed
+	f.Data, f.Rounds = s.data, s.rounds
 	f.Context, f.Action = a.encoder.spreads()
 	if a.log != nil {
 		next := a.log.Next()
@@ -114,7 +113,7 @@ func load(c Config, path string) (a *Agent, f file, err error) {
 		return nil, f, err
 	}
 	s := newSnapshot(state)
-	s.data, s.rounds, s.changed = f.Data, f.Rounds, f.Change
+	s.data, s.rounds = f.Data, f.Rounds
 	if rows := c.rows(); rows > f.Data.Rows && (c.Replay == Window || f.Data.Seen == f.Data.Kept) {
 		last := s
 		s, err = a.resized(last, rows)
@@ -157,9 +156,6 @@ func (f file) check(c Config) error {
 	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
 		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {
 		return fmt.Errorf("%w: what it knows of the numbers that it standardises", saved.ErrDamaged)
-	}
-	if f.Change != nil && !f.Change.valid() {
-		return fmt.Errorf("%w: what the test of changes has seen", saved.ErrDamaged)
 	}
 	if c.Learner.Train.Replays() && d.Rows > c.Learner.Train.Capacity {
 		return fmt.Errorf("it has room for %d data, more than Learner.Train.Capacity, %d",

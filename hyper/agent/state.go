@@ -50,8 +50,6 @@ type snapshot struct {
 	data   contents
 	rounds int // of SGD steps so far
 	host   *host
-
-	changed *changes // nil where none has been tested
 }
 
 // newSnapshot holds new tensors.
@@ -65,8 +63,7 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host,
-		changed: s.changed}
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host}
 	if len(at) > 0 {
 		next.host = new(host)
 	}

@@ -20,7 +20,7 @@ type update struct {
 
 // newUpdates makes the programs that learn; they are compiled when first used. Those of other shapes are freed.
 func (a *Agent) newUpdates() (err error) {
-	for _, u := range []*update{a.observe, a.train, a.forget} {
+	for _, u := range []*update{a.observe, a.train} {
 		if u != nil {
 			u.exec.Finalize()
 		}
@@ -28,18 +28,8 @@ func (a *Agent) newUpdates() (err error) {
 	if a.observe, err = a.newUpdate(a.buildObserve); err != nil {
 		return err
 	}
-	if a.config.Learner.Train.Forgets() > 0 {
-		if a.forget, err = a.newUpdate(a.buildForget); err != nil {
-			return err
-		}
-	}
 	a.train, err = a.newUpdate(a.buildTrain)
 	return err
-}
-
-// buildForget discounts the data.
-func (a *Agent) buildForget(state train.State, _ []*Node) train.State {
-	return a.trainer().Forget(state)
 }
 
 func (a *Agent) newUpdate(build func(state train.State, rest []*Node) train.State) (*update, error) {
@@ -97,9 +87,7 @@ func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 	if len(rest) > 4 {
 		weight = rest[4]
 	}
-	l := a.config.Learner
-	l.Train.Discount = 0 // buildForget has it
-	return l.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
+	return a.config.Learner.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
 }
 
 // buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.

@@ -59,11 +59,6 @@ func (a *Agent) warmLearning() error {
 	if err := a.observe.compile(s, a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0, 1)...); err != nil {
 		return err
 	}
-	if a.forget != nil {
-		if err := a.forget.compile(s); err != nil {
-			return err
-		}
-	}
 	return a.train.compile(s, a.round(s)...)
 }
 

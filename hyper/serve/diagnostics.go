@@ -69,10 +69,10 @@ func (s *Server) diagnostics(context.Context, *struct{}) (*Diagnostics, error) {
 	defer done()
 	menus, actions := s.recent.all()
 	drift, err := a.Drift()
-	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Changes().Alarms,
+	out := &Diagnostics{Decisions: len(menus), Functions: functions, Drift: drift, Alarms: a.Alarms().Count,
 		Calibration: s.calib.result()}
-	if at := a.spec.Change.Rewards; at > 0 {
-		out.Evidence = a.Changes().Evidence / at
+	if run := a.spec.Change.Run; run > 0 {
+		out.Evidence = a.Alarms().Evidence / run
 	}
 	if err != nil || len(menus) == 0 {
 		return out, err

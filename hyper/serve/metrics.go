@@ -67,7 +67,7 @@ func newMetrics(s *Server) *metrics {
 		calibration("hyper_calibration_joint", "How much more likely two rewards in a row were together than expected, in nats.",
 			func(c *Calibration) float64 { return c.Joint }),
 		gauge("hyper_change_alarms", "Alarms of the test of changes.", func(a served) float64 {
-			return float64(a.Changes().Alarms)
+			return float64(a.Alarms().Count)
 		}),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
 			if a.LearnerError() != nil {

@@ -42,7 +42,7 @@ type Spec struct {
 	Expire     Duration `json:"expire,omitempty"`     // likewise
 	Replay     string   `json:"replay,omitempty"`     // growth, reservoir or window
 	Capacity   int      `json:"capacity,omitempty"`   // the most data kept
-	Change     Change   `json:"change,omitzero"`      // a test whether rewards become harder to foretell
+	Change     Change   `json:"change,omitzero"`      // a test whether the world has changed
 	Background float64  `json:"background,omitempty"` // share of the time that training may take; 0 trains at rewards
 	Backend    string   `json:"backend,omitempty"`
 }
@@ -55,9 +55,9 @@ type Features struct {
 
 func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Buckets: f.Buckets} }
 
-// Change is agent.Change; without Rewards there is no test.
+// Change is agent.Change; without Run there is no test.
 type Change struct {
-	Rewards float64 `json:"rewards"`           // the least expected number of rewards until a false alarm
+	Run     float64 `json:"run"`               // the least mean number of rewards to a false alarm
 	Restart bool    `json:"restart,omitempty"` // begin anew at an alarm
 }
 
@@ -122,7 +122,7 @@ func (s Spec) Config() (agent.Config, error) {
 		c.Background = &agent.Background{CPU: s.Background}
 	}
 	if s.Change != (Change{}) {
-		c.Change = &agent.Change{Rewards: s.Change.Rewards, Restart: s.Change.Restart}
+		c.Change = &agent.Change{Run: s.Change.Run, Restart: s.Change.Restart}
 	}
 	problem := bandit.Problem{Actions: len(s.Arms)}
 	if e := s.encoding(); e != nil {

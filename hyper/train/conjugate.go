@@ -22,7 +22,6 @@ func (posterior) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { ret
 
 // observe moves nu to the posterior with the datum.
 func (w posterior) observe(state State, d datum, r Rates) {
-	w.forget(state, d.at)
 	phi, block := w.Conjugate.Phi(params(state), d.input())
 	phi, y := double(Squeeze(phi, 1)), InsertAxes(double(d.y), -1)
 	mu, roots := state["nu.0"], state["nu.1"]

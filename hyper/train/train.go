@@ -83,9 +83,6 @@ type Config struct {
 	// responses so far: variances of the loss are then in units of the responses' variance, and predictions as
 	// [Trainer.Responses] says.
 	Standardize bool
-	// Discount is gamma, from 0.9 to 1: a datum that is n data old counts as gamma^n of one. 0 is 1. It is for beliefs
-	// that are their own posterior: see discount.go.
-	Discount float64
 }
 
 // Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed
@@ -97,9 +94,9 @@ func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate !
 func (c Config) Validate(b hyper.Belief) error {
 	p := newProblem(c, b)
 	if c.Integrate == Exact {
-		return errors.Join(c.ValidateNames(), p.fits(), p.standardizes(), p.checkDiscount())
+		return errors.Join(c.ValidateNames(), p.fits(), p.standardizes())
 	}
-	errs := []error{c.counts(), p.checkDiscount()}
+	errs := []error{c.counts()}
 	names := c.ValidateNames()
 	errs = append(errs, names)
 	if c.sampled() {
