@@ -95,10 +95,7 @@ func streams(state train.State) learner.Streams { return learner.Streams{Seeds: 
 
 // buildInit makes the state of no data from the seed.
 func (a *Agent) buildInit(seeds *Node) []*Node {
-	l := a.config.Learner
-	l.Train.Capacity = a.config.rows()
-	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
-	state[seed] = seeds
+	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
@@ -109,6 +106,18 @@ func (a *Agent) buildInit(seeds *Node) []*Node {
 	}
 	return out
 }
+
+// initial is the state of no data, by name.
+func (a *Agent) initial(seeds *Node) train.State {
+	l := a.config.Learner
+	l.Train.Capacity = a.config.rows()
+	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
+	state[seed] = seeds
+	return state
+}
+
+// stored tells whether a part of the state is data, in rows.
+func stored(name string) bool { return strings.HasPrefix(name, "replay.") }
 
 // fixed tells whether a part of the state is drawn by New and never changes.
 func fixed(name string) bool {

@@ -35,6 +35,7 @@ type file struct {
 	Samples     uint64
 	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
 	Action      *spread      `json:",omitempty"`
+	Change      *detector    `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
 }
 
@@ -54,7 +55,7 @@ func (a *Agent) Save(path string) error {
 		Format: format, Version: hyper.Version,
 		Config: description, Fingerprint: fingerprint(description),
 		Names: a.names, Data: s.data, Rounds: s.rounds, Decisions: a.decisions.Load(), Samples: a.samples.Load(),
-		Pending: rows, Context: context, Action: action,
+		Pending: rows, Context: context, Action: action, Change: a.savedChange(s),
 	}, slices.Concat(s.tensors(), inputs))
 }
 
@@ -104,6 +105,9 @@ func load(c Config, path string) (*Agent, error) {
 	}
 	s := newSnapshot(state)
 	s.data, s.rounds = f.Data, f.Rounds
+	if f.Change != nil {
+		s.change = *f.Change
+	}
 	if rows := c.rows(); rows > f.Data.Rows && (c.Replay == Window || f.Data.Seen == f.Data.Kept) {
 		last := s
 		s, err = a.resized(last, rows)
@@ -144,6 +148,9 @@ func (f file) check(c Config) error {
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
+	}
+	if c.Change != nil && (f.Change == nil || !f.Change.valid()) {
+		return fmt.Errorf("%w: what it knows of changes", saved.ErrDamaged)
 	}
 	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
 		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {

@@ -49,6 +49,7 @@ type snapshot struct {
 	state  []*shared // in the order of Agent.names
 	data   contents
 	rounds int // of SGD steps so far
+	change detector
 }
 
 // newSnapshot holds new tensors.
@@ -62,7 +63,7 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds}
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, change: s.change}
 	for i, place := range at {
 		next.state[place] = (&shared{Tensor: by[i]}).hold()
 	}
