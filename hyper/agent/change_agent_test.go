@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -85,6 +86,50 @@ func TestChangeIsChecked(t *testing.T) {
 			t.Errorf("%v: %v", run, err)
 		}
 	}
+}
+
+// Where nothing changes agents have no more alarms than the bound, also where the noise has ten times the variance that
+// they take it to have: of 20 agents with 300 data each 0.6 are to be expected at most.
+func TestChangeOfNothing(t *testing.T) {
+	x := oneHots()
+	for _, noiseVariance := range []float64{1, 0.1} {
+		alarms := 0
+		for seed := range uint64(20) {
+			c := changing(seed, 1, &agent.Change{})
+			c.Learner.NoiseVariance = noiseVariance
+			a, r := must.M1(agent.New(c)), rand.New(rand.NewPCG(seed, 3))
+			var means [arms]float64
+			abrupt(r, &means, 0)
+			for range 300 {
+				arm := r.IntN(arms)
+				must.M(a.Told(x[arm], float32(means[arm]+r.NormFloat64())))
+			}
+			alarms += a.Alarms().Count
+			a.Close()
+		}
+		if alarms > 3 {
+			t.Errorf("noise of %v: %d false alarms", noiseVariance, alarms)
+		}
+	}
+}
+
+// A service that hears of a change: sales of 50 fall to 20.
+func ExampleAgent_Alarms() {
+	a := must.M1(agent.New(agent.Config{
+		Learner:  learner.Learner{Belief: hyper.BayesianLinear{Features: 1}, NoiseVariance: 25, PriorVariance: 2500},
+		Features: 1, Backend: backend.Go, Change: &agent.Change{Restart: true},
+	}))
+	noise := rand.New(rand.NewPCG(1, 2))
+	for day := range 200 {
+		mean := 50.0
+		if day >= 100 {
+			mean = 20
+		}
+		must.M(a.Add([]float32{0}, float32(mean+5*noise.NormFloat64())))
+	}
+	found := a.Alarms()
+	fmt.Println(found.Count, "alarm, on day", found.Last, "and", a.Size(), "data since")
+	// Output: 1 alarm, on day 101 and 100 data since
 }
 
 // world moves the mean rewards of the arms at the beginning of a period.

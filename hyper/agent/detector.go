@@ -27,20 +27,23 @@ type detector struct {
 	Last     int // datum of the last alarm, from 1
 }
 
-// settled is how many squared residuals of 1 stand for none.
-const settled = 10
+// settled is how many residuals tell their scale before there are bets.
+const settled = 30
 
 // scale is the deviation of residuals so far, or 1 where that is more: a noise that is larger than the learner takes it
 // to be is no change.
-func (d detector) scale() float64 {
-	return math.Sqrt(max(1, (settled+d.Squares)/float64(settled+d.Residual)))
-}
+func (d detector) scale() float64 { return math.Sqrt(max(1, d.Squares/float64(d.Residual))) }
 
 // next is the detector after a residual, and the evidence R.
 func (d detector) next(residual float64) (detector, float64) {
-	r, last, sum := residual/d.scale(), d.Evidence, 0.0
+	before := d
+	d.Squares, d.Residual = d.Squares+residual*residual, d.Residual+1
+	if d.Residual <= settled {
+		return d, 0
+	}
+	r, sum := residual/before.scale(), 0.0
 	d.Evidence = make([]float64, len(shifts)+len(spreads))
-	copy(d.Evidence, last)
+	copy(d.Evidence, before.Evidence)
 	move := func(j, of int, logRatio float64) {
 		d.Evidence[j] = (d.Evidence[j] + 1) * math.Exp(logRatio)
 		sum += d.Evidence[j] / float64(2*of)
@@ -51,7 +54,6 @@ func (d detector) next(residual float64) (detector, float64) {
 	for j, k := range spreads {
 		move(len(shifts)+j, len(spreads), r*r*(1-1/(k*k))/2-math.Log(k))
 	}
-	d.Squares, d.Residual = d.Squares+residual*residual, d.Residual+1
 	return d, sum
 }
 
