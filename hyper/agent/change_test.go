@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -57,5 +58,38 @@ func TestChangeDelay(t *testing.T) {
 		if found+early < 400 || sum/float64(found) > c.most {
 			t.Errorf("a shift by %v: %d found, after %.1f data, want all and %v", c.shift, found, sum/float64(found), c.most)
 		}
+	}
+}
+
+// Two residuals of 0 after those that tell the scale: each bet has (L + 1) L, with the likelihood ratio L at 0. Those
+// before are no evidence, whatever they are, and a residual of 3 after
+// those of 2 is as one of 1.5 after those of 1.
+func TestChangeInClosedForm(t *testing.T) {
+	d, evidence, want := detector{}, 0.0, 0.0
+	wide, whole := detector{}, detector{}
+	for i := range settled {
+		if d, evidence = d.next(0); evidence != 0 {
+			t.Errorf("evidence %g after %d residuals", evidence, i+1)
+		}
+		wide, _ = wide.next(2)
+		whole, _ = whole.next(1)
+	}
+	for range 2 {
+		d, evidence = d.next(0)
+	}
+	for _, s := range shifts {
+		l := math.Exp(-s * s / 2)
+		want += (l + 1) * l / float64(2*len(shifts))
+	}
+	for _, k := range spreads {
+		want += (1/k + 1) / k / float64(2*len(spreads))
+	}
+	if math.Abs(evidence-want) > 1e-12 {
+		t.Errorf("evidence %g, want %g", evidence, want)
+	}
+	_, a := wide.next(3)
+	_, b := whole.next(1.5)
+	if math.Abs(a-b) > 1e-12 {
+		t.Errorf("evidence %g of a residual of 3 deviations of 2, %g of 1.5 of 1", a, b)
 	}
 }
