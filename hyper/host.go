@@ -190,15 +190,33 @@ func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32)
 func (l Layout) addHost(c, z, out []float32) {
 	row := 0
 	for b, size := range l.Sizes {
-		part := hostVector(z[b*l.Width : (b+1)*l.Width])
+		part := z[b*l.Width : (b+1)*l.Width]
 		for range size {
-			out[row] += blas32.Dot(hostVector(c[row*l.Width:(row+1)*l.Width]), part)
+			out[row] += hostDot(c[row*l.Width:(row+1)*l.Width], part)
 			row++
 		}
 	}
 }
 
 func hostVector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
+
+// hostDot is the sum of products, added up in an order of its own: that of gonum's Dot depends on where vectors lie in
+// memory, and so do its roundings.
+func hostDot(x, y []float32) float32 {
+	var a, b, c, d float32
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i] * y[i]
+		b += x[i+1] * y[i+1]
+		c += x[i+2] * y[i+2]
+		d += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i] * y[i]
+	}
+	return a + b + c + d
+}
 
 // OnHost is for all of them, but for more than 32 inputs in blocks.
 func (b BayesianLinear) OnHost(p HostParams) HostSample {
@@ -213,11 +231,19 @@ func (b BayesianLinear) OnHost(p HostParams) HostSample {
 		size := root.Cols
 		z := make([]float32, n*size)
 		s.Normal(z)
-		for k := range n {
-			copy(values[k*len(x):(k+1)*len(x)], mean)
+		columns := make([]float32, size*len(x))
+		for i := range x {
+			for q := range size {
+				columns[q*len(x)+i] = root.Data[i*size+q]
+			}
 		}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, blas32.General{Rows: n, Cols: size, Stride: size, Data: z}, root, 1,
-			blas32.General{Rows: n, Cols: len(x), Stride: len(x), Data: values})
+		for k := range n {
+			own := values[k*len(x) : (k+1)*len(x)]
+			copy(own, mean)
+			for q, v := range z[k*size : (k+1)*size] {
+				blas32.Axpy(v, hostVector(columns[q*len(x):(q+1)*len(x)]), hostVector(own))
+			}
+		}
 		return true
 	}
 }
@@ -231,7 +257,7 @@ func (b BayesianLinear) hostMoments(p HostParams, x [][]float32) (mean []float32
 	for i, row := range x {
 		block[i] = b.hostPhi(p, row, phi)
 		mu, s := p.Nu[0][block[i]*n:(block[i]+1)*n], p.Nu[1][block[i]*n*n:(block[i]+1)*n*n]
-		mean[i] = blas32.Dot(hostVector(phi), hostVector(mu))
+		mean[i] = hostDot(phi, mu)
 		blas32.Gemv(blas.Trans, p.Fixed["scale"][0], blas32.General{Rows: n, Cols: n, Stride: n, Data: s}, hostVector(phi), 0,
 			hostVector(root.Data[i*n:(i+1)*n]))
 	}
@@ -286,13 +312,13 @@ func (b BayesianLinear) hostBlock(x []float32) (block int, numbers []float32) {
 func hostJoint(root blas32.General, block []int) blas32.General {
 	n := len(block)
 	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
-	at := func(i int) blas32.Vector { return hostVector(root.Data[i*root.Cols : (i+1)*root.Cols]) }
+	at := func(i int) []float32 { return root.Data[i*root.Cols : (i+1)*root.Cols] }
 	for j := range n {
 		var pivot, whole float32
 		for i := j; i < n; i++ {
 			left := float32(0)
 			if block[i] == block[j] {
-				left = blas32.Dot(at(i), at(j))
+				left = hostDot(at(i), at(j))
 			}
 			if i == j {
 				whole = left

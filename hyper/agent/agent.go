@@ -2,6 +2,20 @@
 // is the learner that the experiments run, with one run. [Arms], [Linear] and [Neural] make one for rewards of any
 // scale.
 //
+// In a world that changes an agent can forget: by a Window of the data (see [Replay]), by a discount of old data
+// (train.Config.Discount) or by a restart at an alarm of a test of change ([Change]). Regret a period over the second
+// half of 400 periods, with 5 arms of variance 4.5, noise 1 and Thompson sampling; in brackets how much less it is than
+// without forgetting, with 95% intervals of 30 worlds:
+//
+//	                               all arms anew after 200 periods    drift of 0.01 a period
+//	no forgetting, exact           1.28                               1.04
+//	discount 0.98, exact           0.42 (0.87 +- 0.43)                0.42 (0.62 +- 0.24)
+//	restart at an alarm, exact     0.26 (1.03 +- 0.49)                0.43 (0.61 +- 0.26)
+//	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
+//
+// Forgetting costs regret where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a
+// period and none 0.11, as had the restart.
+//
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
 package agent
@@ -100,10 +114,7 @@ func streams(state train.State) learner.Streams { return learner.Streams{Seeds: 
 
 // buildInit makes the state of no data from the seed.
 func (a *Agent) buildInit(seeds *Node) []*Node {
-	l := a.config.Learner
-	l.Train.Capacity = a.config.rows()
-	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
-	state[seed] = seeds
+	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
@@ -114,6 +125,18 @@ func (a *Agent) buildInit(seeds *Node) []*Node {
 	}
 	return out
 }
+
+// initial is the state of no data, by name.
+func (a *Agent) initial(seeds *Node) train.State {
+	l := a.config.Learner
+	l.Train.Capacity = a.config.rows()
+	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
+	state[seed] = seeds
+	return state
+}
+
+// stored tells whether a part of the state is data, in rows.
+func stored(name string) bool { return strings.HasPrefix(name, "replay.") }
 
 // fixed tells whether a part of the state is drawn by New and never changes.
 func fixed(name string) bool {

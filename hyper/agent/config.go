@@ -37,6 +37,8 @@ type Config struct {
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
+	// Change tests whether the world has changed; nil is no test.
+	Change *Change
 	// Background trains while the agent acts; nil makes Observe train.
 	Background *Background
 	Seed       uint64
@@ -56,7 +58,7 @@ func (c Config) withDefaults() Config {
 	c.Floor = cmp.Or(c.Floor, 0.01)
 	c.Replay = cmp.Or(c.Replay, Growth)
 	c.Pending = cmp.Or(c.Pending, mostPending)
-	c.Background = c.Background.withDefaults()
+	c.Background, c.Change = c.Background.withDefaults(), c.Change.withDefaults()
 	if t := &c.Learner.Train; t.Replays() {
 		t.Inputs = max(c.Features, 0)
 		if c.Replay == Growth {
@@ -74,6 +76,7 @@ func (c Config) validate() error {
 		faults.Known("Replay", c.Replay),
 		checkFloor(c.Floor),
 		c.checkPending(),
+		c.checkChange(),
 		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 }

@@ -150,7 +150,12 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 				return nil, fmt.Errorf("%w: %w", ErrReward, err)
 			}
 		}
-		s, err := a.roomy(s)
+		s, err := a.watched(s, x, y, weight)
+		if err != nil {
+			return nil, err
+		}
+		defer s.drop()
+		s, err = a.roomy(s)
 		if err != nil {
 			return nil, err
 		}

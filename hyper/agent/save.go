@@ -35,6 +35,7 @@ type file struct {
 	Samples     uint64
 	Context     *spread      `json:",omitempty"` // of the Encoding's numbers, where it standardises
 	Action      *spread      `json:",omitempty"`
+	Change      *detector    `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
 	Log         *uint64      `json:",omitempty"` // the number of the log's first record after this
 }
@@ -66,7 +67,7 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.committing.Lock()
 	defer a.committing.Unlock()
 	s, f := a.current(), file{Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
-	f.Data, f.Rounds = s.data, s.rounds
+	f.Data, f.Rounds, f.Change = s.data, s.rounds, a.savedChange(s)
 	f.Context, f.Action = a.encoder.spreads()
 	if a.log != nil {
 		next := a.log.Next()
@@ -114,6 +115,9 @@ func load(c Config, path string) (a *Agent, f file, err error) {
 	}
 	s := newSnapshot(state)
 	s.data, s.rounds = f.Data, f.Rounds
+	if f.Change != nil {
+		s.change = *f.Change
+	}
 	if rows := c.rows(); rows > f.Data.Rows && (c.Replay == Window || f.Data.Seen == f.Data.Kept) {
 		last := s
 		s, err = a.resized(last, rows)
@@ -152,6 +156,9 @@ func (f file) check(c Config) error {
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {
 		return fmt.Errorf("%w: %+v", saved.ErrDamaged, d)
+	}
+	if c.Change != nil && (f.Change == nil || !f.Change.valid()) {
+		return fmt.Errorf("%w: what it knows of changes", saved.ErrDamaged)
 	}
 	if e := c.Encoding; e != nil && e.Standardize && (f.Context == nil || f.Action == nil ||
 		!f.Context.valid(e.Context) || !f.Action.valid(e.Action)) {

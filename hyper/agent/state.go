@@ -50,6 +50,7 @@ type snapshot struct {
 	data   contents
 	rounds int // of SGD steps so far
 	host   *host
+	change detector
 }
 
 // newSnapshot holds new tensors.
@@ -63,7 +64,8 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, host: s.host}
+	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, change: s.change,
+		host: s.host}
 	if len(at) > 0 {
 		next.host = new(host)
 	}

@@ -16,12 +16,15 @@ type posterior struct{ problem }
 
 func newPosterior(p problem) route { return posterior{p} }
 
-func (posterior) memory(*Graph, int) State                                 { return State{} }
+func (w posterior) memory(g *Graph, runs int) State                        { return w.noTurn(g, runs) }
 func (posterior) draw(State, rng.Stream, *Node, *Node, Rates) draws        { return draws{} }
 func (posterior) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { return nil }
 
 // observe moves nu to the posterior with the datum.
 func (w posterior) observe(state State, d datum, r Rates) {
+	if w.discounts() {
+		w.forget(state)
+	}
 	phi, block := w.Conjugate.Phi(params(state), d.input())
 	phi, y := double(Squeeze(phi, 1)), InsertAxes(double(d.y), -1)
 	mu, roots := state["nu.0"], state["nu.1"]

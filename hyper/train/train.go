@@ -70,7 +70,7 @@ type Config struct {
 	Batch      int         // minibatch size |D~|, drawn with replacement
 	Indices    int         // index samples per step |Z~|
 	IndexSet   IndexSet    // how they are drawn; 0 is IID
-	Integrate  Integration // 0 is Sampled; Exact reads none of the other fields but Standardize
+	Integrate  Integration // 0 is Sampled; Exact reads none of the others but Standardize and Discount
 	Regularize Regularizer // 0 is Anchor
 	Loss       Loss        // nil is Gaussian{}
 	Weights    Weights     // of the data for each index; 0 is none
@@ -83,6 +83,10 @@ type Config struct {
 	// responses so far: variances of the loss are then in units of the responses' variance, and predictions as
 	// [Trainer.Responses] says.
 	Standardize bool
+	// Discount is how much a datum counts against the next, above 0.5 and at most 1: n data later it counts Discount^n,
+	// which suits a world that changes. 0 is 1, none. It needs a belief that is its own posterior, and Exact: see
+	// discount.go. Standardize has then the mean and variance of the responses with the same weights.
+	Discount float64
 }
 
 // Replays tells whether training draws data from a replay buffer; the other integrations keep statistics of a fixed
@@ -94,7 +98,7 @@ func (c Config) Replays() bool { return c.Integrate != FullData && c.Integrate !
 func (c Config) Validate(b hyper.Belief) error {
 	p := newProblem(c, b)
 	if c.Integrate == Exact {
-		return errors.Join(c.ValidateNames(), p.fits(), p.standardizes())
+		return errors.Join(c.ValidateNames(), p.fits(), p.standardizes(), p.discounting())
 	}
 	errs := []error{c.counts()}
 	names := c.ValidateNames()
@@ -103,7 +107,7 @@ func (c Config) Validate(b hyper.Belief) error {
 		errs = append(errs, p.indexSet())
 	}
 	if names == nil {
-		errs = append(errs, p.fits(), p.standardizes())
+		errs = append(errs, p.fits(), p.standardizes(), p.discounting())
 	}
 	if errors.Join(errs...) == nil {
 		errs = append(errs, p.sizes())

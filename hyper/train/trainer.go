@@ -77,6 +77,9 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	a := t.Belief.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)
 	if t.Standardize {
+		if t.discounts() {
+			out.age(t.Discount)
+		}
 		out.count(y)
 	}
 	if r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise

@@ -31,7 +31,7 @@ const (
 	Each Sync = iota + 1
 	// Grouped is Each, but that a sync waits for Options.Delay, and more records share it.
 	Grouped
-	// None leaves it to the operating system: a crash of the process loses nothing, one of the machine the last seconds.
+	// None returns at once: a crash of the program loses the last records, one of the machine the last seconds.
 	None
 )
 
@@ -178,7 +178,9 @@ func (l *Log) wait(b *pebble.Batch) error {
 	if err := b.SyncWait(); err != nil {
 		l.order.Lock()
 		defer l.order.Unlock()
-		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		if l.failed == nil {
+			l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		}
 		return l.failed
 	}
 	return nil

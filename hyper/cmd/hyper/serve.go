@@ -51,7 +51,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; other than loopback it needs a token or certificates")
 	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, with its log, and found again")
 	f.StringVar(&v.sync, "sync", durable.Each.String(), "when the log is on the disk: "+
-		"each answer waits for it, grouped (for up to 2 ms, with others), or none (the system's time)")
+		"each answer waits for it, grouped (for up to 2 ms, with others), or none waits, and the last may be lost")
 	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which what the agent has learned from leaves the log; "+
 		"0 is never, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")

@@ -17,6 +17,7 @@ type BayesianLinear struct {
 	Waves              int     `help:"random cosines of the features; 0 is none, a linear function"`
 	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
 	StandardizeRewards bool    `help:"learn rewards less their mean so far, over their standard deviation"`
+	Discount           float64 `help:"how much a datum counts against the next, for worlds that change; 1 is as much"`
 	Variances
 	Inflation float64 `run:"true" want:"not negative" help:"multiplies the posterior's variance that the policy sees"`
 	Exploration
@@ -24,7 +25,7 @@ type BayesianLinear struct {
 
 // NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Variances: Variances{NoiseVariance: 0.1},
+	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Discount: 1, Variances: Variances{NoiseVariance: 0.1},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
 		c.Waves = 0
@@ -42,7 +43,7 @@ func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
 	b := c.belief(p)
 	l := filled(c, b, p, periods)
-	l.Train = train.Config{Integrate: train.Exact, Standardize: c.StandardizeRewards}
+	l.Train = train.Config{Integrate: train.Exact, Standardize: c.StandardizeRewards, Discount: c.Discount}
 	if l.PriorVariance = cmp.Or(c.PriorVariance, p.PriorVariance); l.PriorVariance == 0 || c.StandardizeRewards {
 		l.PriorVariance = cmp.Or(c.PriorVariance, b.UnitVariance())
 	}

@@ -1,0 +1,212 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// changing is a config for rewards of five arms, as one-hot inputs, with a discount and a test of change.
+func changing(seed uint64, discount float64, change *agent.Change) agent.Config {
+	return agent.Config{
+		Learner: learner.Learner{Belief: hyper.BayesianLinear{Features: arms}, NoiseVariance: 1, PriorVariance: 13.5,
+			Train: train.Config{Integrate: train.Exact, Discount: discount}},
+		Features: arms, Floor: -1, Seed: seed, Backend: backend.Go, Change: change,
+	}
+}
+
+// arms is how many there are; with phi(x) = (x, 1) / sqrt(6) a prior variance of 13.5 makes mean rewards N(0, 4.5).
+const arms = 5
+
+func oneHots() [][]float32 {
+	x := make([][]float32, arms)
+	for i := range x {
+		x[i] = make([]float32, arms)
+		x[i][i] = 1
+	}
+	return x
+}
+
+// An alarm comes after the change and not before; with Restart the agent is what it was before all data, but for the
+// datum of the alarm. A file of an agent with a test goes on as the agent does.
+func TestChangeRestarts(t *testing.T) {
+	x, r := oneHots(), rand.New(rand.NewPCG(5, 6))
+	c := changing(1, 1, &agent.Change{Restart: true})
+	a, twin := must.M1(agent.New(c)), must.M1(agent.New(c))
+	path, at := filepath.Join(t.TempDir(), "agent"), 0
+	for i := range 300 {
+		mean := float32(2)
+		if i >= 200 {
+			mean = -2
+		}
+		if i == 202 { // there is some evidence by now
+			must.M(twin.Save(path))
+			twin = must.M1(agent.Load(c, path))
+		}
+		y := mean + float32(r.NormFloat64())
+		must.M(a.Told(x[i%arms], y))
+		must.M(twin.Told(x[i%arms], y))
+		if a.Alarms() != twin.Alarms() {
+			t.Fatalf("datum %d: %+v, after a file %+v", i, a.Alarms(), twin.Alarms())
+		}
+		if at == 0 && a.Alarms().Count > 0 {
+			at = i + 1
+			fresh := must.M1(agent.New(changing(1, 1, nil)))
+			must.M(fresh.Told(x[i%arms], y))
+			if got, want := must.M1(a.Snapshot().Sample(x, 50)), must.M1(fresh.Snapshot().Sample(x, 50)); !reflect.DeepEqual(got, want) {
+				t.Error("the belief after a restart is not that of the one datum")
+			}
+		}
+	}
+	got := a.Alarms()
+	if at <= 200 || at > 210 || got.Count != 1 || got.Last != at || got.Seen != 300 || a.Size() != 300-at+1 {
+		t.Errorf("first alarm at %d, %+v, %d data", at, got, a.Size())
+	}
+}
+
+// A test that cannot be says why.
+func TestChangeIsChecked(t *testing.T) {
+	for _, run := range []float64{-1, 0.5, math.NaN(), math.Inf(1)} {
+		if _, err := agent.New(changing(1, 1, &agent.Change{Run: run})); err == nil || !strings.Contains(err.Error(), "Change.Run") {
+			t.Errorf("%v: %v", run, err)
+		}
+	}
+}
+
+// Where nothing changes agents have no more alarms than the bound, also where the noise has ten times the variance that
+// they take it to have: of 20 agents with 300 data each 0.6 are to be expected at most.
+func TestChangeOfNothing(t *testing.T) {
+	x := oneHots()
+	for _, noiseVariance := range []float64{1, 0.1} {
+		alarms := 0
+		for seed := range uint64(20) {
+			c := changing(seed, 1, &agent.Change{})
+			c.Learner.NoiseVariance = noiseVariance
+			a, r := must.M1(agent.New(c)), rand.New(rand.NewPCG(seed, 3))
+			var means [arms]float64
+			abrupt(r, &means, 0)
+			for range 300 {
+				arm := r.IntN(arms)
+				must.M(a.Told(x[arm], float32(means[arm]+r.NormFloat64())))
+			}
+			alarms += a.Alarms().Count
+			a.Close()
+		}
+		if alarms > 3 {
+			t.Errorf("noise of %v: %d false alarms", noiseVariance, alarms)
+		}
+	}
+}
+
+// A service that hears of a change: sales of 50 fall to 20.
+func ExampleAgent_Alarms() {
+	a := must.M1(agent.New(agent.Config{
+		Learner:  learner.Learner{Belief: hyper.BayesianLinear{Features: 1}, NoiseVariance: 25, PriorVariance: 2500},
+		Features: 1, Backend: backend.Go, Change: &agent.Change{Restart: true},
+	}))
+	noise := rand.New(rand.NewPCG(1, 2))
+	for day := range 200 {
+		mean := 50.0
+		if day >= 100 {
+			mean = 20
+		}
+		must.M(a.Add([]float32{0}, float32(mean+5*noise.NormFloat64())))
+	}
+	found := a.Alarms()
+	fmt.Println(found.Count, "alarm, on day", found.Last, "and", a.Size(), "data since")
+	// Output: 1 alarm, on day 101 and 100 data since
+}
+
+// world moves the mean rewards of the arms at the beginning of a period.
+type world func(r *rand.Rand, means *[arms]float64, period int)
+
+const (
+	periods  = 400
+	variance = 4.5 // of mean rewards
+)
+
+// abrupt draws all mean rewards anew in the middle.
+func abrupt(r *rand.Rand, means *[arms]float64, period int) {
+	if period%(periods/2) == 0 {
+		for j := range means {
+			means[j] = math.Sqrt(variance) * r.NormFloat64()
+		}
+	}
+}
+
+// drifting is bandit.Drifting with a drift of 0.01.
+func drifting(r *rand.Rand, means *[arms]float64, period int) {
+	drift := 0.01
+	if period == 0 {
+		drift = 1
+	}
+	for j, m := range means {
+		means[j] = math.Sqrt(1-drift)*m + math.Sqrt(drift*variance)*r.NormFloat64()
+	}
+}
+
+// lateRegret is the mean regret of the second half of the periods. Noise is N(0, 1).
+func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms agent.Alarms) {
+	a, x := must.M1(agent.New(c)), oneHots()
+	defer a.Close()
+	of, noise := rand.New(rand.NewPCG(seed, 8)), rand.New(rand.NewPCG(seed, 9))
+	var means [arms]float64
+	for i := range periods {
+		w(of, &means, i)
+		d := must.M1(a.Act(context.Background(), x))
+		got := means[d.Action] + noise.NormFloat64()
+		must.M(a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: float32(got)}))
+		if i >= periods/2 {
+			regret += (slices.Max(means[:]) - means[d.Action]) / (periods / 2)
+		}
+	}
+	return regret, a.Alarms()
+}
+
+// In worlds that change, abruptly or by and by, a discount and a restart at an alarm lose less than an agent that keeps
+// all data: by intervals of 95% of the differences in 20 worlds.
+func TestForgettingHelps(t *testing.T) {
+	const runs = 20
+	keeps := map[string]func(seed uint64) agent.Config{
+		"none":          func(s uint64) agent.Config { return changing(s, 1, nil) },
+		"discount 0.98": func(s uint64) agent.Config { return changing(s, 0.98, nil) },
+		"restart":       func(s uint64) agent.Config { return changing(s, 1, &agent.Change{Restart: true}) },
+	}
+	for name, w := range map[string]world{"abrupt": abrupt, "drifting": drifting} {
+		t.Run(name, func(t *testing.T) {
+			regrets := map[string][]float64{}
+			for _, way := range []string{"none", "discount 0.98", "restart"} {
+				alarms := 0
+				saved := make([]float64, runs)
+				for s := range runs {
+					regret, found := lateRegret(uint64(s), keeps[way](uint64(s)), w)
+					regrets[way] = append(regrets[way], regret)
+					alarms += found.Count
+					saved[s] = regrets["none"][s] - regret
+				}
+				m, sd := stat.MeanStdDev(saved, nil)
+				within := 1.96 * sd / math.Sqrt(runs)
+				t.Logf("%s: regret %.3f a period, %.3f +- %.3f less than none; %d alarms", way, stat.Mean(regrets[way], nil), m,
+					within, alarms)
+				if way != "none" && m < within {
+					t.Errorf("%s saves %.3f a period, +- %.3f", way, m, within)
+				}
+			}
+		})
+	}
+}
