@@ -102,6 +102,9 @@ type fixedParts struct {
 	all map[*shared][]float32
 }
 
+// mostFixed is how many parts that do not change a belief has at most.
+const mostFixed = 16
+
 // narrow copies a tensor in single precision; one that is kept once for all snapshots.
 func (f *fixedParts) narrow(t *shared, keep bool) ([]float32, error) {
 	if !keep {
@@ -116,7 +119,7 @@ func (f *fixedParts) narrow(t *shared, keep bool) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.all == nil {
+	if f.all == nil || len(f.all) > mostFixed { // those of beliefs before a restart
 		f.all = map[*shared][]float32{}
 	}
 	f.all[t] = x

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/explore"
@@ -292,4 +294,17 @@ func TestReplayByAnother(t *testing.T) {
 	if got, want := b.Size(), a.Size()-2; got != want { // two data were added by hand
 		t.Errorf("%d data, want %d", got, want)
 	}
+}
+
+// An agent whose log is on the disk: see package durable.
+func ExampleOpen() {
+	dir := must.M1(os.MkdirTemp("", "agent"))
+	defer os.RemoveAll(dir)
+	log := must.M1(durable.Open(filepath.Join(dir, "log"), durable.Options{}))
+	defer log.Close()
+	a := must.M1(agent.Open(agent.Config{}.Arms(2), filepath.Join(dir, "file"), log))
+	d := must.M1(a.Act(context.Background(), nil))
+	must.M(a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1}))
+	fmt.Println(a.Size(), log.Next())
+	// Output: 1 2
 }
