@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // Hosted is a belief that draws functions in plain Go, for one run: [Sample] without a program, whose call takes longer
-// than the work where there are few functions and inputs.
+// than the work where there are few functions and inputs. One that embeds another is not taken for one.
 type Hosted interface {
 	Belief
 	// OnHost returns Sample for parameters, or nil where the belief needs a program after all.
@@ -29,7 +30,8 @@ type HostParams struct {
 	Fixed map[string][]float32
 }
 
-// HostBase is a base model that predicts in plain Go.
+// HostBase is a base model that predicts in plain Go. One that embeds another is not taken for one: it may have changed
+// what that predicts.
 type HostBase interface {
 	// OnHost returns the predictions at inputs x, nil for all arms, as a function of theta. It is of one goroutine.
 	OnHost(x [][]float32) func(theta, out []float32)
@@ -42,8 +44,8 @@ var (
 
 // OnHost is for linear hypermodels with Gaussian indices, and for ensembles.
 func (m Model) OnHost(p HostParams) HostSample {
-	base, ok := m.Base.(HostBase)
-	if !ok {
+	base := hostBase(m.Base)
+	if base == nil {
 		return nil
 	}
 	theta := m.hostTheta(p)
@@ -83,6 +85,15 @@ func (m Model) OnHost(p HostParams) HostSample {
 		}
 		return true
 	}
+}
+
+// hostBase is a base model as a HostBase; nil where it is none.
+func hostBase(b BaseModel) HostBase {
+	h, ok := b.(HostBase)
+	if !ok || promoted.By[HostBase](b) {
+		return nil
+	}
+	return h
 }
 
 // hostIndex is an index in plain Go: a vector, or the place of the one of a one-hot vector.
@@ -168,8 +179,7 @@ func (m Model) hostPrior(p HostParams) (prior func(z hostIndex, theta []float32)
 		return nil, nil
 	}
 	if m.apart() {
-		var ok bool
-		if second, ok = m.Prior.Base.(HostBase); !ok {
+		if second = hostBase(m.Prior.Base); second == nil {
 			return nil, nil
 		}
 	}

@@ -31,7 +31,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute"
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -59,10 +61,11 @@ type Agent struct {
 	encoder            *encoder      // nil where a Menu has inputs
 	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
 	pending            pending
-	background         *background // nil where there is none
-	programs           programs    // of Act and Sample
+	background         *background    // nil where there is none
+	programs           programs       // of Act and Sample
+	hostBelief         hyper.Hosted   // nil where functions are drawn by programs
+	hostPolicy         explore.Hosted // nil where programs decide
 	fixed              fixedParts
-	programsOnly       bool // for tests: decisions are made by programs
 }
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.
@@ -89,6 +92,7 @@ func newAgent(c Config) (*Agent, error) {
 	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}
+	a.hostParts()
 	state, err := CallOnceN(b, a.buildInit, []uint64{c.Seed})
 	if err != nil {
 		return nil, fmt.Errorf("building the agent: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -25,17 +26,26 @@ type host struct {
 	err       error
 }
 
+// hostParts notes what of the learner works in plain Go.
+func (a *Agent) hostParts() {
+	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.By[hyper.Hosted](b) {
+		a.hostBelief = b
+	}
+	if p, ok := a.config.Learner.Policy.(explore.Hosted); ok && !promoted.By[explore.Hosted](p) {
+		a.hostPolicy = p
+	}
+}
+
 // hosted returns how functions of a belief are drawn in plain Go; its sample is nil where they are not.
 func (a *Agent) hosted(belief *snapshot) *host {
-	b, ok := a.config.Learner.Belief.(hyper.Hosted)
-	if !ok || a.programsOnly {
+	if a.hostBelief == nil {
 		return &host{}
 	}
 	h := belief.host
 	h.once.Do(func() {
 		var p hyper.HostParams
 		if p, h.responses, h.err = a.hostParams(belief); h.err == nil {
-			h.sample = b.OnHost(a.trainer().HostParams(p, h.responses))
+			h.sample = a.hostBelief.OnHost(a.trainer().HostParams(p, h.responses))
 		}
 	})
 	return h
@@ -143,8 +153,8 @@ func narrow(t *tensors.Tensor) ([]float32, error) {
 // decideOnHost is decide in plain Go; it returns false where a program must decide.
 func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
 	h := a.hosted(belief)
-	policy, is := a.config.Learner.Policy.(explore.Hosted)
-	if h.sample == nil || h.err != nil || !is {
+	policy := a.hostPolicy
+	if h.sample == nil || h.err != nil || policy == nil {
 		return d, false, h.err
 	}
 	inputs := a.inputsOf(actions)

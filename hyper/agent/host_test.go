@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/janpfeifer/must"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
@@ -141,6 +144,38 @@ func TestDecisionsOnHost(t *testing.T) {
 			}
 		}
 	})
+}
+
+// reversed is a linear model that predicts the opposite, and cautious a policy that never moves.
+type (
+	reversed struct{ base.Linear }
+	cautious struct{ explore.Thompson }
+)
+
+func (r reversed) Apply(theta, x *Node) *Node { return Neg(r.Linear.Apply(theta, x)) }
+
+func (cautious) Decide(values *Node, _ explore.Moment) (probabilities, action *Node) {
+	first := Iota(values.Graph(), shapes.Make(dtypes.Int32, 1, values.Shape().Dim(2)), 1)
+	is := ConvertDType(Equal(first, ZerosLike(first)), values.DType())
+	return is, ArgMax(is, 1, dtypes.Int32)
+}
+
+// What changes a part that it embeds is decided by a program: the part's plain form is not its own.
+func TestEmbeddedPartsAreNotHosted(t *testing.T) {
+	x := [][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}}
+	for name, c := range map[string]Config{
+		"base": {Features: 4, Learner: learner.Learner{Policy: explore.Thompson{},
+			Belief: hyper.Model{Base: reversed{base.Linear{Features: 4}}, Hyper: hyper.Ensemble{Particles: 3, Params: 4}},
+			Train:  train.Config{Integrate: train.Sampled, Capacity: 10}}},
+		"policy": {Features: 4, Learner: learner.Learner{Belief: hyper.BayesianLinear{Features: 4}, Policy: cautious{}}},
+	} {
+		c.Backend, c.Floor = "go", -1
+		a := must.M1(New(c))
+		must.M1(a.Act(t.Context(), x))
+		if len(a.programs.all) != 1 {
+			t.Errorf("%s: it was decided in plain Go", name)
+		}
+	}
 }
 
 // What is not finite is refused, in plain Go too, and what has no plain form is decided by a program.

@@ -117,7 +117,7 @@ func (c counted) Gram(x *Node) *Node {
 func TestFewProgramsAreKept(t *testing.T) {
 	built := 0
 	a := ensemble(backend.Go, nil, counted{base.Linear{Features: 2}, &built})
-	a.programsOnly, built = true, 0
+	built = 0
 	for n := 1; n <= 100; n++ {
 		must.M1(a.Act(context.Background(), someInputs(n)))
 		must.M1(a.Act(context.Background(), someInputs(n)))
@@ -144,7 +144,6 @@ func TestWarmup(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		built := 0
 		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}), ensemble(on, nil, base.Linear{Features: 2})
-		warm.programsOnly = true
 		must.M(warm.Warmup(3, 5))
 		before := built
 		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {

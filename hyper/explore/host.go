@@ -8,7 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Hosted is a policy that decides in plain Go, for one run: what Decide does without a program.
+// Hosted is a policy that decides in plain Go, for one run: what Decide does without a program. One that embeds another
+// is not taken for one: it may decide otherwise.
 type Hosted interface {
 	Policy
 	// DecideOnHost returns what Decide does, up to rounding, for finite values [Samples][actions], one after the other.
