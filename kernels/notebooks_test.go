@@ -45,7 +45,8 @@ func TestFirstCell(t *testing.T) {
 		"import \"gonum.org/v1/plot\"\n\n%%\nvar png bytes.Buffer\nmust.M1(must.M1(plot.New().WriterTo(100, 100, \"png\")).WriteTo(&png))\n"+
 			"gonbui.DisplayPNG(png.Bytes())",
 		"%%\nfmt.Println(os.Getenv(\"HYPER_PROFILE\"))",
-		"%%\nl := notebook.NewLive()\nl.Show(\"halfway there\", nil)\nl.Close()\nnotebook.NewTable(\"agent\").Show()")
+		"%%\nl := notebook.NewLive()\nl.Show(\"halfway there\", nil)\nl.Close()\nnotebook.NewTable(\"agent\").Show()",
+		"%%\n_, err := serve.New(serve.Options{})\nfmt.Println(err)")
 	before, _ := os.ReadFile(path)
 	folder := filepath.Join(t.TempDir(), "executed")
 	if out, code := result(t, run, "run", "--full", "--out", folder, path); code != 0 {
@@ -58,7 +59,7 @@ func TestFirstCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`} {
+	for _, want := range []string{"[3]float32{1, 4, 9}", "image/png", `"full\n"`, `| agent |`, "Dir is missing"} {
 		if !strings.Contains(string(executed), want) {
 			t.Errorf("%q is not among the outputs", want)
 		}
