@@ -46,9 +46,9 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 // not finite, and that of ctx when it is done before the decision is; a compilation that the call did not wait for goes
 // on, for the next one.
 //
-// Where the belief and the policy can decide in plain Go (hyper.Hosted, explore.Hosted) they do, in a tenth of the time
-// of a program. Elsewhere a program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6, 8, 12,
-// 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
+// Where the belief and the policy can decide in plain Go (hyper.Hosted, explore.Hosted) they do, without a program.
+// Elsewhere a program is compiled when a number of actions is first asked for. Numbers are rounded up to 1, 2, 3, 4, 6,
+// 8, 12, 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
 // beforehand. A Policy is told which actions are there: see explore.Moment.
 func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	actions, err := a.encoded(m, true)

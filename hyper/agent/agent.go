@@ -13,8 +13,9 @@
 //	restart at an alarm, exact     0.26 (1.03 +- 0.49)                0.43 (0.61 +- 0.26)
 //	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
 //
-// Forgetting costs regret where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a
-// period and none 0.11, as had the restart.
+// The window's learner is another one, so that its row is of learners too; it was run once. Forgetting costs regret
+// where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11, as
+// had the restart.
 //
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 
@@ -73,13 +72,7 @@ func (a *Agent) Alarms() Alarms {
 	defer a.reading.Unlock()
 	d := a.now.change
 	out := Alarms{Count: d.Alarms, Last: d.Last, Seen: d.Seen}
-	for j, r := range d.Evidence {
-		if j < len(shifts) {
-			out.Evidence += r / float64(2*len(shifts))
-		} else {
-			out.Evidence += r / float64(2*len(spreads))
-		}
-	}
+	out.Evidence = d.evidence()
 	return out
 }
 
@@ -123,22 +116,15 @@ const fewest = 10
 
 // residual is how far a reward is from what a state predicts, in deviations; ok is false where there is no prediction.
 func (a *Agent) residual(s *snapshot, x []float32, y, weight float32) (r float64, ok bool, err error) {
-	noise := a.config.Learner.NoiseVariance / float64(weight)
-	if a.config.Learner.Train.Standardize {
-		if s.data.Seen < fewest {
-			return 0, false, nil
-		}
-		count, err1 := numbers(s.state[a.place("response.count")].Tensor)
-		m2, err2 := numbers(s.state[a.place("response.m2")].Tensor)
-		if err := errors.Join(err1, err2); err != nil {
-			return 0, false, err
-		}
-		if v := m2[0] / max(count[0]-1, 1); v > 0 {
-			noise *= v
-		}
+	if a.config.Learner.Train.Standardize && s.data.Seen < fewest {
+		return 0, false, nil
 	}
 	belief := a.beliefOf(s)
 	defer belief.drop()
+	noise, err := a.noise(belief)
+	if err != nil {
+		return 0, false, err
+	}
 	f, err := a.draw(belief, [][]float32{x}, predicting, uint32(s.change.Seen))
 	if err != nil {
 		return 0, false, err
@@ -148,7 +134,7 @@ func (a *Agent) residual(s *snapshot, x []float32, y, weight float32) (r float64
 		values[i] = float64(f[i][0])
 	}
 	mean, variance := stat.MeanVariance(values, nil)
-	r = (float64(y) - mean) / math.Sqrt(noise+variance*(1+1.0/predicting))
+	r = (float64(y) - mean) / math.Sqrt(noise*noise/float64(weight)+variance*(1+1.0/predicting))
 	return r, !math.IsNaN(r) && !math.IsInf(r, 0), nil
 }
 

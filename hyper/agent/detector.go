@@ -41,20 +41,29 @@ func (d detector) next(residual float64) (detector, float64) {
 	if d.Residual <= settled {
 		return d, 0
 	}
-	r, sum := residual/before.scale(), 0.0
+	r := residual / before.scale()
 	d.Evidence = make([]float64, len(shifts)+len(spreads))
 	copy(d.Evidence, before.Evidence)
-	move := func(j, of int, logRatio float64) {
-		d.Evidence[j] = (d.Evidence[j] + 1) * math.Exp(logRatio)
-		sum += d.Evidence[j] / float64(2*of)
-	}
+	move := func(j int, logRatio float64) { d.Evidence[j] = (d.Evidence[j] + 1) * math.Exp(logRatio) }
 	for j, shift := range shifts {
-		move(j, len(shifts), shift*r-shift*shift/2)
+		move(j, shift*r-shift*shift/2)
 	}
 	for j, k := range spreads {
-		move(len(shifts)+j, len(spreads), r*r*(1-1/(k*k))/2-math.Log(k))
+		move(len(shifts)+j, r*r*(1-1/(k*k))/2-math.Log(k))
 	}
-	return d, sum
+	return d, d.evidence()
+}
+
+// evidence is R: the mean over the bets, half of it for each kind.
+func (d detector) evidence() (sum float64) {
+	for j, r := range d.Evidence {
+		if j < len(shifts) {
+			sum += r / float64(2*len(shifts))
+		} else {
+			sum += r / float64(2*len(spreads))
+		}
+	}
+	return sum
 }
 
 // alarmed is the detector after an alarm, which begins anew.

@@ -64,7 +64,7 @@ func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision) {
 	g := c.group
 	if g.age++; len(g.ids) < inGroup {
 		x, err := a.Inputs(m)
-		if err != nil || x == nil && m.Actions != nil {
+		if err != nil {
 			return
 		}
 		input := []float32{float32(d.Action)}

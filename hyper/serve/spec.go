@@ -13,8 +13,8 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
-	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -189,10 +189,8 @@ func (s Spec) checkNames() error {
 }
 
 func replayOf(word string) (agent.Replay, error) {
-	for _, r := range enum.All[agent.Replay]() {
-		if r.String() == word {
-			return r, nil
-		}
+	if r := lab.OfWord[agent.Replay](word); r != 0 {
+		return r, nil
 	}
 	return 0, fmt.Errorf("replay must be growth, reservoir or window, got %q", word)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
-	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
@@ -164,10 +164,8 @@ func (v *service) stop(h *http.Server, s *serve.Server) error {
 
 // syncOf is the one of a name.
 func syncOf(name string) (durable.Sync, error) {
-	for _, s := range enum.All[durable.Sync]() {
-		if s.String() == name {
-			return s, nil
-		}
+	if s := lab.OfWord[durable.Sync](name); s != 0 {
+		return s, nil
 	}
 	return 0, fmt.Errorf("--sync must be each, grouped or none, got %q", name)
 }
