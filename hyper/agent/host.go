@@ -16,7 +16,7 @@ import (
 )
 
 // Decisions and samples are made in plain Go where the belief is hyper.Hosted, decisions if the Policy is explore.Hosted
-// too: a program takes longer to call than they take. Others, and some of many inputs, are made by programs.
+// too: a program takes longer to call than they take. Others, and some of much work, are made by programs.
 
 // host is what a snapshot believes, in plain Go, when it is first asked for.
 type host struct {
@@ -62,7 +62,7 @@ func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint
 		return nil, false, h.err
 	}
 	values = make([]float32, n*a.inputsOf(x))
-	stream := rng.NewHost(a.config.Seed).At(number).Named("act").Named("sample")
+	stream := rng.NewHost(a.seed()).At(number).Named("act").Named("sample")
 	if !h.sample(stream, n, x, values) || !a.trainer().HostResponses(h.responses, values) {
 		return nil, false, nil
 	}
@@ -79,7 +79,8 @@ func (a *Agent) inputsOf(x [][]float32) int {
 
 // hostParams copies the parameters of a belief, and what it knows of responses.
 func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
-	p, responses = hyper.HostParams{Fixed: map[string][]float32{}}, map[string][]float64{}
+	p = hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
+	responses = map[string][]float64{}
 	for i, place := range a.read { // in the order of names, nu.0 before nu.1
 		name := a.names[place]
 		if strings.HasPrefix(name, "response.") {
@@ -158,7 +159,7 @@ func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint6
 		return d, false, h.err
 	}
 	inputs := a.inputsOf(actions)
-	stream := rng.NewHost(a.config.Seed).At(uint32(number)).Named("act")
+	stream := rng.NewHost(a.seed()).At(uint32(number)).Named("act")
 	values := make([]float32, policy.Samples()*inputs)
 	if !h.sample(stream, policy.Samples(), actions, values) {
 		return d, false, nil

@@ -98,7 +98,8 @@ func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
 // Decisions in plain Go are those of the programs: the same actions, with probabilities that differ by the share of a
 // function or two whose best actions are nearly alike.
 func TestDecisionsOnHost(t *testing.T) {
-	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8}, explore.EpsilonGreedy{N: 10}}
+	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8}, explore.EpsilonGreedy{N: 10},
+		explore.IDS{N: 20}}
 	testbackend.Each(t, func(t *testing.T, on string) {
 		for name, c := range hostedBeliefs() {
 			differ, decisions := 0, 0

@@ -22,7 +22,7 @@ func TestDecideOnHost(t *testing.T) {
 	}
 	const runs, actions = 400, 7
 	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4}, EpsilonGreedy{},
-		EpsilonGreedy{N: 3, Anneal: 2}} {
+		EpsilonGreedy{N: 3, Anneal: 2}, IDS{N: 40}, IDS{N: 5}, IDS{N: 6, OnlyCandidates: true}} {
 		n := p.Samples()
 		r := rand.New(rand.NewPCG(1, uint64(n)))
 		values, seeds := make([][][]float32, runs), make([]uint64, runs)
@@ -40,6 +40,7 @@ func TestDecideOnHost(t *testing.T) {
 			}
 		}
 		for _, there := range []int{actions, 5, 1} {
+			differ := 0
 			is := make([]bool, actions)
 			for a := range there {
 				is[a] = true
@@ -60,11 +61,22 @@ func TestDecideOnHost(t *testing.T) {
 					flat = append(flat, f[:there]...)
 				}
 				got, taken := p.DecideOnHost(flat, there, rng.NewHost(seeds[i]).At(11).Named("policy"), 11)
-				if taken != int(action[i]) || !slices.EqualFunc(got, want[i][:there], func(a, b float32) bool {
+				if taken == int(action[i]) && slices.EqualFunc(got, want[i][:there], func(a, b float32) bool {
 					return math.Abs(float64(a-b)) < 1e-6
 				}) {
-					t.Fatalf("%s, run %d: action %d of %v, want %d of %v", fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
+					continue
 				}
+				if _, ids := p.(IDS); ids { // whose program adds up in single precision
+					r, v, _ := informationOnHost(flat, there)
+					if off := math.Abs(ratio(got, r, v)/ratio(want[i][:there], r, v) - 1); off < 1e-4 {
+						differ++
+						continue
+					}
+				}
+				t.Fatalf("%s, run %d: action %d of %v, want %d of %v", fmt.Sprintf("%#v", p), i, taken, got, action[i], want[i])
+			}
+			if differ > runs/4 {
+				t.Errorf("%#v: %d of %d decisions differ", p, differ, runs)
 			}
 		}
 	}

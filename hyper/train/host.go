@@ -22,7 +22,7 @@ func (t Trainer) HostParams(p hyper.HostParams, responses map[string][]float64) 
 	for i := range nu[0] { // of each particle, or of mu
 		nu[0][i] += theta[i%len(theta)]
 	}
-	return hyper.HostParams{Nu: nu, Fixed: p.Fixed}
+	return hyper.HostParams{Nu: nu, Fixed: p.Fixed, Compiled: p.Compiled}
 }
 
 // HostResponses makes mean responses of predictions f in place, as Responses does. It returns false where it does not
