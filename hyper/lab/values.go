@@ -116,10 +116,11 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 	return text, nil
 }
 
-// setJSON sets the field to a JSON value: a number, or a text.
+// setJSON sets the field to a JSON value: a number, or a text, which may be that of a number, as records of searches
+// have it.
 func (f field) setJSON(raw json.RawMessage) error {
 	text := string(raw)
-	if f.Kind != kindInt && f.Kind != kindNumber {
+	if f.Kind != kindInt && f.Kind != kindNumber || strings.HasPrefix(text, `"`) {
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return err
 		}

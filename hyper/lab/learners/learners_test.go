@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -21,6 +23,23 @@ var small = []string{
 
 // worldsOf are the experiments with another world each.
 var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
+
+// The settings of a record of a search are taken as they are: numbers and others as texts.
+func TestForTakesARecord(t *testing.T) {
+	p := bandit.Problem{Actions: 3, Features: 4, Moves: true}
+	l, err := learners.For("ensemble", p, []byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Belief.(hyper.Model).Hyper.(hyper.Ensemble); e.Particles != 7 || l.StepSize != 0.0033 {
+		t.Errorf("%d particles, step size %v", e.Particles, l.StepSize)
+	}
+	for settings, want := range map[string]string{`{"particles": "many"}`: "whole number", `{"step-size": true}`: "finite number"} {
+		if _, err := learners.For("ensemble", p, []byte(settings)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
 
 // Every learner acts and learns in every world, also where rewards come late, and where rows come in turn and are scaled
 // by what came: for 50 periods all predictions are finite, and regrets are.
