@@ -17,7 +17,7 @@ import (
 // policy saw, in whatever order it saw them. So for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is
 // positive: importance weights of a log of Decisions are unbiased.
 type Decision struct {
-	ID            string // names the decision in a Feedback
+	ID            string // names the decision in a Feedback; those of a Reader have none
 	Action        int
 	Probabilities []float32 // of single precision, to which their sum is 1
 	Scheme        Scheme

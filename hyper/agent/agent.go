@@ -67,6 +67,7 @@ type Agent struct {
 	hostBelief         hyper.Hosted   // nil where functions are drawn by programs
 	hostPolicy         explore.Hosted // nil where programs decide
 	fixed              fixedParts
+	reader             *uint64 // the seed of a Reader; nil is none
 }
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.

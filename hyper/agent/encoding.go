@@ -253,9 +253,12 @@ func (e *encoder) spreads() (context, action *spread) {
 
 // restore goes on from what a file has kept.
 func (e *encoder) restore(context, action *spread) {
-	if e != nil && e.Standardize {
-		e.context, e.action = *context, *action
+	if e == nil || !e.Standardize {
+		return
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.context, e.action = *context, *action
 }
 
 // spread is the mean and the sum of squared deviations of each number so far, by Welford (1962).

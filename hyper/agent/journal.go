@@ -59,7 +59,7 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 		a, err = newAgent(c)
 		return a, 0, err
 	}
-	a, f, err := load(c, path)
+	a, f, err := load(c, path, nil)
 	if err != nil {
 		return nil, 0, fmt.Errorf("loading %s: %w", path, err)
 	}
@@ -185,6 +185,9 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 
 // committed remembers a decision, and has the log's word that it is safe.
 func (a *Agent) committed(d Decision, m Menu, w waiting) (Decision, error) {
+	if a.reader != nil {
+		return d, nil
+	}
 	d.ID = w.id()
 	r := journal.Record{Time: w.made.UnixNano(), Decision: &journal.Decision{
 		ID: d.ID, Context: m.Context, Actions: m.Actions, Arms: m.Arms,

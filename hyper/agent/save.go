@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -84,7 +85,7 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 // functions, which cannot be compared: what they draw, the agent's initial parameters and prior, is compared instead.
 // Of other functions nothing is.
 func Load(c Config, path string) (*Agent, error) {
-	a, _, err := load(c.withDefaults(), path)
+	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("loading %s: %w", path, err)
 	}
@@ -93,8 +94,8 @@ func Load(c Config, path string) (*Agent, error) {
 	return a, nil
 }
 
-// load is Load without the background learner, with what the file says beside the state.
-func load(c Config, path string) (a *Agent, f file, err error) {
+// load is Load without the background learner, with what the file says beside the state. reader is Agent.reader.
+func load(c Config, path string, reader *uint64) (a *Agent, f file, err error) {
 	if err := saved.Read(path, &f, nil); err != nil {
 		return nil, f, err
 	}
@@ -104,34 +105,62 @@ func load(c Config, path string) (a *Agent, f file, err error) {
 	if a, err = newAgent(c); err != nil {
 		return nil, f, err
 	}
+	a.reader, a.closed = reader, reader != nil
+	if f, err = a.restore(path); err != nil {
+		a.drop()
+	}
+	return a, f, err
+}
+
+// restore makes the agent what a file says; after an error it is what it was. The caller holds a.learning, or is alone.
+func (a *Agent) restore(path string) (f file, err error) {
 	var state []*tensors.Tensor
 	if err := saved.Read(path, &f, &state); err != nil {
-		return nil, f, err
+		return f, err
 	}
-	waiting, err := a.accepts(f, &state)
+	err = f.check(a.config)
+	var waiting []waiting
+	if err == nil {
+		waiting, err = a.accepts(f, &state)
+	}
 	if err != nil {
 		free(state...)
-		return nil, f, err
+		return f, err
+	}
+	if a.reader != nil {
+		i := a.place(seed)
+		own := tensors.FromFlatDataAndDimensions([]uint64{*a.reader}, state[i].Shape().Dimensions...)
+		free(state[i])
+		state[i] = own
 	}
 	s := newSnapshot(state)
 	s.data, s.rounds = f.Data, f.Rounds
 	if f.Change != nil {
 		s.change = *f.Change
 	}
-	if rows := c.rows(); rows > f.Data.Rows && (c.Replay == Window || f.Data.Seen == f.Data.Kept) {
+	if rows := a.config.rows(); rows > f.Data.Rows && (a.config.Replay == Window || f.Data.Seen == f.Data.Kept) {
 		last := s
 		s, err = a.resized(last, rows)
 		last.drop()
 		if err != nil {
-			return nil, f, err
+			return f, err
 		}
 	}
 	a.become(s)
 	a.encoder.restore(f.Context, f.Action)
-	a.decisions.Store(f.Decisions)
-	a.samples.Store(f.Samples)
+	atLeast(&a.decisions, f.Decisions)
+	atLeast(&a.samples, f.Samples)
 	a.pending.restore(waiting, f.Decisions)
-	return a, f, nil
+	return f, nil
+}
+
+// atLeast raises a count that others raise too.
+func atLeast(count *atomic.Uint64, n uint64) {
+	for {
+		if now := count.Load(); now >= n || count.CompareAndSwap(now, n) {
+			return
+		}
+	}
 }
 
 // check compares a file with a configuration.

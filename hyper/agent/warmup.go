@@ -17,8 +17,10 @@ func (a *Agent) Warmup(actions ...int) error {
 	if a.config.Features == 0 {
 		actions = append([]int{0}, actions...)
 	}
-	if err := a.warmLearning(); err != nil {
-		return err
+	if a.reader == nil {
+		if err := a.warmLearning(); err != nil {
+			return err
+		}
 	}
 	for _, n := range actions {
 		if err := a.warmAct(n); err != nil {

@@ -68,6 +68,8 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.As(err, &b):
 		return http.StatusBadRequest
+	case errors.Is(err, errReads):
+		return http.StatusForbidden
 	case errors.Is(err, agent.ErrUnknown):
 		return http.StatusNotFound
 	case errors.Is(err, agent.ErrExpired):

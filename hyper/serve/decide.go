@@ -27,7 +27,7 @@ type Action struct {
 
 // Answer is the decision.
 type Answer struct {
-	ID            string    `json:"id"`     // names the decision in a Reward
+	ID            string    `json:"id"`     // names the decision in a Reward; "" where the server only reads
 	Action        int       `json:"action"` // the place of the action among those of the request
 	Name          string    `json:"name,omitempty"`
 	Probability   float32   `json:"probability"`
@@ -52,7 +52,9 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
-	s.calib.decided(a.Agent, m, d)
+	if s.source == nil {
+		s.calib.decided(a.Agent, m, d)
+	}
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil
 }

@@ -54,6 +54,13 @@ func (r *recent) decided(m agent.Menu, d agent.Decision) {
 	r.next++
 }
 
+// forget forgets them: they were of another agent.
+func (r *recent) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next = 0
+}
+
 // all are the menus and actions taken.
 func (r *recent) all() (menus []agent.Menu, actions []int) {
 	r.mu.Lock()

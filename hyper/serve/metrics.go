@@ -61,7 +61,6 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gauge("hyper_data", "Rewards that the agent has learned from.", func(a served) float64 { return float64(a.Size()) }),
 		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
-		gauge("hyper_log_records", "Records that the log has had.", func(served) float64 { return float64(s.log.Next()) }),
 		calibration("hyper_calibration_surprise", "How much less likely a reward was than expected, in nats.",
 			func(c *Calibration) float64 { return c.Surprise }),
 		calibration("hyper_calibration_joint", "How much more likely two rewards in a row were together than expected, in nats.",
@@ -70,12 +69,25 @@ func newMetrics(s *Server) *metrics {
 			return float64(a.Alarms().Count)
 		}),
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
-			if a.LearnerError() != nil {
-				return 1
-			}
-			return 0
+			return failing(a.LearnerError())
 		}))
+	if s.options.From == "" {
+		m.registry.MustRegister(gauge("hyper_log_records", "Records that the log has had.", func(served) float64 {
+			return float64(s.log.Next())
+		}))
+	} else {
+		m.registry.MustRegister(gauge("hyper_follower_failing", "1 while the server that learns gives no snapshot.",
+			func(served) float64 { return failing(s.source.last()) }))
+	}
 	return m
+}
+
+// failing is 1 where there is an error.
+func failing(err error) float64 {
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 func (m *metrics) handler() http.Handler {

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
@@ -40,6 +41,9 @@ type Refuse struct {
 const mostRewards = 10_000
 
 func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
+	if s.source != nil {
+		return nil, fmt.Errorf("%w: rewards are for the server that made the decision, %s", errReads, s.source.url)
+	}
 	all := r.All
 	one := r.ID != "" || r.Reward != nil
 	switch {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/pprof"
 	"os"
@@ -33,6 +34,11 @@ type Options struct {
 	KeepLog time.Duration
 	// Token is what clients must send as `Authorization: Bearer TOKEN`; "" lets all in.
 	Token string
+	// From is the address of a server that learns, as "http://agent:8080"; "" is none. This one then reads: it decides by
+	// the snapshots of the other, which it takes at New and Refresh, and learns nothing. Its Spec is the other's, it has
+	// no log, and Dir is where the last snapshot is. It sends its Token there, by Client; nil is http.DefaultClient.
+	From   string
+	Client *http.Client
 
 	MostBytes   int64   // of a request; 0 is 1 MiB
 	MostActions int     // of a decision; 0 is 1,000
@@ -57,6 +63,9 @@ func (o Options) validate() error {
 	if o.KeepLog < 0 {
 		errs = append(errs, fmt.Errorf("KeepLog must not be negative, got %v", o.KeepLog))
 	}
+	if o.From != "" {
+		errs = append(errs, checkFrom(o.From))
+	}
 	if o.Dir == "" {
 		errs = append(errs, errors.New("Dir is missing: where is the agent to be saved?"))
 	}
@@ -70,8 +79,13 @@ type Server struct {
 	limit   *rate.Limiter // nil is none
 	recent  recent
 	calib   calibrating
-	log     keeper
+	log     keeper  // nil where the server reads
+	source  *source // nil where it learns
+	begun   uint64  // names this server in tags
+
 	saving  sync.Mutex
+	saved   string // the tag of the agent's file
+	savedAt time.Time
 
 	swap sync.RWMutex // requests read the agent, Reload changes it
 	now  served
@@ -105,12 +119,19 @@ func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: o}
-	c, err := o.Spec.Config()
-	if err != nil {
+	s := &Server{options: o, begun: rand.Uint64()}
+	if o.Rate > 0 {
+		s.limit = rate.NewLimiter(rate.Limit(o.Rate), int(max(o.Rate, 1)))
+	}
+	s.metrics = newMetrics(s)
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if o.From != "" {
+		return newReader(s)
+	}
+	c, err := o.Spec.Config()
+	if err != nil {
 		return nil, err
 	}
 	if s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
@@ -119,10 +140,6 @@ func New(o Options) (*Server, error) {
 	if s.now, err = s.open(o.Spec, c); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
-	if o.Rate > 0 {
-		s.limit = rate.NewLimiter(rate.Limit(o.Rate), int(max(o.Rate, 1)))
-	}
-	s.metrics = newMetrics(s)
 	return s, nil
 }
 
@@ -145,6 +162,9 @@ func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 // backend, and a larger capacity. Requests wait in the meantime. The error says what else differs, or is wrong, and the
 // server goes on as it was.
 func (s *Server) Reload(spec Spec) error {
+	if s.source != nil {
+		return errReads
+	}
 	c, err := spec.Config()
 	if err != nil {
 		return err
@@ -181,6 +201,9 @@ func (s *Server) file() string { return filepath.Join(s.options.Dir, agentFile) 
 
 // Save saves the agent, with the decisions that wait for their rewards.
 func (s *Server) Save() error {
+	if s.source != nil {
+		return errReads
+	}
 	a, done := s.agent()
 	defer done()
 	return s.save(a)
@@ -189,9 +212,13 @@ func (s *Server) Save() error {
 func (s *Server) save(a served) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	before := s.log.Next()
-	if err := a.Save(s.file()); err != nil || s.options.KeepLog == 0 {
+	before, tag := s.log.Next(), s.tag(a)
+	if err := a.Save(s.file()); err != nil {
 		return err
+	}
+	s.saved, s.savedAt = tag, time.Now()
+	if s.options.KeepLog == 0 {
+		return nil
 	}
 	return s.log.Trim(time.Now().Add(-s.options.KeepLog), before)
 }
@@ -202,6 +229,9 @@ func (s *Server) Close() error {
 	defer done()
 	a.Close()
 	s.calib.end()
+	if s.source != nil {
+		return nil
+	}
 	return errors.Join(s.save(a), s.log.Close())
 }
 
@@ -211,6 +241,7 @@ func (s *Server) Handler() http.Handler {
 	guarded.HandleFunc("POST /v1/decide", answer(s, "decide", s.decide))
 	guarded.HandleFunc("POST /v1/reward", answer(s, "reward", s.reward))
 	guarded.HandleFunc("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
+	guarded.HandleFunc("GET /v1/snapshot", s.download)
 	guarded.HandleFunc("GET /v1/spec", answer(s, "spec", s.spec))
 	guarded.HandleFunc("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
 	guarded.Handle("GET /metrics", s.metrics.handler())
@@ -235,6 +266,12 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 	if err := a.LearnerError(); err != nil {
 		h.Status, h.Error = "not learning", err.Error()
 	}
+	if err := s.source.last(); err != nil {
+		h.Status, h.Error = "not following", err.Error()
+	}
+	if s.source != nil {
+		return h, nil
+	}
 	if err := s.log.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w; a restart goes on from what is safe", agent.ErrLog, err)
 	}
@@ -243,7 +280,7 @@ func (s *Server) health(context.Context, *struct{}) (*Health, error) {
 
 // Health is the answer of /v1/health.
 type Health struct {
-	Status string `json:"status"` // ok, or not learning
+	Status string `json:"status"` // ok, not learning, or, where it reads from another server, not following
 	Data   int    `json:"data"`   // rewards learned from
 	Rounds int    `json:"rounds"` // of training
 	Error  string `json:"error,omitempty"`

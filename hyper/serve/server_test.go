@@ -48,9 +48,14 @@ func serving(t *testing.T, o Options) *client {
 	s := must.M1(New(o))
 	h := httptest.NewServer(s.Handler())
 	t.Cleanup(h.Close)
+	return &client{t, s, h.URL, router(), o.Token}
+}
+
+// router finds what openapi.json says of a request.
+func router() routers.Router {
 	api := must.M1(openapi3.NewLoader().LoadFromData(document))
 	must.M(api.Validate(context.Background()))
-	return &client{t, s, h.URL, must.M1(gorillamux.NewRouter(api)), o.Token}
+	return must.M1(gorillamux.NewRouter(api))
 }
 
 // send returns the status and the answer, and checks both against openapi.json: also the request where it is answered
@@ -164,9 +169,11 @@ func TestServerLearns(t *testing.T) {
 }
 
 func (c *client) text(path string) string {
-	r := must.M1(http.Get(c.url + path))
-	defer r.Body.Close()
-	return string(must.M1(io.ReadAll(r.Body)))
+	r := must.M1(http.NewRequest(http.MethodGet, c.url+path, nil))
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	w := must.M1(http.DefaultClient.Do(r))
+	defer w.Body.Close()
+	return string(must.M1(io.ReadAll(w.Body)))
 }
 
 // Actions with features, some of which are hashed, may differ from request to request; the answer repeats their names.

@@ -24,26 +24,38 @@ import (
 // service is what the flags of `hyper serve` say.
 type service struct {
 	options   serve.Options
-	file      string // of the Spec
+	file      string // of the Spec; "" where the server reads from another
 	address   string
 	tokenFile string
 	tls       serve.TLS
 	saveEvery time.Duration
+	askEvery  time.Duration
 	sync      string
 }
 
 func serveCommand() *cobra.Command {
 	v := service{}
 	c := &cobra.Command{
-		Use:   "serve FILE.json",
+		Use:   "serve FILE.json | --from URL",
 		Short: "Serve an agent over HTTP: it decides, learns from rewards, and is saved",
 		Long: "Serve an agent over HTTP and JSON. FILE.json says what there is to choose from, and which learner chooses; " +
 			"hyper/serve/README.md has examples. /openapi.json is the API, / a page that shows what the agent does. " +
 			"What it answers is in its log on the disk first, so that nothing is lost however it ends. SIGTERM ends it when " +
-			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew.",
-		Args: argument("FILE.json"),
+			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew. " +
+			"With --from it decides by the snapshots of another server, which learns, and learns nothing itself.",
+		Args: func(c *cobra.Command, args []string) error {
+			if v.options.From == "" {
+				return argument("FILE.json")(c, args)
+			}
+			if len(args) > 0 {
+				return errors.New("--from takes no FILE.json: the server that is read from has it")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			v.file = args[0]
+			if len(args) > 0 {
+				v.file = args[0]
+			}
 			return v.run(c.Context())
 		},
 	}
@@ -55,6 +67,9 @@ func serveCommand() *cobra.Command {
 	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which what the agent has learned from leaves the log; "+
 		"0 is never, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")
+	f.StringVar(&v.options.From, "from", "", "address of a server that learns, as http://agent:8080: decide by its snapshots; "+
+		"--token-file has its token too, and --tls-cert and --tls-key are for it too")
+	f.DurationVar(&v.askEvery, "ask-every", 10*time.Second, "how often the server of --from is asked whether it has learned")
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
 	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
 	f.StringVar(&v.tls.Key, "tls-key", "", "its key, PEM")
@@ -71,9 +86,14 @@ func (v *service) run(ctx context.Context) error {
 	if v.saveEvery < 0 {
 		return fmt.Errorf("--save-every must not be negative, got %v", v.saveEvery)
 	}
+	if v.askEvery <= 0 {
+		return fmt.Errorf("--ask-every must be positive, got %v", v.askEvery)
+	}
 	var err error
-	if v.options.Spec, err = serve.ReadSpec(v.file); err != nil {
-		return err
+	if v.file != "" {
+		if v.options.Spec, err = serve.ReadSpec(v.file); err != nil {
+			return err
+		}
 	}
 	if v.options.Token, err = readToken(v.tokenFile); err != nil {
 		return err
@@ -88,6 +108,7 @@ func (v *service) run(ctx context.Context) error {
 	if err := serve.CheckAddress(v.address, v.options.Token, v.tls); err != nil {
 		return err
 	}
+	v.options.Client = clientWith(secure)
 	v.options.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	s, err := serve.New(v.options)
 	if err != nil {
@@ -116,9 +137,18 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
+	every, do, failing := v.saveEvery, s.Save, "the agent cannot be saved"
+	if v.options.From != "" {
+		every, failing = v.askEvery, "the server goes on with the last snapshot"
+		do = func() error {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			return s.Refresh(ctx)
+		}
+	}
 	var tick <-chan time.Time
-	if v.saveEvery > 0 {
-		t := time.NewTicker(v.saveEvery)
+	if every > 0 {
+		t := time.NewTicker(every)
 		defer t.Stop()
 		tick = t.C
 	}
@@ -127,8 +157,8 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 		case err := <-failed:
 			return failure{errors.Join(err, s.Close())}
 		case <-tick:
-			if err := s.Save(); err != nil {
-				v.options.Log.Error("the agent cannot be saved", "error", err)
+			if err := do(); err != nil {
+				v.options.Log.Error(failing, "error", err)
 			}
 		case <-reload:
 			if err := v.reload(s); err != nil {
@@ -142,7 +172,20 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 	}
 }
 
+// clientWith shows the server's certificate to the server of --from, and trusts the authority of its clients.
+func clientWith(server *tls.Config) *http.Client {
+	if server == nil {
+		return nil
+	}
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: server.Certificates, RootCAs: server.ClientCAs},
+	}}
+}
+
 func (v *service) reload(s *serve.Server) error {
+	if v.file == "" {
+		return s.Refresh(context.Background())
+	}
 	spec, err := serve.ReadSpec(v.file)
 	if err != nil {
 		return err

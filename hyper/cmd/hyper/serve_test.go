@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,10 +32,14 @@ type service1 struct {
 
 var atAddress = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// startService starts it with a folder and a file, and more flags, at a free port.
+// startService starts it with a folder and a file, unless that is "", and more flags, at a free port.
 func startService(t *testing.T, dir, file string, flags ...string) *service1 {
 	t.Helper()
-	s := &service1{t: t, cmd: command(t, append([]string{"serve", file, "--listen", "127.0.0.1:0", "--dir", dir}, flags...)...)}
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", dir}, flags...)
+	if file != "" {
+		args = append(args, file)
+	}
+	s := &service1{t: t, cmd: command(t, args...)}
 	pipe := must.M1(s.cmd.StderrPipe())
 	must.M(s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
@@ -200,6 +205,43 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 }
 
+// A server that reads decides by the snapshots of the one that learns, and follows it.
+func TestServeFrom(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.json")
+	must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}}`), 0o600))
+	s := startService(t, filepath.Join(dir, "data"), file)
+	r := startService(t, filepath.Join(dir, "reader"), "", "--from", s.url, "--ask-every", "100ms")
+	for range 5 {
+		_, d := s.post("/v1/decide", "", `{"context": {"x": 1}}`)
+		s.post("/v1/reward", "", fmt.Sprintf(`{"id": "%v", "reward": 1}`, d["id"]))
+	}
+	health := func() (h serve.Health) {
+		w := must.M1(http.Get(r.url + "/v1/health"))
+		defer w.Body.Close()
+		must.M(json.NewDecoder(w.Body).Decode(&h))
+		return h
+	}
+	for begun := time.Now(); health().Data != 5; time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("after 20 s the reader has %+v", health())
+		}
+	}
+	if status, d := r.post("/v1/decide", "", `{"context": {"x": 1}}`); status != http.StatusOK || d["id"] != "" {
+		t.Errorf("%d %v", status, d)
+	}
+	if status := s.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	r.said("goes on with the last snapshot")
+	if h := health(); h.Status != "not following" || h.Data != 5 {
+		t.Errorf("%+v", h)
+	}
+	if status := r.stop(syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
+
 // Flags and files that are wrong are refused, with the exit status of bad input.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
@@ -229,6 +271,9 @@ func TestServeRefuses(t *testing.T) {
 		"KeepLog must not be negative":        {good, "--keep-log", "-1h"},
 		"one word, the token":                 {good, "--token-file", write("empty", "\n")},
 		"MostActions must be at least 1":      {good, "--max-actions", "-1"},
+		"--from takes no FILE.json":           {good, "--from", "http://127.0.0.1:1"},
+		"From must be the address":            {"--from", "agent:8080"},
+		"--ask-every must be positive":        {"--from", "http://127.0.0.1:1", "--ask-every", "0s"},
 	} {
 		status, _, stderr := call(t, append([]string{"serve"}, args...)...)
 		if status != exitBadInput || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") > 2 {
@@ -262,10 +307,13 @@ func TestServeManifest(t *testing.T) {
 			must.M1(serve.ReadSpec(file))
 		case "Deployment":
 			c := o.Spec.Template.Spec.Containers[0]
-			if o.Spec.Replicas != 1 || strings.Join(c.Command[:2], " ") != "hyper serve" {
+			reads := slices.Contains(c.Args, "--from")
+			if (o.Spec.Replicas == 1) == reads || strings.Join(c.Command[:2], " ") != "hyper serve" {
 				t.Errorf("%+v", o)
 			}
-			must.M(serveCommand().ParseFlags(c.Args))
+			own := serveCommand()
+			must.M(own.ParseFlags(c.Args))
+			must.M(own.Args(own, append(c.Command[2:], own.Flags().Args()...)))
 		}
 	}
 	if len(found) != 4 {

@@ -1,0 +1,104 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+)
+
+// A reader believes what the file says, draws by its own seed, learns nothing, and goes on with a later file: in plain Go
+// (the first) and by programs.
+func TestReader(t *testing.T) {
+	ctx := context.Background()
+	contextual := agent.Config{Seed: 3, Backend: backend.Go}.Contextual(3, 2)
+	for name, c := range map[string]agent.Config{
+		"contextual": contextual,
+		"arms by programs": agent.Config{Seed: 3, Backend: backend.Go,
+			Learner: learner.Learner{Policy: explore.TopTwo{N: 20}}}.Arms(3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "agent")
+			a := must.M1(agent.New(c))
+			menu := agent.Menu{}
+			if c.Encoding != nil {
+				menu.Context = []float32{1, 2}
+			}
+			learn := func(n int) { // that action 2 is the best
+				for range n {
+					d := must.M1(a.Decide(ctx, menu))
+					y := float32(0)
+					if d.Action == 2 {
+						y = 1
+					}
+					must.M(a.Observe(ctx, agent.Feedback{ID: d.ID, Reward: y}))
+				}
+			}
+			learn(4)
+			must.M(a.Save(file))
+			reads := func(seed uint64) *agent.Agent { return must.M1(agent.Reader(c, file, seed)) }
+			r, twin, other := reads(5), reads(5), reads(6)
+			must.M(r.Warmup(3))
+			if r.Size() != 4 {
+				t.Errorf("%d data", r.Size())
+			}
+			var own, same, others []int
+			for range 40 {
+				d := must.M1(r.Decide(ctx, menu))
+				if d.ID != "" {
+					t.Fatalf("a decision of a reader has the ID %s", d.ID)
+				}
+				own = append(own, d.Action)
+				same = append(same, must.M1(twin.Decide(ctx, menu)).Action)
+				others = append(others, must.M1(other.Decide(ctx, menu)).Action)
+			}
+			x := must.M1(r.Inputs(menu))
+			f, g := must.M1(r.Sample(x, 4)), must.M1(other.Sample(x, 4))
+			if !slices.Equal(own, same) || slices.Equal(f[0], g[0]) {
+				t.Errorf("seeds 5, 5 and 6 decide %v, %v and %v; functions of 5 and 6: %v, %v", own, same, others, f[0], g[0])
+			}
+			input := []float32{0}
+			if x != nil {
+				input = x[0]
+			}
+			if err := r.Add(input, 1); !errors.Is(err, agent.ErrClosed) {
+				t.Errorf("a reader learns: %v", err)
+			}
+			learn(100)
+			must.M(a.Save(file))
+			must.M(r.Refresh(file))
+			if r.Size() != 104 {
+				t.Errorf("%d data after the later file", r.Size())
+			}
+			taken := 0
+			for range 50 {
+				if must.M1(r.Decide(ctx, menu)).Action == 2 {
+					taken++
+				}
+			}
+			if taken < 30 {
+				t.Errorf("a reader of an agent that knows action 2 to be the best takes it %d of 50 times", taken)
+			}
+			text := must.M1(os.ReadFile(file))
+			text[len(text)/2] ^= 1
+			must.M(os.WriteFile(file, text, 0o600))
+			if err := r.Refresh(file); err == nil || r.Size() != 104 {
+				t.Errorf("a damaged file: %v, %d data", err, r.Size())
+			}
+			must.M1(r.Decide(ctx, menu))
+			if err := a.Refresh(file); err == nil || !strings.Contains(err.Error(), "agent.Reader") {
+				t.Error(err)
+			}
+		})
+	}
+}

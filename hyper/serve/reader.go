@@ -1,0 +1,280 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// A server that reads decides by the snapshots of another, the one that learns: see Options.From.
+
+// errReads is what a server that reads answers to what only one that learns can do.
+var errReads = errors.New("this server only reads")
+
+// source is the server that is read from.
+type source struct {
+	url, token string
+	client     *http.Client
+
+	taking sync.Mutex // held while a snapshot is taken
+	tag    string     // of the snapshot that there is
+
+	telling sync.Mutex
+	err     error // of the last time
+}
+
+// mostSnapshot is the most bytes of a snapshot.
+const mostSnapshot = 8 << 30
+
+func checkFrom(from string) error {
+	u, err := url.Parse(from)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("From must be the address of a server that learns, as http://agent:8080, got %q", from)
+	}
+	return nil
+}
+
+// newReader is New for a server that reads. Where the source does not answer it begins with the snapshot of the last
+// time, if there is one.
+func newReader(s *Server) (*Server, error) {
+	o := s.options
+	if _, err := os.Stat(filepath.Join(o.Dir, logFolder)); err == nil {
+		return nil, fmt.Errorf("%s is the folder of a server that learns: give another", o.Dir)
+	}
+	s.source = &source{url: strings.TrimSuffix(o.From, "/"), token: o.Token, client: o.Client}
+	if s.source.client == nil {
+		s.source.client = http.DefaultClient
+	}
+	err := s.Refresh(context.Background())
+	if err != nil && s.now.Agent == nil {
+		kept := s.readAgain()
+		if errors.Is(kept, fs.ErrNotExist) {
+			return nil, err
+		}
+		if kept != nil {
+			return nil, errors.Join(err, kept)
+		}
+		o.Log.Warn("begins with the snapshot of the last time", "error", err)
+	}
+	return s, nil
+}
+
+// readAgain reads what the folder has.
+func (s *Server) readAgain() error {
+	spec, err := SpecOf(s.options.Dir)
+	if err != nil {
+		return err
+	}
+	s.now, err = reader(spec, s.file())
+	return err
+}
+
+// reader is an agent that reads a file, with what decisions run compiled.
+func reader(spec Spec, file string) (out served, err error) {
+	c, err := spec.Config()
+	if err != nil {
+		return out, err
+	}
+	if out.Agent, err = agent.Reader(c, file, rand.Uint64()); err != nil {
+		return out, err
+	}
+	out.spec = spec
+	return out, out.Warmup(max(len(spec.Arms), 1))
+}
+
+// Refresh takes the snapshot of the server that is read from, if that has learned something since. After an error the
+// server decides by the last one. It is for a server with Options.From.
+func (s *Server) Refresh(ctx context.Context) error {
+	if s.source == nil {
+		return errors.New("the server reads from no other")
+	}
+	s.source.taking.Lock()
+	defer s.source.taking.Unlock()
+	err := s.refresh(ctx)
+	s.source.telling.Lock()
+	defer s.source.telling.Unlock()
+	s.source.err = err
+	return err
+}
+
+func (s *Server) refresh(ctx context.Context) error {
+	file := s.file() + ".new"
+	defer os.Remove(file)
+	tag, err := s.source.snapshot(ctx, file)
+	if err != nil || tag == s.source.tag {
+		return err
+	}
+	var spec Spec
+	if err := s.source.spec(ctx, &spec); err != nil {
+		return err
+	}
+	if s.now.Agent != nil && same(spec, s.now.spec) {
+		err = s.now.Refresh(file)
+	} else {
+		err = s.another(spec, file)
+	}
+	if err == nil {
+		err = os.Rename(file, s.file())
+	}
+	if err == nil {
+		s.source.tag = tag
+	}
+	return err
+}
+
+// another goes on with another agent.
+func (s *Server) another(spec Spec, file string) error {
+	next, err := reader(spec, file)
+	if err == nil {
+		err = leave(s.options.Dir, spec)
+	}
+	if err != nil {
+		return err
+	}
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	s.recent.forget()
+	s.now = next
+	return nil
+}
+
+// same tells whether two Specs are.
+func same(a, b Spec) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}
+
+// get asks the source. The caller closes the answer.
+func (o *source) get(ctx context.Context, path, tag string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if o.token != "" {
+		r.Header.Set("Authorization", "Bearer "+o.token)
+	}
+	if tag != "" {
+		r.Header.Set("If-None-Match", tag)
+	}
+	w, err := o.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if w.StatusCode == http.StatusOK || w.StatusCode == http.StatusNotModified && tag != "" {
+		return w, nil
+	}
+	defer w.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(w.Body, 1000)) // what there is of an explanation
+	return nil, fmt.Errorf("%s%s answers %s: %s", o.url, path, w.Status, strings.TrimSpace(string(text)))
+}
+
+// snapshot writes the source's snapshot to a file, unless it is the one that there is, and returns its tag.
+func (o *source) snapshot(ctx context.Context, file string) (tag string, err error) {
+	w, err := o.get(ctx, "/v1/snapshot", o.tag)
+	if err != nil {
+		return "", err
+	}
+	defer w.Body.Close()
+	if w.StatusCode == http.StatusNotModified {
+		return o.tag, nil
+	}
+	if tag = w.Header.Get("ETag"); tag == "" {
+		return "", fmt.Errorf("%s/v1/snapshot is no snapshot of hyper serve: it has no ETag", o.url)
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	n, err := io.Copy(f, io.LimitReader(w.Body, mostSnapshot+1))
+	if err == nil && n > mostSnapshot {
+		err = fmt.Errorf("the snapshot of %s has more than %d bytes", o.url, int64(mostSnapshot))
+	}
+	return tag, errors.Join(err, f.Close())
+}
+
+func (o *source) spec(ctx context.Context, spec *Spec) error {
+	w, err := o.get(ctx, "/v1/spec", "")
+	if err != nil {
+		return err
+	}
+	defer w.Body.Close()
+	if err := decode(io.LimitReader(w.Body, mostSpec), spec); err != nil {
+		return fmt.Errorf("%s/v1/spec: %w", o.url, err)
+	}
+	_, err = spec.Config()
+	return err
+}
+
+// last is the error of the last time that the source was asked.
+func (o *source) last() error {
+	if o == nil {
+		return nil
+	}
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	return o.err
+}
+
+// download hands out the agent's file, for servers that read. Its tag changes when the agent has learned something.
+func (s *Server) download(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	status := http.StatusOK
+	defer func() { s.metrics.answered("download", status, time.Since(begun)) }()
+	f, tag, err := s.latest()
+	if err != nil {
+		status = statusOf(err)
+		fail(w, status, err)
+		return
+	}
+	defer f.Close()
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", time.Time{}, f)
+}
+
+// latest opens the agent's file, which is at most a second old, and tells its tag.
+func (s *Server) latest() (f *os.File, tag string, err error) {
+	if o := s.source; o != nil {
+		o.taking.Lock()
+		defer o.taking.Unlock()
+		f, err = os.Open(s.file())
+		return f, o.tag, err
+	}
+	a, done := s.agent()
+	defer done()
+	if s.old(a) {
+		if err := s.save(a); err != nil {
+			return nil, "", err
+		}
+	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	f, err = os.Open(s.file())
+	return f, s.saved, err
+}
+
+// old tells whether the agent has learned something since it was saved, a second ago or more.
+func (s *Server) old(a served) bool {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	return s.saved == "" || s.saved != s.tag(a) && time.Since(s.savedAt) > time.Second
+}
+
+// tag names what the agent has learned.
+func (s *Server) tag(a served) string {
+	return fmt.Sprintf(`"%x-%d-%d-%d"`, s.begun, a.Size(), a.Rounds(), a.Alarms().Count)
+}
