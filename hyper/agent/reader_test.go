@@ -3,10 +3,12 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -76,7 +78,18 @@ func TestReader(t *testing.T) {
 			}
 			learn(100)
 			must.M(a.Save(file))
-			must.M(r.Refresh(file))
+			var deciding sync.WaitGroup
+			for range 4 {
+				deciding.Go(func() {
+					for range 10 {
+						must.M1(r.Decide(ctx, menu))
+					}
+				})
+			}
+			for range 3 {
+				must.M(r.Refresh(file))
+			}
+			deciding.Wait()
 			if r.Size() != 104 {
 				t.Errorf("%d data after the later file", r.Size())
 			}
@@ -101,4 +114,22 @@ func TestReader(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Another program decides by the file of the agent that learns.
+func ExampleReader() {
+	file := filepath.Join(must.M1(os.MkdirTemp("", "agent")), "agent")
+	defer os.RemoveAll(filepath.Dir(file))
+	c, ctx := agent.Config{}.Arms(2), context.Background()
+	learner := must.M1(agent.New(c))
+	for range 20 {
+		d := must.M1(learner.Act(ctx, nil))
+		must.M(learner.Observe(ctx, agent.Feedback{ID: d.ID, Reward: float32(d.Action)}))
+	}
+	must.M(learner.Save(file))
+
+	reader := must.M1(agent.Reader(c, file, 7)) // a seed of its own for each reader
+	d := must.M1(reader.Act(ctx, nil))
+	fmt.Printf("arm %d, %d data, ID %q\n", d.Action, reader.Size(), d.ID)
+	// Output: arm 1, 20 data, ID ""
 }
