@@ -6,8 +6,8 @@ import (
 )
 
 // Reader returns the agent of a file that Save has written, beside the agent that learns: it decides and is sampled by
-// what the file knows, and learns nothing, as after Close. Nobody waits for what comes of its decisions: they have no
-// ID. Refresh goes on with a later file.
+// what the file knows, learns nothing, as after Close, and cannot be saved. Nobody waits for what comes of its
+// decisions: they have no ID. Refresh goes on with a later file.
 //
 // seed takes the place of Config.Seed in what is drawn for decisions and samples, so that readers of one file, each with
 // a seed of its own, do not all try the same. The error is one of Load.

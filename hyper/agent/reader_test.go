@@ -109,6 +109,9 @@ func TestReader(t *testing.T) {
 				t.Errorf("a damaged file: %v, %d data", err, r.Size())
 			}
 			must.M1(r.Decide(ctx, menu))
+			if err := r.Save(file); err == nil {
+				t.Error("a reader was saved")
+			}
 			if err := a.Refresh(file); err == nil || !strings.Contains(err.Error(), "agent.Reader") {
 				t.Error(err)
 			}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,6 +45,9 @@ type file struct {
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
 // The state that it writes is always finite.
 func (a *Agent) Save(path string) error {
+	if a.reader != nil {
+		return errors.New("a Reader cannot be saved: its draws are not those of the agent that learns, whose file it reads")
+	}
 	description, err := describe(a.config)
 	if err != nil {
 		return err
