@@ -206,6 +206,20 @@ func (a *Agent) committed(d Decision, m Menu, w waiting) (Decision, error) {
 	return d, nil
 }
 
+// Continue gives an agent without a log one whose records it has replayed, all of them but those of training: from then
+// on the log has what it decides and learns, as after Open. Nothing else may use the log meanwhile.
+func (a *Agent) Continue(log Journal) error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	a.committing.Lock()
+	defer a.committing.Unlock()
+	if a.log != nil || a.reader != nil {
+		return errors.New("an agent that has a log, or a Reader, cannot continue another log")
+	}
+	a.log = log
+	return nil
+}
+
 // synced waits for all that the log has.
 func (a *Agent) synced() error {
 	if a.log == nil {

@@ -98,6 +98,23 @@ func Load(c Config, path string) (*Agent, error) {
 	return a, nil
 }
 
+// ErrOther says that a file is of an agent of another configuration.
+var ErrOther = errors.New("it was saved by an agent of another configuration")
+
+// Check reports what keeps Load from taking a file with a configuration, as far as its header tells; the error of
+// another configuration wraps ErrOther.
+func Check(c Config, path string) error {
+	var f file
+	err := saved.Read(path, &f, nil)
+	if err == nil {
+		err = f.check(c.withDefaults())
+	}
+	if err != nil {
+		return fmt.Errorf("checking %s: %w", path, err)
+	}
+	return nil
+}
+
 // load is Load without the background learner, with what the file says beside the state. reader is Agent.reader.
 func load(c Config, path string, reader *uint64) (a *Agent, f file, err error) {
 	if err := saved.Read(path, &f, nil); err != nil {
@@ -184,7 +201,7 @@ func (f file) check(c Config) error {
 		return fmt.Errorf("%w: %w", saved.ErrDamaged, err)
 	}
 	if len(differ) > 0 {
-		return fmt.Errorf("it was saved by an agent of another configuration: %s", strings.Join(differ, "; "))
+		return fmt.Errorf("%w: %s", ErrOther, strings.Join(differ, "; "))
 	}
 	d := f.Data
 	if f.Rounds < 0 || d.Kept < 0 || d.Kept > min(d.Rows, d.Seen) || d.Oldest < 0 || d.Oldest >= max(d.Rows, 1) {

@@ -30,9 +30,14 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 	if err != nil {
 		return nil, err
 	}
+	return a, learnFrom(ctx, a, records, before)
+}
+
+// learnFrom lets an agent learn from records before a number.
+func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint64) error {
 	for r, err := range records {
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
+			return err
 		}
 		if r.Number >= before {
 			break
@@ -44,10 +49,10 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 			r.Decision.Input = nil // the other's
 		}
 		if err := a.Replay(r); err != nil && !errors.Is(err, agent.ErrUnknown) {
-			return nil, err
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // SaveNew saves an agent of a Spec without a log in a new folder, where a server finds it.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -83,6 +84,8 @@ type Server struct {
 	source  *source // nil where it learns
 	begun   uint64  // names this server in tags
 
+	reloading sync.Mutex
+
 	saving  sync.Mutex
 	saved   string // the tag of the agent's file
 	savedAt time.Time
@@ -158,15 +161,33 @@ func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 	return out, err
 }
 
-// Reload goes on with another Spec, which may differ in what says how the agent runs: pending, expire, background and
-// backend, and a larger capacity. Requests wait in the meantime. The error says what else differs, or is wrong, and the
-// server goes on as it was.
-func (s *Server) Reload(spec Spec) error {
+// Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending, expire,
+// background and backend, and a larger capacity) goes on with the agent that there is. Another agent first learns from
+// the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other. The error
+// says what is wrong, or is that of ctx, and the server goes on as it was.
+func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if s.source != nil {
 		return errReads
 	}
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	c, err := spec.Config()
 	if err != nil {
+		return err
+	}
+	if err := checkFolder(s.options.Dir, spec); err != nil {
+		return err
+	}
+	if err := s.Save(); err != nil {
+		return err
+	}
+	var next *agent.Agent
+	seen := s.log.Next()
+	if err := agent.Check(c, s.file()); errors.Is(err, agent.ErrOther) {
+		if next, err = Replay(ctx, s.log.All(0), spec, seen); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	s.swap.Lock()
@@ -176,18 +197,51 @@ func (s *Server) Reload(spec Spec) error {
 	}
 	s.calib.end()
 	s.now.Close() // its learner must write nothing to the log beside the next agent's
-	next, err := s.open(spec, c)
+	if next != nil {
+		err = s.succeed(ctx, next, seen)
+	}
+	var out served
 	if err == nil {
-		s.now = next
-		return nil
+		if out, err = s.open(spec, c); err == nil {
+			s.now = out
+			return nil
+		}
+		if next != nil {
+			err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
+		}
 	}
 	c, again := s.now.spec.Config()
 	if again == nil {
-		if next, again = s.open(s.now.spec, c); again == nil {
-			s.now = next
+		if out, again = s.open(s.now.spec, c); again == nil {
+			s.now = out
 		}
 	}
 	return errors.Join(err, again)
+}
+
+// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's, which
+// remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last one's.
+func (s *Server) succeed(ctx context.Context, next *agent.Agent, seen uint64) error {
+	defer next.Close()
+	if err := learnFrom(ctx, next, s.log.All(seen), s.log.Next()); err != nil {
+		return err
+	}
+	if err := next.Continue(s.log); err != nil {
+		return err
+	}
+	file := s.file()
+	if err := next.Save(file + ".next"); err != nil {
+		return err
+	}
+	if err := os.Remove(file + ".last"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(file, file+".last"); err != nil {
+		return err
+	}
+	s.saved = ""
+	s.recent.forget()
+	return os.Rename(file+".next", file)
 }
 
 // agentFile is where the agent is saved, and logFolder its log.

@@ -332,25 +332,71 @@ func TestServerReloads(t *testing.T) {
 	id := c.decide(`{"context": {"age": 30}}`)["id"]
 	next := pages
 	next.Pending, next.Background = 7, 0.5
-	must.M(c.server.Reload(next))
+	must.M(c.server.Reload(t.Context(), next))
 	c.reward(id, 1)
 	if _, spec := c.send("GET", "/v1/spec", ""); spec["pending"] != 7.0 || spec["background"] != 0.5 {
 		t.Error(spec)
 	}
 	other := pages
 	other.Context.Names = []string{"age"}
-	if err := c.server.Reload(other); err == nil || !strings.Contains(err.Error(), "another configuration") {
+	if err := c.server.Reload(t.Context(), other); err == nil || !strings.Contains(err.Error(), "context must be as in the folder") {
 		t.Error(err)
 	}
 	other = pages
 	other.Arms = []string{"new", "old"}
-	if err := c.server.Reload(other); err == nil || !strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
+	if err := c.server.Reload(t.Context(), other); err == nil || !strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
 		t.Error(err)
 	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
 	if n := c.server.now.Size(); n != 2 {
 		t.Errorf("%d data", n)
 	}
+}
+
+// Reload of another agent: it has learned from the log, takes the rewards of decisions before, once, and is there after a
+// restart. One that cannot learn from the log is refused, and the last one goes on.
+func TestServerReloadsAnother(t *testing.T) {
+	c := serving(t, Options{Spec: pages})
+	var waiting any
+	for i := range 30 {
+		d := c.decide(`{"context": {"age": 30, "visits": 1}}`)
+		if waiting = d["id"]; i < 29 {
+			c.reward(d["id"], d["action"].(float64)) // "new" is right
+		}
+	}
+	next := pages
+	next.Learner, next.Set, next.Seed = "ensemble", json.RawMessage(`{"hidden": "8", "particles": 5, "policy": "greedy"}`), 4
+	must.M(c.server.Reload(t.Context(), next))
+	if n := c.server.now.Size(); n != 29 {
+		t.Errorf("%d data", n)
+	}
+	right := 0
+	for range 20 {
+		right += int(c.decide(`{"context": {"age": 30, "visits": 1}}`)["action"].(float64))
+	}
+	if right < 15 {
+		t.Errorf("the other agent takes the right page %d of 20 times", right)
+	}
+	c.reward(waiting, 1)
+	c.reward(waiting, 1)
+	if _, spec := c.send("GET", "/v1/spec", ""); spec["learner"] != "ensemble" {
+		t.Error(spec)
+	}
+	bad := next
+	bad.Set = json.RawMessage(`{"loss": "logistic", "hidden": "8", "particles": 5}`)
+	c.reward(c.decide(`{"context": {"age": 30}}`)["id"], 7) // which a logistic loss cannot learn from
+	if err := c.server.Reload(t.Context(), bad); err == nil {
+		t.Error("a reward of 7 was learned from by a logistic loss")
+	}
+	c.decide(`{"context": {"age": 30}}`)
+	must.M(c.server.Close())
+	o := c.server.options
+	o.Spec = next
+	again := must.M1(New(o))
+	if n := again.now.Size(); n != 31 {
+		t.Errorf("%d data after a restart", n)
+	}
+	must.M(again.Close())
 }
 
 // A handler that panics fails its request alone.

@@ -161,7 +161,7 @@ func (v *service) serve(ctx context.Context, s *serve.Server, listener net.Liste
 				v.options.Log.Error(failing, "error", err)
 			}
 		case <-reload:
-			if err := v.reload(s); err != nil {
+			if err := v.reload(ctx, s); err != nil {
 				v.options.Log.Error("the server goes on as it was", "file", v.file, "error", err)
 			} else {
 				v.options.Log.Info("read anew", "file", v.file)
@@ -182,15 +182,15 @@ func clientWith(server *tls.Config) *http.Client {
 	}}
 }
 
-func (v *service) reload(s *serve.Server) error {
+func (v *service) reload(ctx context.Context, s *serve.Server) error {
 	if v.file == "" {
-		return s.Refresh(context.Background())
+		return s.Refresh(ctx)
 	}
 	spec, err := serve.ReadSpec(v.file)
 	if err != nil {
 		return err
 	}
-	return s.Reload(spec)
+	return s.Reload(ctx, spec)
 }
 
 // stop lets the requests under way end, and saves the agent.

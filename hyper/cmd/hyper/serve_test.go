@@ -105,13 +105,15 @@ func TestServe(t *testing.T) {
 	spec(`, "pending": 10`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
 	s.said("read anew")
-	spec(`, "seed": 9`)
+	spec(`, "cross": 9`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("goes on as it was.*another configuration: Seed")
+	s.said("goes on as it was.*cross")
+	spec(`, "seed": 9`) // another agent, which learns from the log
+	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
+	s.said("read anew")
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	spec("")
 	s = startService(t, data, file, "--token-file", token)
 	if status, out := s.post("/v1/reward", "secret", fmt.Sprintf(reward, last["id"])); status != http.StatusOK {
 		t.Errorf("after a restart: %d %v", status, out)
