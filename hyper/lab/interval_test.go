@@ -13,8 +13,8 @@ func TestMeanRegret(t *testing.T) {
 	// mean 21, standard error 19.5021, t(0.975; 2) = 4.302653: Student's interval would be from -62.9 to 104.9
 	e := MeanRegret([]float64{1, 2, 60})
 	near(t, "mean", float64(e.Value), 21)
-	near(t, "lower", float64(e.Lower), 21/math.Exp(1.15*4.302653*19.502137/21))
-	near(t, "upper", float64(e.Upper), 21*math.Exp(1.15*4.302653*19.502137/21))
+	near(t, "lower", float64(e.Lower), 21/math.Exp((1+1/math.Sqrt(3))*4.302653*19.502137/21))
+	near(t, "upper", float64(e.Upper), 21*math.Exp((1+1/math.Sqrt(3))*4.302653*19.502137/21))
 	for name, c := range map[string]struct {
 		regrets             []float64
 		value, lower, upper float64

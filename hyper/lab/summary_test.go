@@ -163,9 +163,9 @@ func TestCurves(t *testing.T) {
 	}
 	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
 	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
-	// 5 exp(-1.791337): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5
-	near(t, "lower", c.MeanLower[1], 0.637246)
-	near(t, "upper", c.MeanUpper[1], 39.231330)            // 5 exp(1.791337)
+	// 5 exp(-2.825566): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5, widened by 1 + 1/sqrt(3)
+	near(t, "lower", c.MeanLower[1], 0.296375)
+	near(t, "upper", c.MeanUpper[1], 84.352485)            // 5 exp(2.825566)
 	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
 	near(t, "lower quartile", c.Lower[1], 3)               // halfway from 2 to 4 (type 7)
 	near(t, "upper quartile", c.Upper[1], 6.5)             // halfway from 4 to 9
@@ -192,7 +192,7 @@ func TestCurvesOfRunsThatDiverged(t *testing.T) {
 	near(t, "mean at 10", c.Mean[0], 4) // (1+2+9+4)/4: no run had diverged
 	near(t, "mean at 100", c.Mean[1], math.Inf(1))
 	near(t, "upper", c.MeanUpper[1], math.Inf(1))
-	near(t, "lower", c.MeanLower[1], 0.637246) // of 2, 4 and 9, as in TestCurves
+	near(t, "lower", c.MeanLower[1], 0.296375) // of 2, 4 and 9, as in TestCurves
 	near(t, "median", c.Median[1], 6.5)        // of 2, 4, 9 and the worst
 	near(t, "upper quartile", c.Upper[1], math.Inf(1))
 }
@@ -208,13 +208,13 @@ func TestPairedDifference(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	near(t, "mean", float64(d.Mean.Value), 3)          // of 1, 3, 5
-	near(t, "lower", float64(d.Mean.Lower), -2.713516) // sd 2; 3 - 1.15 x 4.302653 x 2/sqrt(3)
-	near(t, "upper", float64(d.Mean.Upper), 8.713516)
+	near(t, "lower", float64(d.Mean.Lower), -4.836711) // sd 2; 3 - w x 4.302653 x 2/sqrt(3)
+	near(t, "upper", float64(d.Mean.Upper), 10.836711) // w is 1 + 1/sqrt(3)
 	near(t, "share", float64(d.Share), 5.0/9)
 	near(t, "ratio", float64(d.Ratio.Value), 2) // 18/9
-	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; 2 exp(-+ 1.15 x 4.302653 / (6 sqrt(3)))
-	near(t, "ratio", float64(d.Ratio.Lower), 1.242302)
-	near(t, "ratio", float64(d.Ratio.Upper), 3.219829)
+	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; 2 exp(-+ w x 4.302653 / (6 sqrt(3)))
+	near(t, "ratio", float64(d.Ratio.Lower), 1.040902)
+	near(t, "ratio", float64(d.Ratio.Upper), 3.842820)
 	if again, _ := PairedDifference(append(a, b...), 0, 1); again != d {
 		t.Errorf("not reproducible: %+v and %+v", d, again)
 	}
@@ -243,8 +243,8 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	}
 	near(t, "ratio", float64(d.Ratio.Value), math.Inf(1))
 	near(t, "upper", float64(d.Mean.Upper), math.Inf(1))
-	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less 1.15 t(0.975; 3) = 3.659813 x sd/2 = 5.464237
-	near(t, "lower", float64(d.Mean.Lower), -20.714237)
+	// of -12, -19, -16 and -14: mean -15.25, sd 2.986079, less 1.5 t(0.975; 3) = 4.773669 x sd/2 = 7.127277
+	near(t, "lower", float64(d.Mean.Lower), -22.377277)
 	if _, err := json.Marshal(d); err != nil {
 		t.Error(err)
 	}
