@@ -159,13 +159,13 @@ func noiseClaims() []lab.Claim {
 			}
 			c := comparison{a: at(noise, 0), b: at(noise, scale), bound: 1}
 			out = append(out, c.claim(name, fmt.Sprintf("200 actions, noise %d: without perturbations regret is lower than "+
-				"with scale %d (appendix C)", noise, scale), neuralFullTest, appendixC...))
+				"with scale %d (appendix C)", noise, scale), neuralFullTest))
 		}
 	}
 	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
 	out = append(out,
 		comparison{a: at(2, 1), b: at(2, 0), bound: 1}.claim("perturbation-2", fmt.Sprintf(helps, ""), longTest,
-			appendixC...),
+			neuralFullTest),
 		comparison{a: at(2, 1, "optimizer=sgd"), b: at(2, 0, "optimizer=sgd"), bound: 1}.claim("perturbation-2-sgd",
 			fmt.Sprintf(helps, ", trained by SGD"), longTest), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
 	for _, of := range []struct {
@@ -174,8 +174,7 @@ func noiseClaims() []lab.Claim {
 	}{{"robust-0", 0, 0}, {"robust-1", 1, 0}, {"robust-2", 2, 0}, {"robust-2-1", 2, 1}} {
 		c := comparison{a: at(of.noise, 2), b: at(of.noise, of.other), above: 1 / 1.5, bound: 1.5}
 		out = append(out, c.claim(of.name, fmt.Sprintf("200 actions, noise %d: regret with perturbations of scale 2 is like "+
-			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest,
-			appendixC...))
+			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest))
 	}
 	return out
 }
@@ -185,7 +184,7 @@ func noiseClaims() []lab.Claim {
 func moreNoiseClaim(a, b, c, d arm) lab.Claim {
 	return lab.Claim{Name: "perturbation-noise", Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
 		"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
-		Full: neuralFullTest, Smaller: appendixC,
+		Full: neuralFullTest,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 			return contrast(simulate, size, a, b, c, d)
 		}}

@@ -65,6 +65,7 @@ var NoiseSensitivity = lab.Experiment{
 	Agents:  linearAlone,
 	Order:   []string{"linear"},
 	Sets:    []string{"noise=0,1,2", "perturbation=0,1,2"},
+	Tuned:   neuralTuned(),
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,
