@@ -136,3 +136,27 @@ func ExampleReader() {
 	fmt.Printf("arm %d, %d data, ID %q\n", d.Action, reader.Size(), d.ID)
 	// Output: arm 1, 20 data, ID ""
 }
+
+// The first decisions after a file was read are made by many goroutines at once: its tensors are where programs take
+// them, since GoMLX cannot bring one there for two calls at a time.
+func TestRefreshBesideDecisions(t *testing.T) {
+	c := agent.Config{Seed: 3, Backend: backend.Go, Learner: learner.Learner{Policy: explore.TopTwo{N: 20}}}.Arms(3)
+	file := filepath.Join(t.TempDir(), "agent")
+	must.M(must.M1(agent.New(c)).Save(file))
+	r := must.M1(agent.Reader(c, file, 1))
+	for range 500 {
+		must.M(r.Refresh(file))
+		begin := make(chan struct{})
+		var deciding sync.WaitGroup
+		for range 8 {
+			deciding.Go(func() {
+				<-begin
+				if _, err := r.Decide(t.Context(), agent.Menu{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(begin)
+		deciding.Wait()
+	}
+}

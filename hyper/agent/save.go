@@ -167,6 +167,10 @@ func (a *Agent) restore(path string) (f file, err error) {
 			return f, err
 		}
 	}
+	if err := s.upload(a.backend); err != nil {
+		s.drop()
+		return f, err
+	}
 	a.become(s)
 	a.encoder.restore(f.Context, f.Action)
 	atLeast(&a.decisions, f.Decisions)

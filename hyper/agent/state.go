@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -78,6 +79,17 @@ func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
 		}
 	}
 	return next
+}
+
+// upload brings the tensors to where programs take them. Tensors of a file are not there, and GoMLX 0.28.2 does not let
+// two calls bring the same one: the second may find it nowhere.
+func (s *snapshot) upload(b compute.Backend) error {
+	for _, t := range s.state {
+		if err := t.MaterializeOnDevice(b, b.HasSharedBuffers(), 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *snapshot) drop() {
