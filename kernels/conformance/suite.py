@@ -4,6 +4,8 @@ HYPERMODELS_TEST_KERNEL names another kernel to test, such as one that runs GoNB
 """
 
 import os
+import socket
+import threading
 import time
 import unittest
 from queue import Empty
@@ -12,6 +14,11 @@ import jupyter_kernel_test
 from jupyter_client.manager import start_new_kernel
 
 KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
+
+# How a ZeroMQ connection begins: the greeting, and READY of a DEALER or a SUB.
+HELLO = b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"NULL".ljust(20, b"\x00") + bytes(32)
+READY = b"\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
+READY_SUB = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
 
 CLEAR = """import "github.com/janpfeifer/gonb/gonbui/protocol"
 %%
@@ -75,6 +82,11 @@ class Conformance(jupyter_kernel_test.KernelTests):
 
     def test_pager(self):
         self.skipTest("no meaning in Go: there is no `?name` that would fill a pager; inspection shows the same")
+
+
+class Welcome(jupyter_kernel_test.IopubWelcomeTests):
+    kernel_name = KERNEL
+    support_iopub_welcome = True
 
 
 class Beyond(unittest.TestCase):
@@ -220,6 +232,59 @@ class Beyond(unittest.TestCase):
         with self.assertRaises(Empty):
             self.kc.get_shell_msg(timeout=0.5)
         self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+
+    def stranger(self, port, *say):
+        """A connection of somebody without the key, who sends this and then neither reads nor leaves."""
+        s = socket.create_connection((self.km.ip, port), timeout=5)
+        self.addCleanup(s.close)
+        try:
+            for part in say:
+                s.sendall(part)
+        except OSError:
+            pass  # The kernel has left.
+        return s
+
+    def test_hostile_bytes(self):
+        """A thousand connections of strangers while a cell runs: the user sees nothing of them."""
+        junk = [(), (HELLO,), (HELLO, b"\x06" + b"\x7f" + b"\xff" * 7), (HELLO, READY), (b"GET / HTTP/1.1\r\n\r\n" * 4,),
+                (HELLO, READY, b"\x02" + b"\x7f" + b"\xff" * 7), (HELLO, READY, b"\x02" + (1 << 20).to_bytes(8, "big") + b"x")]
+        ports = [getattr(self.km, name) for name in ("shell_port", "control_port", "stdin_port", "hb_port", "iopub_port")]
+        came = []
+
+        def attack():
+            for i in range(1000):
+                s = self.stranger(ports[i % len(ports)], *junk[i % len(junk)])
+                came.append(s)
+                if i % 3:
+                    s.close()
+
+        attacker = threading.Thread(target=attack)
+        cell = '%%\nfmt.Println("begun")\nfor i := range 100 {\n\tfmt.Println(i)\n\ttime.Sleep(20 * time.Millisecond)\n}'
+        reply, outputs = self.run_cell(cell, during=attacker.start)
+        self.assertEqual(reply["status"], "ok", outputs)
+        text = "".join(c["text"] for k, c in outputs if k == "stream")
+        self.assertEqual(text, "begun\n" + "".join(f"{i}\n" for i in range(100)))
+        attacker.join()
+        self.assertEqual(len(came), 1000)
+        self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+
+    def test_stalled_subscriber(self):
+        """A client that stops reading takes nothing from the others."""
+        for _ in range(3):
+            self.stranger(self.km.iopub_port, HELLO, READY_SUB, b"\x00\x01\x01")
+        began = time.monotonic()
+        for _ in range(300):
+            self.kc.kernel_info()
+        idle = 0
+        while idle < 300:
+            message = self.kc.get_iopub_msg(timeout=10)
+            idle += message["content"].get("execution_state") == "idle"
+        self.assertLess(time.monotonic() - began, 10)
+        # More than the kernel keeps for one that does not read, and than the system does.
+        cell = '%%\nline := strings.Repeat("x", 1<<20-1) + "\\n"\nfor range 40 {\n\tfmt.Print(line)\n}'
+        reply, outputs = self.run_cell(cell)
+        self.assertEqual(reply["status"], "ok")
+        self.assertEqual(sum(len(c["text"]) for k, c in outputs if k == "stream"), 40 << 20)
 
     def test_death_of_gonb(self):
         for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)',):

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-zeromq/zmq4"
-
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
+	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
 // engine is a running GoNB. It listens on sockets in a folder of its own, so that nothing but files can reach it.
@@ -79,27 +78,30 @@ func (e *engine) launch(c Config, file string) error {
 // dial connects to the process. GoNB sends replies and questions to the identity that a request came from, which is why
 // all connections have the same.
 func (e *engine) dial(conn connection) error {
+	limit := time.AfterFunc(startLimit, e.cancel)
+	defer limit.Stop()
 	for _, s := range []struct {
 		at   **channel
-		kind func(context.Context, ...zmq4.Option) zmq4.Socket
 		port int
-	}{
-		{&e.shell, zmq4.NewDealer, conn.Shell},
-		{&e.control, zmq4.NewDealer, conn.Control},
-		{&e.stdin, zmq4.NewDealer, conn.Stdin},
-		{&e.iopub, zmq4.NewSub, conn.IOPub},
-	} {
-		socket := s.kind(e.ctx, quiet, zmq4.WithID(zmq4.SocketIdentity("layer")),
-			zmq4.WithDialerRetry(dialEvery), zmq4.WithDialerMaxRetries(int(startLimit/dialEvery)))
-		if err := socket.Dial(conn.address(s.port)); err != nil {
+	}{{&e.shell, conn.Shell}, {&e.control, conn.Control}, {&e.stdin, conn.Stdin}, {&e.iopub, conn.IOPub}} {
+		connect := func() (*zmtp.Client, error) { return zmtp.Dealer(e.ctx, conn.address(s.port), "layer") }
+		if s.at == &e.iopub {
+			connect = func() (*zmtp.Client, error) { return zmtp.Subscriber(e.ctx, conn.address(s.port)) }
+		}
+		c, err := connect()
+		if err != nil {
 			return err
 		}
-		*s.at = &channel{Socket: socket, key: signer(conn.Key)}
+		*s.at = &channel{key: signer(conn.Key), socket: c, from: c}
 	}
-	return e.iopub.SetOption(zmq4.OptionSubscribe, "")
+	return nil
 }
 
-const dialEvery = 20 * time.Millisecond
+// listen hands on what comes by a channel. The end of a connection is the engine's.
+func (e *engine) listen(c *channel, take func(message)) {
+	c.listen(take)
+	e.cancel()
+}
 
 // awaitReady asks until an answer arrives on the channel of outputs: a subscription takes effect some time after it was
 // sent, and outputs before that are lost.

@@ -58,9 +58,10 @@ func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
 	k.mu.Lock()
 	k.engine = e
 	k.mu.Unlock()
-	go e.shell.listen(e.ctx, func(m message) { k.fromShell(m) })
-	go e.iopub.listen(e.ctx, func(m message) { k.fromIOPub(e, m) })
-	go e.stdin.listen(e.ctx, func(m message) { k.front.stdin.send(m) })
+	go e.listen(e.shell, k.fromShell)
+	go e.listen(e.iopub, func(m message) { k.fromIOPub(e, m) })
+	go e.listen(e.control, func(message) {}) // Replies to interrupts.
+	go e.listen(e.stdin, func(m message) { k.front.stdin.send(m) })
 	if err := e.awaitReady(); err != nil {
 		return nil, err
 	}

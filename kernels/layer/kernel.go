@@ -36,16 +36,16 @@ type request struct {
 // queueLength is more than a notebook has cells.
 const queueLength = 1 << 16
 
-func newKernel(c Config, f *front, quit context.CancelFunc) *kernel {
-	return &kernel{config: c, session: newID(), front: f, quit: quit, queue: make(chan request, queueLength), told: 1}
+func newKernel(c Config, session string, f *front, quit context.CancelFunc) *kernel {
+	return &kernel{config: c, session: session, front: f, quit: quit, queue: make(chan request, queueLength), told: 1}
 }
 
 // run starts everything; it returns at once.
 func (k *kernel) run(ctx context.Context) {
 	k.publish(message{}, "status", state("starting"))
-	go k.front.shell.listen(ctx, k.enqueue)
-	go k.front.control.listen(ctx, func(m message) { k.control(ctx, m) })
-	go k.front.stdin.listen(ctx, func(m message) {
+	go k.front.shell.listen(k.enqueue)
+	go k.front.control.listen(func(m message) { k.control(ctx, m) })
+	go k.front.stdin.listen(func(m message) {
 		if e := k.running(); e != nil {
 			e.stdin.send(m)
 		}

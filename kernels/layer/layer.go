@@ -15,7 +15,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
 )
 
 // Config says how to run a kernel.
@@ -47,20 +46,18 @@ func Serve(ctx context.Context, c Config) error {
 	if err := writeShim(c); err != nil {
 		return err
 	}
-	f, err := bind(ctx, conn)
+	session := newID()
+	f, err := bind(conn, session)
 	if err != nil {
 		return err
 	}
-	k := newKernel(c, f, cancel)
+	defer f.close()
+	k := newKernel(c, session, f, cancel)
 	k.run(ctx)
 	<-ctx.Done()
 	k.stop()
-	time.Sleep(lastWords) // The sockets send in the background.
 	return nil
 }
-
-// lastWords is the time that the replies to a shutdown get to leave.
-const lastWords = 100 * time.Millisecond
 
 // stopFile exists while the cell that runs is to end: it was interrupted, or a command in it has failed. The wrappers
 // look at it before they start anything.

@@ -1,0 +1,461 @@
+package zmtp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+)
+
+// endpoints are one of each kind.
+func endpoints(t *testing.T) []string {
+	return []string{"tcp://127.0.0.1:0", "ipc://" + filepath.Join(t.TempDir(), "s")}
+}
+
+// at is where a socket that listens can be reached.
+func at(a net.Addr) string {
+	if a.Network() == "unix" {
+		return "ipc://" + a.String()
+	}
+	return "tcp://" + a.String()
+}
+
+func router(t *testing.T, endpoint string) *Router {
+	r := must.M1(NewRouter(endpoint))
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func pub(t *testing.T, first func([]byte) Message) *Pub {
+	p := must.M1(NewPub("tcp://127.0.0.1:0", first))
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// echo answers what comes to a router, whose every peer has the key.
+func echo(r *Router) {
+	for {
+		m, err := r.Receive()
+		if err != nil {
+			return
+		}
+		r.Trust(m[0])
+		r.Send(m)
+	}
+}
+
+// raw is a connection that has said hello, and whatever a test says then.
+func raw(t *testing.T, to net.Addr, kind string, say ...byte) net.Conn {
+	t.Helper()
+	c := must.M1(net.Dial(to.Network(), to.String()))
+	t.Cleanup(func() { c.Close() })
+	must.M1(c.Write(greeting()))
+	if kind != "" {
+		must.M1(c.Write(commandWire(ready(kind, ""))))
+	}
+	must.M1(c.Write(say))
+	return c
+}
+
+// ends waits for the other side to close a connection.
+func ends(t *testing.T, c net.Conn) {
+	t.Helper()
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.Copy(io.Discard, c); err != nil && strings.Contains(err.Error(), "timeout") {
+		t.Error("the connection stays open")
+	}
+}
+
+func dealer(t *testing.T, to net.Addr, identity string) *Client {
+	t.Helper()
+	c := must.M1(Dealer(t.Context(), at(to), identity))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func subscriber(t *testing.T, to net.Addr) *Client {
+	t.Helper()
+	c := must.M1(Subscriber(t.Context(), at(to)))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// answers tells whether an echo works.
+func answers(t *testing.T, c *Client, m Message) {
+	t.Helper()
+	must.M(c.Send(m))
+	got := make(chan Message, 1)
+	go func() { m, _ := c.Receive(); got <- m }()
+	select {
+	case back := <-got:
+		if !slices.EqualFunc(back, m, bytes.Equal) {
+			t.Errorf("%d frames came back for %d", len(back), len(m))
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("no answer")
+	}
+}
+
+func TestRouter(t *testing.T) {
+	for _, endpoint := range endpoints(t) {
+		r := router(t, endpoint)
+		go echo(r)
+		a, b := dealer(t, r.Addr(), "a"), dealer(t, r.Addr(), "")
+		for _, m := range []Message{{[]byte("x")}, {nil, []byte("y"), nil}, {make([]byte, 255), make([]byte, 256), make([]byte, 5<<20)},
+			slices.Repeat(Message{{1}}, maxFrames)} {
+			answers(t, a, m)
+			answers(t, b, m)
+		}
+		if err := r.Send(Message{[]byte("nobody"), nil}); !errors.Is(err, errGone) {
+			t.Error(err)
+		}
+	}
+}
+
+// The next socket at a place takes it over from one that was killed, and from one that was closed.
+func TestPlaceIsTakenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l := must.M1(net.Listen("unix", path))
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	for range 2 {
+		r := must.M1(NewRouter("ipc://" + path))
+		go echo(r)
+		answers(t, dealer(t, r.Addr(), "a"), Message{{1}})
+		must.M(r.Close())
+	}
+}
+
+// A client that connects anew keeps its identity, also when the socket has not yet seen that the old connection ended.
+// Nobody gets the identity of a client that is there.
+func TestIdentity(t *testing.T) {
+	r := router(t, "tcp://127.0.0.1:0")
+	go echo(r)
+	for range 20 {
+		c := must.M1(Dealer(t.Context(), at(r.Addr()), "a"))
+		answers(t, c, Message{{1}})
+		c.peer.net.Close()
+	}
+	first := dealer(t, r.Addr(), "a")
+	answers(t, first, Message{{1}})
+	thief := dealer(t, r.Addr(), "a")
+	if _, err := thief.Receive(); err == nil {
+		t.Error("two peers have one identity")
+	}
+	answers(t, first, Message{{2}})
+}
+
+func TestPub(t *testing.T) {
+	p := pub(t, func(topic []byte) Message { return Message{[]byte("welcome"), topic} })
+	c := subscriber(t, p.Addr())
+	must.M1(c.Receive()) // what is sent before the subscription has arrived is lost
+	old := raw(t, p.Addr(), subType, append([]byte{0, 2, 1}, 'b')...)
+	peer := &peer{net: old, in: bufio.NewReader(old)}
+	must.M1(readGreeting(peer.in))
+	must.M1(readFrame(peer.in, 1000))
+	read := func() string {
+		m := must.M1(peer.receive(func() int { return 1000 }, nil))
+		return string(bytes.Join(m, []byte(" ")))
+	}
+	if got := read(); got != "welcome b" {
+		t.Errorf("first came %q", got)
+	}
+	for i := range 3 {
+		must.M(p.Send(Message{[]byte("bc"), {'0' + byte(i)}}))
+		must.M(p.Send(Message{[]byte("a"), {'0' + byte(i)}}))
+	}
+	for i := range 3 {
+		if got := read(); got != fmt.Sprint("bc ", i) {
+			t.Errorf("got %q", got)
+		}
+		for _, topic := range []string{"bc", "a"} {
+			if m := must.M1(c.Receive()); string(m[0]) != topic {
+				t.Errorf("got %q", m)
+			}
+		}
+	}
+	must.M1(old.Write(append([]byte{0, 2, 0}, 'b'))) // no more
+	must.M1(old.Write(commandWire(command("PING", []byte("\x00\x00who")))))
+	if f := must.M1(readFrame(peer.in, 1000)); !f.command || string(f.body) != "\x04PONGwho" {
+		t.Errorf("got %+v", f)
+	}
+	must.M(p.Send(Message{[]byte("bc")}))
+	must.M1(old.Write([]byte{0, 2, 1, 'x'}))
+	if got := read(); got != "welcome x" {
+		t.Errorf("after the end of the subscription came %q", got)
+	}
+}
+
+// What a stranger sends costs the socket nothing but a connection.
+func TestHostileBytes(t *testing.T) {
+	r := router(t, "tcp://127.0.0.1:0")
+	go echo(r)
+	honest := dealer(t, r.Addr(), "honest")
+	answers(t, honest, Message{{1}})
+	hex := func(s string) []byte { return must.M1(hex.DecodeString(strings.ReplaceAll(s, " ", ""))) }
+	for name, c := range map[string]struct {
+		kind string
+		say  []byte
+	}{
+		"a command of 2^63-1 bytes for READY":    {"", hex("06 7fffffffffffffff")},
+		"a command of 2^64-1 bytes for READY":    {"", hex("06 ffffffffffffffff")},
+		"a message for READY":                    {"", hex("00 01 00")},
+		"a READY whose property is cut off":      {"", commandWire(command("READY", hex("ff 41")))},
+		"a property of 2^32-1 bytes":             {"", commandWire(command("READY", hex("01 41 ffffffff")))},
+		"a command without a name":               {"", hex("04 00")},
+		"an identity that the socket would make": {"", commandWire(ready(dealerType, "\x00a"))},
+		"a socket of a wrong type":               {"", commandWire(ready(subType, ""))},
+		"a frame of 2^63-1 bytes":                {dealerType, hex("02 7fffffffffffffff")},
+		"a frame above the limit":                {dealerType, hex("02 0000000000400001")},
+		"a frame with unknown flags":             {dealerType, hex("08 00")},
+		"frames without end":                     {dealerType, bytes.Repeat(hex("01 00"), maxFrames)},
+		"another protocol":                       {"", []byte("GET / HTTP/1.1\r\n\r\n" + strings.Repeat(" ", 64))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ends(t, raw(t, r.Addr(), c.kind, c.say...))
+			answers(t, honest, Message{{1}})
+		})
+	}
+	p := pub(t, nil)
+	for _, say := range [][]byte{
+		append(hex("02 0000000000010001"), make([]byte, 1<<16+1)...),
+		bytes.Repeat(hex("00 02 01 41"), maxTopics+1),
+		commandWire(command(subscribeName, make([]byte, maxTopic+1))),
+	} {
+		ends(t, raw(t, p.Addr(), subType, say...))
+	}
+	half := raw(t, r.Addr(), dealerType, hex("02 0000000000100000 41")...) // the rest never comes
+	half.Close()
+	answers(t, honest, Message{{1}})
+}
+
+// Memory grows with what a stranger sends, not with what it announces.
+func TestAnnouncedLength(t *testing.T) {
+	announced := []byte{longFlag, 0, 0, 0, 0, 0x0f, 0xff, 0xff, 0xff}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		if _, err := readFrame(bytes.NewReader(append(announced, 1, 2, 3)), maxTrusted); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20/4 {
+		t.Errorf("%d bytes for 100 frames of three", used)
+	}
+}
+
+// A subscriber that stops reading is left when it is behind by more than a queue; the others get all, at once until
+// then.
+func TestStalledSubscriber(t *testing.T) {
+	p := pub(t, nil)
+	honest := subscriber(t, p.Addr())
+	stalled := raw(t, p.Addr(), subType, 0, 1, 1)
+	waitFor(t, "two subscriptions", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := 0
+		for _, own := range p.topics {
+			if own.wants(nil) {
+				n++
+			}
+		}
+		return n == 2
+	})
+	read := func(n int) {
+		for range n {
+			must.M1(honest.Receive())
+		}
+	}
+	began := time.Now()
+	for range 300 {
+		must.M(p.Send(Message{[]byte("status"), make([]byte, 400)}))
+	}
+	read(300)
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("300 messages beside a stalled subscriber took %v", d)
+	}
+	const big, n = 1 << 20, 3 * maxQueued >> 20
+	var reading sync.WaitGroup
+	reading.Go(func() { read(n) })
+	for range n {
+		must.M(p.Send(Message{[]byte("big"), make([]byte, big)}))
+	}
+	reading.Wait()
+	if d := time.Since(began); d > 2*patience {
+		t.Errorf("%d messages of a MiB beside a stalled subscriber took %v", n, d)
+	}
+	ends(t, stalled)
+}
+
+// A slow subscriber that reads on gets everything.
+func TestSlowSubscriber(t *testing.T) {
+	p := pub(t, func([]byte) Message { return Message{nil} })
+	slow := subscriber(t, p.Addr())
+	must.M1(slow.Receive())
+	const n = 2 * maxQueued >> 20
+	go func() {
+		for i := range n {
+			p.Send(Message{{byte(i)}, make([]byte, 1<<20)})
+		}
+	}()
+	for i := range n {
+		if m := must.M1(slow.Receive()); m[0][0] != byte(i) {
+			t.Fatalf("message %d came as number %d", m[0][0], i)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// A thousand connections of strangers, which say nothing, or something, and stay, do not keep a client out, nor one that
+// has shown the key.
+func TestThousandStrangers(t *testing.T) {
+	r := router(t, "tcp://127.0.0.1:0")
+	go echo(r)
+	honest := dealer(t, r.Addr(), "honest")
+	answers(t, honest, Message{{1}})
+	for i := range 1000 {
+		c, err := net.Dial("tcp", r.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		switch i % 4 {
+		case 1:
+			c.Write(greeting()[:20])
+		case 2:
+			c.Write(greeting())
+		case 3:
+			c.Write(append(greeting(), commandWire(ready(dealerType, ""))...))
+		}
+		if i%100 == 0 {
+			answers(t, honest, Message{{byte(i)}})
+		}
+	}
+	answers(t, honest, Message{{2}})
+	answers(t, dealer(t, r.Addr(), "late"), Message{{3}})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.open); n > maxPeers {
+		t.Errorf("%d connections are open", n)
+	}
+}
+
+// What was sent before a socket closes arrives.
+func TestCloseSendsTheRest(t *testing.T) {
+	r := must.M1(NewRouter("tcp://127.0.0.1:0"))
+	c := dealer(t, r.Addr(), "a")
+	must.M(c.Send(Message{{1}}))
+	m := must.M1(r.Receive())
+	for range 100 {
+		must.M(r.Send(append(m[:1:1], make([]byte, 100_000))))
+	}
+	go r.Close()
+	for range 100 {
+		must.M1(c.Receive())
+	}
+	if _, err := c.Receive(); err == nil {
+		t.Error("a message after the end")
+	}
+	if _, err := r.Receive(); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := Dealer(ctx, "ipc://"+filepath.Join(t.TempDir(), "none"), "a"); err == nil {
+		t.Error("connected to nobody")
+	}
+	for _, endpoint := range []string{"udp://127.0.0.1:1", "tcp://127.0.0.1:none", "", "ipc:///no/such/folder/s"} {
+		if r, err := NewRouter(endpoint); err == nil {
+			r.Close()
+			t.Errorf("%q: a socket", endpoint)
+		}
+	}
+}
+
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for began := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// FuzzPeer lets a stranger say anything to a router and a publisher.
+func FuzzPeer(f *testing.F) {
+	hello := greeting()
+	f.Add(hello)
+	f.Add(append(hello, 6, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
+	f.Add(append(append(hello, commandWire(ready(dealerType, "me"))...), Message{{1}, {2}}.wire()...))
+	f.Add(append(append(hello, commandWire(ready(subType, ""))...), 0, 1, 1))
+	f.Add(append(append(hello, commandWire(ready(subType, ""))...), commandWire(command("PING", []byte("0123")))...))
+	r := &Router{in: make(chan Message)}
+	r.by.identity = map[string]*peer{}
+	r.done, r.cancel = context.WithCancel(context.Background())
+	go echo(r)
+	p := &Pub{topics: map[*peer]*topics{}, first: func(topic []byte) Message { return Message{topic} }}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for kind, welcome := range map[string]func(*peer) error{routerType: r.listenTo, pubType: p.listenTo} {
+			ours, theirs := net.Pipe()
+			go io.Copy(io.Discard, theirs)
+			go func() {
+				theirs.Write(data)
+				theirs.Close()
+			}()
+			if peer, err := connect(ours, kind, ""); err == nil {
+				p.Send(Message{[]byte("x")})
+				if err := welcome(peer); err == nil {
+					t.Error("the end of a connection is no error")
+				}
+				peer.leave()
+				<-peer.gone
+			}
+		}
+		if len(r.by.identity) > 0 || len(p.topics) > 0 {
+			t.Error("a peer that is gone is known")
+		}
+	})
+}
+
+// FuzzFrame reads frames, and writes them as they came.
+func FuzzFrame(f *testing.F) {
+	f.Add(Message{{1}, make([]byte, 300)}.wire())
+	f.Add([]byte{commandFlag, 2, 1, 'A'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := bytes.NewReader(data)
+		for {
+			at := len(data) - in.Len()
+			got, err := readFrame(in, 1<<20)
+			if err != nil {
+				return
+			}
+			wire := appendFrame(nil, got)
+			read := data[at : len(data)-in.Len()]
+			if again, err := readFrame(bytes.NewReader(wire), 1<<20); err != nil || !bytes.Equal(again.body, got.body) ||
+				len(wire) > len(read) {
+				t.Errorf("%x became %x (error %v)", read, wire, err)
+			}
+			if got.command {
+				readCommand(got.body)
+				readReady(got.body)
+			}
+		}
+	})
+}
