@@ -7,13 +7,14 @@ Standard output ends with one line of JSON for `kernels run`: {"notebook": the t
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
+RUNTIME = os.environ["JUPYTER_RUNTIME_DIR"]  # For this run alone, and removed whatever happens.
 KEPT_OF_A_NOTEBOOK = {"kernelspec", "title", "authors"}
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
@@ -54,6 +55,7 @@ def execute(kernel, path, seconds):
             cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
         notebook,
+        config=Config({"KernelManager": {"transport": "ipc", "connection_file": os.path.join(RUNTIME, "kernel.json")}}),
         kernel_name=kernel,
         timeout=seconds,
         record_timing=False,
@@ -76,7 +78,6 @@ def execute(kernel, path, seconds):
 
 
 def main(kernel, path, seconds):
-    tempfile.tempdir = os.environ["JUPYTER_RUNTIME_DIR"]  # For the kernel's connection file: removed whatever happens.
     notebook, failed = execute(kernel, Path(path).resolve(), int(seconds))
     normalise(notebook, kernel)
     print(json.dumps({"notebook": nbformat.writes(notebook) + "\n", "failure": failed}))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,27 @@ func (k kit) jupyterEnv() ([]string, error) {
 		launcherVar+"="+self,
 	), nil
 }
+
+// runtimeDir makes a folder for what a Jupyter and its kernels share while they run, of a path that is short enough for
+// the kernels' sockets. It is this user's alone: nobody else can connect to a kernel. The caller removes it.
+func runtimeDir() (string, error) {
+	for _, base := range []string{"", "/tmp"} {
+		dir, err := os.MkdirTemp(base, "hyper-jupyter-")
+		if err != nil {
+			return "", err
+		}
+		if len(dir)+len(longestSocket) <= maxSocketPath {
+			return dir, nil
+		}
+		os.Remove(dir)
+	}
+	return "", errors.New("the folder for temporary files has too long a path for sockets: set TMPDIR to a shorter one")
+}
+
+const (
+	longestSocket = "/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5"
+	maxSocketPath = 103 // macOS has 104 bytes with a zero at the end, Linux 108
+)
 
 // mergeEnv sets variables in an environment.
 func mergeEnv(env []string, set ...string) []string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,12 @@ func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// jupyterLab is the command that starts JupyterLab on the folder that it starts in. As a script, and not by -m, it does
+// not look for Python's modules there: a queue.py among the notebooks is no part of it.
+func (k kit) jupyterLab() []string {
+	return []string{k.python(), filepath.Join(filepath.Dir(k.python()), "jupyter-lab")}
+}
+
 // lab runs JupyterLab until it ends or ctx does.
 func (k kit) lab(ctx context.Context, args []string) error {
 	env, err := k.jupyterEnv()
@@ -57,18 +64,23 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(notebooks, 0o755); err != nil {
 		return err
 	}
-	argv := []string{
-		k.python(), "-m", "jupyterlab", // Its root is the folder it starts in, unless an argument says otherwise.
+	runtime, err := runtimeDir()
+	if err != nil {
+		return err
+	}
+	argv := append(k.jupyterLab(),
+		"--KernelManager.transport=ipc",
 		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
-		"--KernelSpecManager.allowed_kernelspecs={'" + strings.Join(names, "','") + "'}",
+		"--KernelSpecManager.allowed_kernelspecs={'"+strings.Join(names, "','")+"'}",
 		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
 		"--KernelSpecManager.ensure_native_kernel=False",
-		"--MappingKernelManager.default_kernel_name=" + kernelName,
-	}
+		"--MappingKernelManager.default_kernel_name="+kernelName,
+	)
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--allow-root") // As in a container; Jupyter listens on localhost alone.
 	}
-	code, err := supervise(ctx, child{argv: append(argv, args...), env: env, dir: notebooks, stdout: os.Stdout, stderr: os.Stderr})
+	code, err := supervise(ctx, child{argv: append(argv, args...), env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime),
+		dir: notebooks, remove: runtime, stdout: os.Stdout, stderr: os.Stderr})
 	if errors.Is(err, context.Canceled) {
 		say("JupyterLab has stopped")
 		return nil

@@ -90,14 +90,19 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 	if err != nil {
 		return execution{}, err
 	}
-	tmp, err := os.MkdirTemp("", "hyper-run-")
+	tmp, err := runtimeDir()
 	if err != nil {
+		return execution{}, err
+	}
+	// As a file, and not by -c, it does not look for Python's modules in the working folder.
+	script := filepath.Join(tmp, "execute.py")
+	if err := os.WriteFile(script, []byte(executeScript), 0o600); err != nil {
 		return execution{}, err
 	}
 	var stdout bytes.Buffer
 	var stderr tail.Buffer
 	code, err := supervise(ctx, child{
-		argv:   []string{k.python(), "-c", executeScript, kernelName, path, fmt.Sprintf("%.0f", o.timeout.Seconds())},
+		argv:   []string{k.python(), script, kernelName, path, fmt.Sprintf("%.0f", o.timeout.Seconds())},
 		env:    mergeEnv(env, "HYPER_PROFILE="+o.profile(), "JUPYTER_RUNTIME_DIR="+tmp),
 		remove: tmp,
 		stdout: &stdout, stderr: &stderr,

@@ -30,7 +30,7 @@ func findPython(ctx context.Context) (python, error) {
 		return python{}, fmt.Errorf("no %s in PATH: install Python 3.10 or later (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to one", name)
 	}
 	const probe = `import sys, venv, ensurepip; print("%d.%d.%d %s" % (*sys.version_info[:3], sys.base_prefix)); sys.exit(sys.version_info < (3, 10))`
-	cmd := exec.CommandContext(ctx, path, "-c", probe)
+	cmd := fromRoot(ctx, path, "-c", probe)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
@@ -58,7 +58,7 @@ func venvItem(repo checkout, py python) (item, error) {
 	}
 	build := func(ctx context.Context, dir, final string) error {
 		say("making a Python environment from %s (%s)", py.path, py.id)
-		if out, err := exec.CommandContext(ctx, py.path, "-m", "venv", dir).CombinedOutput(); err != nil {
+		if out, err := fromRoot(ctx, py.path, "-m", "venv", dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s -m venv: %w: %s", py.path, err, out)
 		}
 		install := pip(ctx, venvPython(dir), "install", "--no-compile", "-r", repo.path(filepath.FromSlash(requirementsFile)))
@@ -66,7 +66,7 @@ func venvItem(repo checkout, py python) (item, error) {
 			return err
 		}
 		// Compiled modules carry their source's path: give them the final one.
-		compile := exec.CommandContext(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final, filepath.Join(dir, "lib"))
+		compile := fromRoot(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final, filepath.Join(dir, "lib"))
 		if out, err := compile.CombinedOutput(); err != nil {
 			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine(out))
 		}
@@ -77,10 +77,19 @@ func venvItem(repo checkout, py python) (item, error) {
 
 func venvPython(venv string) string { return filepath.Join(venv, "bin", "python") }
 
-// pip is a pip command that takes nothing but what a requirements file pins by hash.
+// fromRoot is a command of Python with -m or -c, which look for modules in the folder that they start in before any
+// other. They start in the root folder: a queue.py among the user's files is no part of Python.
+func fromRoot(ctx context.Context, python string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, python, args...)
+	cmd.Dir = "/"
+	return cmd
+}
+
+// pip is a pip command that takes nothing but what a requirements file pins by hash, and of that no source whose build
+// would run its author's code.
 func pip(ctx context.Context, python, verb string, args ...string) *exec.Cmd {
-	args = append([]string{"-m", "pip", verb, "--require-hashes", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"}, args...)
-	return exec.CommandContext(ctx, python, args...)
+	args = append([]string{"-m", "pip", verb, "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"}, args...)
+	return fromRoot(ctx, python, args...)
 }
 
 // relocate rewrites the folder's old name to its new one in a virtual environment's scripts and settings.

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+)
+
+// TestFilesOfTheFolderAreNoPartOfPython starts what setup, lab and run start of Python in a folder whose files have the
+// names of its modules. None of them runs.
+func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
+	run := testprogram.Build(t)
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	for _, name := range []string{"queue", "random", "json", "venv", "ensurepip", "pip", "nbformat", "nbclient", "jupyterlab", "compileall"} {
+		trap := "open('" + ran + "', 'a').write(__name__ + '\\n')\n"
+		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(trap), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeNotebook(t, filepath.Join(dir, "one.ipynb"), "%%\n")
+	checkout := string(testCheckout(t))
+	if out, code := result(t, run, "setup"); code != 0 {
+		t.Fatal(out)
+	}
+	k := kit{repo: testCheckout(t)}
+	t.Chdir(dir)
+	py, err := findPython(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	venv, err := venvItem(k.repo, py)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.store, err = openStore(); err != nil {
+		t.Fatal(err)
+	}
+	k.venv = k.store.dir(venv)
+	lab := k.jupyterLab()
+	for _, cmd := range []*exec.Cmd{
+		exec.CommandContext(t.Context(), lab[0], append(lab[1:], "--version")...),
+		exec.CommandContext(t.Context(), run, "run", filepath.Join(dir, "one.ipynb")),
+		pip(t.Context(), k.python(), "download", "--help"),
+		fromRoot(t.Context(), py.path, "-m", "venv", "--without-pip", filepath.Join(dir, "venv-of-it")),
+	} {
+		if cmd.Args[0] == run {
+			cmd.Dir = checkout
+			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", cmd.Args, err, out)
+		}
+	}
+	if names, err := os.ReadFile(ran); err == nil {
+		t.Errorf("these files of the folder ran:\n%s", names)
+	}
+}
