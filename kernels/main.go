@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,7 @@ func command() *cobra.Command {
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              bad(cobra.NoArgs),
+		PersistentPreRunE: func(*cobra.Command, []string) error { return runsOn(runtime.GOOS) },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
@@ -45,6 +47,15 @@ func command() *cobra.Command {
 		newCommand(), installCommand(), uninstallCommand(), opensCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root
+}
+
+// runsOn reports a system that the kernel does not run on.
+func runsOn(system string) error {
+	if system == "windows" {
+		return badInput(errors.New("the Go kernel does not run on Windows itself: install WSL (`wsl --install` in a " +
+			"terminal, https://learn.microsoft.com/windows/wsl/install), and run this command in its Linux"))
+	}
+	return nil
 }
 
 // inputError is an error in what the user typed. The exit status tells it from a failure of the work itself.

@@ -2,13 +2,25 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
+
+// ownerOf is the user that a file belongs to.
+func ownerOf(info os.FileInfo) (uid int, known bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(stat.Uid), true
+}
 
 // reap collects the children of this process, those it inherited too, and returns the exit status of one of them.
 func reap(pid int) int {

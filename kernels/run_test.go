@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,5 +129,16 @@ func TestMergeEnv(t *testing.T) {
 	got := mergeEnv([]string{"PATH=/bin", "PATHS=x", "HOME=/a"}, "PATH=/usr/bin", "NEW=1")
 	if want := "PATHS=x HOME=/a PATH=/usr/bin NEW=1"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+func TestWindowsIsRefused(t *testing.T) {
+	err := runsOn("windows")
+	var input inputError
+	if !errors.As(err, &input) || !strings.Contains(err.Error(), "WSL") {
+		t.Error(err)
+	}
+	if err := errors.Join(runsOn("linux"), runsOn("darwin")); err != nil {
+		t.Error(err)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,10 +21,43 @@ import (
 // name ends in a hash of its pins, so a change of pins makes a new folder and an unchanged one is found at once.
 type store string
 
-// openStore returns the store, as an absolute path. It may not exist yet.
+// openStore returns the store, as an absolute path. It may not exist yet. If it does, nobody but its user and the system
+// can have put anything there: programs of it are run.
 func openStore() (store, error) {
-	home, err := filepath.Abs(backend.Home())
-	return store(home), err
+	home := backend.Home()
+	if home == "" {
+		return "", errors.New("there is no home folder to install anything in: set HOME, or HYPERMODELS_HOME to a folder of your own")
+	}
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return "", err
+	}
+	return store(home), store(home).private()
+}
+
+// private reports a store that another user owns or can write. One of the system's that all can read, as in an image, is
+// fine. The user's own is closed to all others.
+func (s store) private() error {
+	info, err := os.Stat(string(s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	const remedy = "set HYPERMODELS_HOME to a folder of your own"
+	owner, known := ownerOf(info)
+	switch mode := info.Mode(); {
+	case !mode.IsDir():
+		return fmt.Errorf("%s is not a folder: %s", s, remedy)
+	case known && owner != os.Geteuid() && owner != 0:
+		return fmt.Errorf("%s belongs to another user, who could change the programs in it: %s", s, remedy)
+	case mode.Perm()&0o022 != 0:
+		return fmt.Errorf("%s can be written by other users, who could change the programs in it: remove it, or %s", s, remedy)
+	case known && owner != 0 && mode.Perm()&0o055 != 0:
+		return os.Chmod(string(s), 0o700)
+	}
+	return nil
 }
 
 func (s store) path(parts ...string) string {
@@ -76,7 +111,7 @@ func (s store) ensure(ctx context.Context, it item) error {
 // lock waits for other setups to end, creates the store, removes what an interrupted setup left, and returns the
 // function that unlocks. The lock dies with the process that holds it.
 func (s store) lock(ctx context.Context) (unlock func(), err error) {
-	if err := os.MkdirAll(string(s), 0o755); err != nil {
+	if err := os.MkdirAll(string(s), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the project's folder: %w; set HYPERMODELS_HOME to a folder that can be written", err)
 	}
 	l := flock.New(s.path(lockName))

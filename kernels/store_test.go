@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
 func testItem(pins string, build func(dir string) error) item {
@@ -155,5 +157,68 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	}
 	if _, err := os.Stat(byHand); err != nil {
 		t.Error("a plugin that is no link of setup's was removed")
+	}
+}
+
+// A store that other users could have put programs into is refused, with a remedy; the user's own is closed to them.
+func TestStoreIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	t.Setenv("HYPERMODELS_HOME", dir)
+	s, err := openStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lockStore(t, s)
+	mode := func() os.FileMode {
+		info, err := os.Stat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if mode() != 0o700 {
+		t.Errorf("a new store has mode %o", mode())
+	}
+	if err := os.Chmod(dir, 0o775); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "HYPERMODELS_HOME") {
+		t.Errorf("a store that a group can write: %v", err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStore(); err != nil {
+		t.Errorf("a store that all can read: %v", err)
+	}
+	if os.Geteuid() != 0 {
+		if mode() != 0o700 {
+			t.Errorf("the user's own store still has mode %o", mode())
+		}
+		return
+	}
+	if err := os.Chown(dir, 12345, -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStore(); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Errorf("another user's store: %v", err)
+	}
+}
+
+// Without a home folder there is no store: not one of a name that everybody knows among the temporary files.
+func TestNoHome(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME"} {
+		t.Setenv(name, "")
+	}
+	if s, err := openStore(); err == nil || !strings.Contains(err.Error(), "set HOME") {
+		t.Errorf("the store is %q, error %v", s, err)
+	}
+	if dir := backend.CompileCacheDir(); dir != "" {
+		t.Errorf("the compile cache is %s", dir)
+	}
+	for _, dir := range backend.PluginDirs() {
+		if !filepath.IsAbs(dir) {
+			t.Errorf("plugins are searched for in %s", dir)
+		}
 	}
 }

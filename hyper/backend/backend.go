@@ -46,14 +46,15 @@ const (
 var Known = []string{Go, XLACPU, XLACUDA}
 
 // Home is the folder with what the project prepares on a machine: $HYPERMODELS_HOME, or hypermodels in the user's
-// cache folder. It may not exist.
+// cache folder. It may not exist. It is "" for a user without a home folder: what lay in a folder for temporary files,
+// under a name that everybody knows, could be somebody else's.
 func Home() string {
 	if home := os.Getenv("HYPERMODELS_HOME"); home != "" {
 		return home
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		cache = os.TempDir()
+		return ""
 	}
 	return filepath.Join(cache, "hypermodels")
 }
@@ -62,7 +63,9 @@ func Home() string {
 // own ("pjrt" in [Home], filled by `go run ./kernels`), and the two that go-xla's installer uses.
 func PluginDirs() []string {
 	dirs := filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH"))
-	dirs = append(dirs, filepath.Join(Home(), "pjrt"))
+	if home := Home(); home != "" {
+		dirs = append(dirs, filepath.Join(home, "pjrt"))
+	}
 	if home, err := os.UserHomeDir(); err == nil {
 		dirs = append(dirs, filepath.Join(home, ".local", "lib", "go-xla"))
 	}

@@ -19,11 +19,14 @@ const (
 )
 
 // CompileCacheDir is the folder of the compile cache, or "" if it is off: $HYPER_COMPILE_CACHE, which is a folder or
-// "off", or else "compiled" in [Home].
+// "off", or else "compiled" in [Home]. It is off where there is no Home.
 func CompileCacheDir() string {
 	switch dir := os.Getenv("HYPER_COMPILE_CACHE"); dir {
 	case "":
-		return filepath.Join(Home(), "compiled")
+		if home := Home(); home != "" {
+			return filepath.Join(home, "compiled")
+		}
+		return ""
 	case "off":
 		return ""
 	default:

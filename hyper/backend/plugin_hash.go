@@ -32,12 +32,16 @@ type hashedFile struct {
 }
 
 // PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the
-// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off.
+// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off. It is "" where
+// there is no Home either.
 func PluginHashDir() string {
 	if dir := CompileCacheDir(); dir != "" {
 		return filepath.Join(dir, "plugins")
 	}
-	return filepath.Join(Home(), "plugins")
+	if home := Home(); home != "" {
+		return filepath.Join(home, "plugins")
+	}
+	return ""
 }
 
 // PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that
@@ -59,8 +63,11 @@ func PluginHash(path string) (string, error) {
 	if known, ok := pluginHashes.Load(seen); ok {
 		return known.(string), nil
 	}
-	kept := filepath.Join(PluginHashDir(), fmt.Sprintf("%x.json", sha256.Sum256([]byte(path))))
-	hash, ok := readHash(kept, seen)
+	kept, hash, ok := "", "", false
+	if dir := PluginHashDir(); dir != "" {
+		kept = filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256([]byte(path))))
+		hash, ok = readHash(kept, seen)
+	}
 	if !ok {
 		if hash, err = hashFile(path); err != nil {
 			return "", err
@@ -68,7 +75,9 @@ func PluginHash(path string) (string, error) {
 		if again, err := see(path); err != nil || again != seen {
 			return "", fmt.Errorf("%s changed while it was read: try again", path)
 		}
-		_ = keepHash(kept, hashedFile{seen, hash}) // the next process computes it again
+		if kept != "" {
+			_ = keepHash(kept, hashedFile{seen, hash}) // the next process computes it again
+		}
 	}
 	pluginHashes.Store(seen, hash)
 	return hash, nil
