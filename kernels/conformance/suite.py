@@ -32,6 +32,30 @@ gonbui.DisplayPNG(b.Bytes())
 gonbui.Sync()"""
 
 
+# A program that shows twenty pictures and ends while GoNB, its grandparent, is stopped: so GoNB meets both at once.
+PICTURES_AND_END = """%%
+noise := image.NewGray(image.Rect(0, 0, 40, 40))
+for i := range noise.Pix {
+	noise.Pix[i] = uint8(rand.Uint32())
+}
+var b bytes.Buffer
+must.M(png.Encode(&b, noise))
+gonbui.Sync() // A GoNB that is stopped opens no pipes.
+stat := strings.Fields(string(must.M1(os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid())))))
+gonb := stat[3]
+late := exec.Command("sh", "-c", "kill -STOP "+gonb+"; sleep 0.2; kill -CONT "+gonb)
+late.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+must.M(late.Start())
+for !strings.Contains(string(must.M1(os.ReadFile("/proc/"+gonb+"/stat"))), ") T ") {
+	time.Sleep(time.Millisecond)
+}
+for range 20 {
+	gonbui.DisplayPNG(b.Bytes())
+}"""
+
+PICTURES = int(os.environ.get("HYPERMODELS_PICTURES", "100"))
+
+
 class Conformance(jupyter_kernel_test.KernelTests):
     """The suite, with Go cells."""
 
@@ -285,6 +309,15 @@ class Beyond(unittest.TestCase):
         reply, outputs = self.run_cell(cell)
         self.assertEqual(reply["status"], "ok")
         self.assertEqual(sum(len(c["text"]) for k, c in outputs if k == "stream"), 40 << 20)
+
+    def test_pictures_of_programs_that_end(self):
+        """None is lost; HYPERMODELS_PICTURES says how many are tried (1000 for a full test)."""
+        shown = []
+        for i in range(PICTURES // 20):
+            reply, outputs = self.run_cell(f"{PICTURES_AND_END} // {i}")
+            self.assertEqual(reply["status"], "ok", outputs)
+            shown.append(sum(k == "display_data" and "image/png" in c["data"] for k, c in outputs))
+        self.assertEqual(shown, [20] * len(shown))
 
     def test_death_of_gonb(self):
         for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)',):

@@ -17,3 +17,5 @@ func signalGroup(group int, s os.Signal) {
 		syscall.Kill(-group, number)
 	}
 }
+
+func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }

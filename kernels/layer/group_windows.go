@@ -1,6 +1,7 @@
 package layer
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -12,3 +13,5 @@ func ownGroup() *syscall.SysProcAttr { return nil }
 func killGroup(int) {}
 
 func signalGroup(int, os.Signal) {}
+
+func makePipe(string) error { return errors.ErrUnsupported }

@@ -51,7 +51,7 @@ func wrapped(kind, name string, argv []string, errors *filter) int {
 	if raised(stop) {
 		return tell("", report{kind, stopped, name})
 	}
-	status, err := runGroup(argv, errors)
+	status, err := runGroup(kind, argv, errors)
 	var panics string
 	if errors != nil {
 		panics = errors.finish(status != "")
@@ -79,8 +79,15 @@ func tell(panics string, r report) int {
 const killAfter = 4 * time.Second
 
 // runGroup runs a command in a process group of its own and returns how it failed, or "".
-func runGroup(argv []string, errors *filter) (string, error) {
+func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	runtime.LockOSThread() // The child dies with the thread that started it.
+	var pipes *relay
+	if kind == CellVerb {
+		var err error
+		if pipes, err = startRelay(); err != nil {
+			return "", err
+		}
+	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -89,6 +96,10 @@ func runGroup(argv []string, errors *filter) (string, error) {
 		cmd.Stderr = io.Writer(errors)
 	}
 	cmd.SysProcAttr = ownGroup()
+	if pipes != nil {
+		cmd.Env = pipes.env
+		defer pipes.finish()
+	}
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
