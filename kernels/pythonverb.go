@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What tests need beside Jupyter.
-const (
-	testRequirements    = "kernels/requirements-test.txt"
-	browserRequirements = "kernels/requirements-browser.txt"
-)
+// testRequirements are what tests need beside Jupyter, by the names of the folders that have it.
+var testRequirements = map[string]string{
+	"test":    "kernels/requirements-test.txt",
+	"browser": "kernels/requirements-browser.txt",
+}
 
 // pythonCommand gives tests the Python that runs Jupyter, with what tests a kernel. See kernels/conformance and
 // kernels/browser.
@@ -27,10 +27,11 @@ func pythonCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			it, err := k.testItem("test", testRequirements, "installing what tests kernels")
+			name, what := "test", "installing what tests kernels"
 			if browser {
-				it, err = k.testItem("browser", browserRequirements, "installing what drives a browser (50 MB to download)")
+				name, what = "browser", "installing what drives a browser (50 MB to download)"
 			}
+			it, err := k.testItem(name, testRequirements[name], what)
 			if err != nil {
 				return err
 			}

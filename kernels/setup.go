@@ -43,46 +43,51 @@ func (k kit) python() string { return venvPython(k.venv) }
 // setup prepares everything; what is there already costs next to nothing.
 func setup(ctx context.Context, cuda bool) (kit, error) {
 	began := time.Now()
-	home, repo, err := here()
-	if err != nil {
-		return kit{}, err
-	}
 	s, err := openStore()
 	if err != nil {
 		return kit{}, err
 	}
-	py, err := findPython(ctx)
+	k, items, plugins, err := wanted(ctx, s, cuda)
 	if err != nil {
 		return kit{}, err
 	}
-	g, err := findGo(ctx)
-	if err != nil {
-		return kit{}, err
-	}
-	venv, err := venvItem(repo, py)
-	if err != nil {
-		return kit{}, err
-	}
-	tools, err := toolsItem(repo, g)
-	if err != nil {
-		return kit{}, err
-	}
-	k := kit{home: home, repo: repo, store: s, venv: s.dir(venv), tools: s.dir(tools)}
-	plugins, err := pluginsFor(k, cuda)
-	if err != nil {
-		return kit{}, err
-	}
-	warm, err := k.warmItem(g)
-	if err != nil {
-		return kit{}, err
-	}
-	if err := k.install(ctx, []item{venv, tools, warm}, plugins); err != nil {
+	if err := k.install(ctx, items, plugins); err != nil {
 		return kit{}, err
 	}
 	if spent := time.Since(began); spent > 5*time.Second {
 		say("setup took %.0f s", spent.Seconds())
 	}
 	return k, nil
+}
+
+// wanted is what setup installs.
+func wanted(ctx context.Context, s store, cuda bool) (k kit, items []item, plugins []plugin, err error) {
+	k.store = s
+	if k.home, k.repo, err = here(); err != nil {
+		return k, nil, nil, err
+	}
+	py, err := findPython(ctx)
+	if err != nil {
+		return k, nil, nil, err
+	}
+	g, err := findGo(ctx)
+	if err != nil {
+		return k, nil, nil, err
+	}
+	venv, err := venvItem(k.repo, py)
+	if err != nil {
+		return k, nil, nil, err
+	}
+	tools, err := toolsItem(k.repo, g)
+	if err != nil {
+		return k, nil, nil, err
+	}
+	k.venv, k.tools = s.dir(venv), s.dir(tools)
+	if plugins, err = pluginsFor(k, cuda); err != nil {
+		return k, nil, nil, err
+	}
+	warm, err := k.warmItem(g)
+	return k, []item{venv, tools, warm}, plugins, err
 }
 
 // install makes what is missing, under the store's lock. When nothing is, it does not wait for another setup to end.

@@ -102,11 +102,17 @@ func (s store) ensure(ctx context.Context, it item) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // MkdirTemp's 0700 would shut out other users of a shared store.
 		return err
 	}
-	if err := it.build(ctx, dir, final); err != nil {
+	switch err := it.build(ctx, dir, final); {
+	case errors.Is(err, errLater):
+		return nil
+	case err != nil:
 		return err
 	}
 	return os.Rename(dir, final)
 }
+
+// errLater is that of a build which failed and was told of, and which the next setup tries again.
+var errLater = errors.New("not done yet")
 
 // lock waits for other setups to end, creates the store, removes what an interrupted setup left, and returns the
 // function that unlocks. The lock dies with the process that holds it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,10 @@ func TestFailedBuildIsNotTakenForWhole(t *testing.T) {
 	}
 	if s.has(it) {
 		t.Error("a failed build is there")
+	}
+	later := testItem("a==1", func(string) error { return fmt.Errorf("no room on the disk: %w", errLater) })
+	if err := s.ensure(t.Context(), later); err != nil || s.has(later) {
+		t.Errorf("a build that is put off: %v, is there: %v", err, s.has(later))
 	}
 	if err := s.ensure(t.Context(), testItem("a==1", writeWhole)); err != nil || !s.has(it) {
 		t.Errorf("the build after a failed one: %v", err)
@@ -144,7 +149,15 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	if err := link(s.path("xla-1", "x.so"), s.path("pjrt", "pjrt_c_api_cpu_plugin.so")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.clean(t.Context()); err != nil {
+	if err := s.clean(t.Context(), hashed, []string{s.path("venv-1")}); err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]bool{"venv-1": true, "tools-1": false, "jupyter": true} {
+		if _, err := os.Stat(s.path(name)); (err == nil) != there {
+			t.Errorf("after clean --old: %s: %v", name, err)
+		}
+	}
+	if err := s.clean(t.Context(), made, nil); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
@@ -152,7 +165,7 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	if got := strings.Join(left, " "); got != "nvidia pjrt results" {
+	if got := strings.Join(left, " "); got != lockName+" nvidia pjrt results" {
 		t.Errorf("left: %s", got)
 	}
 	if _, err := os.Stat(byHand); err != nil {

@@ -19,7 +19,8 @@ func (repo checkout) around(dir string) string {
 }
 
 // warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set
-// of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters.
+// of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters. Nor is
+// the want of a network or of room on the disk; the next setup tries again.
 func (k kit) warmItem(g goTool) (item, error) {
 	pins, err := k.repo.read("go.mod", "go.sum")
 	if err != nil {
@@ -28,8 +29,8 @@ func (k kit) warmItem(g goTool) (item, error) {
 	build := func(ctx context.Context, dir, _ string) error {
 		err := k.compile(ctx, g, dir)
 		if err != nil && ctx.Err() == nil {
-			say("the checkout does not compile; cells that import it will fail: %v", err)
-			return nil
+			say("the checkout was not compiled; cells that import it will wait for that, or fail: %v", err)
+			return errLater
 		}
 		return err
 	}

@@ -202,6 +202,20 @@ class Beyond(unittest.TestCase):
         self.assertIn(f"cell [{reply['execution_count']}], line 3: here\n", self.stderr(outputs))
         self.assertNotIn("\x1e", self.stderr(outputs))
 
+    def test_dots(self):
+        """Standard error shows while a program writes it, also without an end of a line."""
+        request = self.kc.execute('%%\nfor range 100 {\n\tfmt.Fprint(os.Stderr, ".")\n\ttime.Sleep(20 * time.Millisecond)\n}')
+        times, dots = [], 0
+        while dots < 100:
+            message = self.kc.get_iopub_msg(timeout=60)
+            if message["msg_type"] == "stream":
+                dots += message["content"]["text"].count(".")
+                times.append(time.monotonic())
+        self.assertEqual((self.reply(request)["status"], dots), ("ok", 100))
+        gaps = sorted(b - a for a, b in zip(times, times[1:]))
+        self.assertLess(gaps[len(gaps) // 2], 0.2)
+        self.assertGreater(len(times), 10)
+
     def test_interrupt(self):
         for code in ('%%\nfmt.Println("begun")\ntime.Sleep(time.Hour)', "!echo begun; sleep 1000\n!echo never"):
             self.fails(code, "Interrupt", "the cell was interrupted", during=self.km.interrupt_kernel)

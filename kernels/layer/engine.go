@@ -21,7 +21,7 @@ type engine struct {
 	dir                          string
 	shell, control, stdin, iopub *channel
 	ctx                          context.Context // ends with the process, or the kernel
-	cancel                       context.CancelFunc
+	cancel                       context.CancelCauseFunc
 	output                       *tail.Buffer  // the end of what it printed
 	gone                         chan struct{} // closed after the process has ended
 	fate                         error         // how it ended
@@ -30,15 +30,18 @@ type engine struct {
 	count                        int // GoNB's number of the latest cell
 }
 
-// startLimit is how long GoNB may take to listen.
-const startLimit = 60 * time.Second
+// startLimit is how long GoNB may take to listen, and then to answer. Tests make it shorter.
+var startLimit = 60 * time.Second
 
-var errStopped = errors.New("the kernel is shutting down")
+var (
+	errStopped = errors.New("the kernel is shutting down")
+	errMute    = errors.New("GoNB does not answer")
+)
 
 // startEngine runs GoNB and waits until it answers. number tells the engines of one kernel apart.
 func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
 	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &tail.Buffer{}, gone: make(chan struct{}), ready: make(chan struct{})}
-	e.ctx, e.cancel = context.WithCancel(ctx)
+	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func (e *engine) launch(c Config, file string) error {
 	go func() {
 		e.fate = e.cmd.Wait()
 		close(e.gone)
-		e.cancel()
+		e.cancel(errStopped)
 	}()
 	return nil
 }
@@ -78,7 +81,7 @@ func (e *engine) launch(c Config, file string) error {
 // dial connects to the process. GoNB sends replies and questions to the identity that a request came from, which is why
 // all connections have the same.
 func (e *engine) dial(conn connection) error {
-	limit := time.AfterFunc(startLimit, e.cancel)
+	limit := time.AfterFunc(startLimit, func() { e.cancel(errMute) })
 	defer limit.Stop()
 	for _, s := range []struct {
 		at   **channel
@@ -100,7 +103,7 @@ func (e *engine) dial(conn connection) error {
 // listen hands on what comes by a channel. The end of a connection is the engine's.
 func (e *engine) listen(c *channel, take func(message)) {
 	c.listen(take)
-	e.cancel()
+	e.cancel(errors.New("GoNB has closed its connection"))
 }
 
 // awaitReady asks until an answer arrives on the channel of outputs: a subscription takes effect some time after it was
@@ -117,7 +120,7 @@ func (e *engine) awaitReady() error {
 		case <-e.ctx.Done():
 			return e.death(nil)
 		case <-limit:
-			return fmt.Errorf("GoNB did not answer within %v", startLimit)
+			return e.death(errMute)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -131,11 +134,20 @@ func (e *engine) heard() { e.readyOnce.Do(func() { close(e.ready) }) }
 
 // death makes an end of the process and says how it ended, for the user.
 func (e *engine) death(err error) error {
-	e.kill()
-	if e.fate != nil {
-		err = e.fate
+	ended := false
+	select {
+	case <-e.gone:
+		ended = e.fate != nil
+	default:
 	}
-	if err == nil {
+	cause := context.Cause(e.ctx)
+	e.kill()
+	switch {
+	case ended:
+		err = e.fate
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		err = cause
+	case err == nil || cause != nil:
 		err = errStopped
 	}
 	if said := e.output.String(); said != "" {

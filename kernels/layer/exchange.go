@@ -3,6 +3,7 @@ package layer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 )
@@ -35,7 +36,7 @@ func (x *exchange) interrupt() {
 	x.interrupted = true
 }
 
-// ensureEngine starts an engine when none runs.
+// ensureEngine starts an engine when none runs. One that does not answer is ended, and another one tried.
 func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
 	if e := k.running(); e != nil {
 		select {
@@ -45,6 +46,14 @@ func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
 			return e, nil
 		}
 	}
+	e, err := k.startEngine(ctx)
+	if errors.Is(err, errMute) {
+		e, err = k.startEngine(ctx)
+	}
+	return e, err
+}
+
+func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	k.mu.Lock()
 	k.engine = nil
 	k.engines++

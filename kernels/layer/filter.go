@@ -17,9 +17,12 @@ type filter struct {
 	line []byte          // begun, and not yet written
 	held strings.Builder // from the first line of what looks like a panic
 	wait *time.Timer     // writes what was waited with in vain
+	due  time.Duration   // what wait was set to, 0 when it does not run
+	ends bool            // what is held tells of goroutines: the program ends
 }
 
 // Delays: a line may be written in pieces, and a program that goes on after something like a panic has not panicked.
+// They begin with what is waited with, so that a program that writes dots shows them.
 const (
 	lineDelay  = 50 * time.Millisecond
 	panicDelay = time.Second
@@ -51,16 +54,25 @@ func (f *filter) Write(p []byte) (int, error) {
 	}
 	switch {
 	case f.held.Len() > 0 || beginning.Match(f.line): // The runtime writes word by word.
-		f.wait.Reset(panicDelay)
+		f.within(panicDelay, f.ends) // Many goroutines take long.
 	case len(f.line) > 0:
-		f.wait.Reset(lineDelay)
+		f.within(lineDelay, false)
 	}
 	return len(p), nil
+}
+
+// within sets the timer, unless it runs already and must not begin anew.
+func (f *filter) within(delay time.Duration, anew bool) {
+	if f.due != delay || anew {
+		f.due = delay
+		f.wait.Reset(delay)
+	}
 }
 
 // put writes a line or holds it back.
 func (f *filter) put(line string) {
 	if f.held.Len() > 0 || beginning.MatchString(line) {
+		f.ends = f.ends || strings.HasPrefix(line, ending[1:])
 		f.held.WriteString(line)
 		return
 	}
@@ -72,6 +84,7 @@ func (f *filter) put(line string) {
 func (f *filter) late() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.due = 0
 	f.release()
 	if len(f.line) > 0 {
 		io.WriteString(f.to, foldPositions(string(f.line), f.dir)+fold)
@@ -83,6 +96,7 @@ func (f *filter) late() {
 func (f *filter) release() {
 	held := f.held.String()
 	f.held.Reset()
+	f.ends = false
 	for line := range strings.Lines(held) {
 		io.WriteString(f.to, foldPositions(line, f.dir))
 	}

@@ -221,6 +221,23 @@ func TestNoPanic(t *testing.T) {
 	}
 }
 
+// What a program writes without ending its lines is shown while it goes on: dots, and what only looks like a panic.
+func TestDots(t *testing.T) {
+	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond, "panic: no\n": panicDelay + 500*time.Millisecond} {
+		var to safeBuilder
+		f := newFilter(&to, "/tmp/g")
+		began := time.Now()
+		for to.String() == "" && time.Since(began) < 5*time.Second {
+			f.Write([]byte(text))
+			time.Sleep(20 * time.Millisecond)
+		}
+		if d := time.Since(began); d > within {
+			t.Errorf("%q every 20 ms shows after %v", text, d)
+		}
+		f.finish(false)
+	}
+}
+
 // safeBuilder may be written to by a timer.
 type safeBuilder struct {
 	mu sync.Mutex

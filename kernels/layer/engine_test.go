@@ -1,0 +1,69 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
+)
+
+// engineVar makes the test program an engine, which is mute while the file that it names is not there.
+const engineVar = "HYPERMODELS_TEST_ENGINE"
+
+func init() {
+	mark := os.Getenv(engineVar)
+	if mark == "" {
+		return
+	}
+	conn := must.M1(readConnection(strings.TrimPrefix(os.Args[len(os.Args)-1], "-kernel=")))
+	shell := must.M1(zmtp.NewRouter(conn.address(conn.Shell)))
+	must.M1(zmtp.NewRouter(conn.address(conn.Control)))
+	must.M1(zmtp.NewRouter(conn.address(conn.Stdin)))
+	pub := must.M1(zmtp.NewPub(conn.address(conn.IOPub), nil))
+	if _, err := os.Stat(mark); err != nil {
+		must.M(os.WriteFile(mark, nil, 0o600))
+		time.Sleep(time.Hour)
+	}
+	key := signer(conn.Key)
+	for {
+		m := must.M1(key.decode(must.M1(shell.Receive())))
+		out := m.answer("engine", "status", state("idle"))
+		out.route = [][]byte{[]byte("status")}
+		pub.Send(key.encode(out))
+	}
+}
+
+// A GoNB that accepts connections and says nothing is ended, and another is started.
+func TestMuteEngine(t *testing.T) {
+	startLimit = 2 * time.Second
+	defer func() { startLimit = 60 * time.Second }()
+	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
+	defer os.RemoveAll(dir)
+	mark := filepath.Join(dir, "mark")
+	c := Config{Connection: "kernel.json", Dir: dir, Start: dir, Engine: []string{os.Args[0]}, Env: append(os.Environ(), engineVar+"="+mark)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := newKernel(c, "session", &front{}, cancel)
+	if _, err := k.startEngine(ctx); !errors.Is(err, errMute) {
+		t.Errorf("a mute engine: %v", err)
+	}
+	if left := must.M1(filepath.Glob(filepath.Join(dir, "1", "*"))); len(left) > 0 {
+		t.Errorf("the mute engine has left %v", left)
+	}
+	must.M(os.Remove(mark))
+	e, err := k.ensureEngine(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 3 {
+		t.Errorf("%d engines, want the one that answers to be the third", k.engines)
+	}
+	e.kill()
+}
