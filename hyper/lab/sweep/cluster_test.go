@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +36,18 @@ func TestSlurmScript(t *testing.T) {
 			t.Errorf("bash: %v\n%s", err, out)
 		}
 	}
-	if _, err := s.Script("/a folder", nil); err == nil {
-		t.Error("a folder with a space was taken")
+	for _, dir := range []string{"/a folder", "/a\n#SBATCH --uid=0", "/a#b", "/a'b", "/%a", "/a\x00b"} {
+		if _, err := s.Script(dir, nil); err == nil {
+			t.Errorf("the folder %q was taken", dir)
+		}
+	}
+	for _, wrong := range []sweep.Slurm{
+		{Task: sweep.Task{Memory: "2G\nrm -r /"}}, {Task: sweep.Task{Memory: "2G --wrap=x"}}, {Time: "1 --uid=0"},
+		{Options: []string{"--comment=a\nrm -r /"}}, {Options: []string{"night"}}, {Options: []string{"--a\r--b"}},
+	} {
+		if _, err := wrong.Script("/results/a", nil); err == nil {
+			t.Errorf("%+v was taken", wrong)
+		}
 	}
 }
 
@@ -83,6 +94,68 @@ func TestKubernetesManifest(t *testing.T) {
 		if _, err := k.Manifest(p); err == nil {
 			t.Errorf("%+v was taken", k)
 		}
+	}
+}
+
+// The pod satisfies the Pod Security Standard "restricted" (https://kubernetes.io/docs/concepts/security/
+// pod-security-standards/), has no token of the cluster's, and writes to its volumes alone.
+func TestKubernetesPodIsRestricted(t *testing.T) {
+	type security struct {
+		RunAsNonRoot, AllowPrivilegeEscalation, ReadOnlyRootFilesystem *bool
+		RunAsUser, RunAsGroup, FSGroup                                 *int
+		SeccompProfile                                                 struct{ Type string }
+		Capabilities                                                   struct{ Add, Drop []string }
+	}
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					AutomountServiceAccountToken        *bool
+					HostNetwork, HostPID, HostIPC       bool
+					SecurityContext                     security
+					InitContainers, EphemeralContainers []any
+					Containers                          []struct {
+						SecurityContext security
+						VolumeMounts    []struct{ Name, MountPath string }
+					}
+					Volumes []map[string]any
+				}
+			}
+		}
+	}
+	must.M(yaml.Unmarshal(manifest(t), &job))
+	pod := job.Spec.Template.Spec
+	is := func(p *bool, want bool) bool { return p != nil && *p == want }
+	s := pod.SecurityContext
+	user := func(p *int) bool { return p != nil && *p == 1000 }
+	if !is(s.RunAsNonRoot, true) || !user(s.RunAsUser) || !user(s.RunAsGroup) || !user(s.FSGroup) ||
+		s.SeccompProfile.Type != "RuntimeDefault" {
+		t.Errorf("the pod: %+v", s)
+	}
+	if !is(pod.AutomountServiceAccountToken, false) || pod.HostNetwork || pod.HostPID || pod.HostIPC ||
+		len(pod.InitContainers)+len(pod.EphemeralContainers) > 0 || len(pod.Containers) != 1 {
+		t.Errorf("%+v", pod)
+	}
+	c := pod.Containers[0].SecurityContext
+	if !is(c.AllowPrivilegeEscalation, false) || !is(c.ReadOnlyRootFilesystem, true) || len(c.Capabilities.Add) > 0 ||
+		!slices.Equal(c.Capabilities.Drop, []string{"ALL"}) || c.RunAsNonRoot != nil {
+		t.Errorf("the container: %+v", c)
+	}
+	allowed := []string{"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected",
+		"secret"}
+	for _, v := range pod.Volumes {
+		for kind := range v {
+			if kind != "name" && !slices.Contains(allowed, kind) {
+				t.Errorf("a volume of kind %s", kind)
+			}
+		}
+	}
+	var mounts []string
+	for _, m := range pod.Containers[0].VolumeMounts {
+		mounts = append(mounts, m.MountPath)
+	}
+	if !slices.Equal(mounts, []string{"/results", "/home/hyper", "/tmp"}) {
+		t.Errorf("mounts %v", mounts)
 	}
 }
 

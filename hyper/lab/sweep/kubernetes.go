@@ -67,6 +67,13 @@ func (k Kubernetes) job(shards int) fields {
 	}
 }
 
+// The user and group of docker/Dockerfile, and the only folder that its containers write to beside volumes.
+const (
+	imageUser = 1000
+	imageHome = "/home/hyper"
+)
+
+// pod satisfies the Pod Security Standard "restricted", and its root is read-only.
 func (k Kubernetes) pod() fields {
 	resources := fields{"cpu": fmt.Sprint(k.CPUs)}
 	if k.Memory != "" {
@@ -77,16 +84,21 @@ func (k Kubernetes) pod() fields {
 		"name": "shard", "image": k.Image, "args": append(append([]string{}, k.Command...), k.Dir),
 		"env": []fields{{"name": "HYPER_JOB",
 			"valueFrom": fields{"fieldRef": fields{"fieldPath": "metadata.name"}}}},
-		"resources":       fields{"requests": resources, "limits": resources},
-		"volumeMounts":    []fields{{"name": "results", "mountPath": k.Mount}},
-		"securityContext": fields{"allowPrivilegeEscalation": false, "capabilities": fields{"drop": []string{"ALL"}}},
+		"resources": fields{"requests": resources, "limits": resources},
+		"volumeMounts": []fields{{"name": "results", "mountPath": k.Mount}, {"name": "home", "mountPath": imageHome},
+			{"name": "tmp", "mountPath": "/tmp"}},
+		"securityContext": fields{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
+			"capabilities": fields{"drop": []string{"ALL"}}},
 	}
 	return fields{
 		"restartPolicy": "Never", "terminationGracePeriodSeconds": kubernetesGrace,
-		// as in docker/Dockerfile
-		"securityContext": fields{"runAsNonRoot": true, "runAsUser": 1000, "runAsGroup": 0, "fsGroup": 0},
-		"containers":      []fields{container},
-		"volumes":         []fields{{"name": "results", "persistentVolumeClaim": fields{"claimName": k.Claim}}},
+		"automountServiceAccountToken": false,
+		"securityContext": fields{"runAsNonRoot": true, "runAsUser": imageUser, "runAsGroup": imageUser,
+			"fsGroup": imageUser, "fsGroupChangePolicy": "OnRootMismatch",
+			"seccompProfile": fields{"type": "RuntimeDefault"}},
+		"containers": []fields{container},
+		"volumes": []fields{{"name": "results", "persistentVolumeClaim": fields{"claimName": k.Claim}},
+			{"name": "home", "emptyDir": fields{}}, {"name": "tmp", "emptyDir": fields{}}},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -80,8 +81,18 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.ContainsAny(dir, " \t\n%\\") {
-		return "", fmt.Errorf("%s: sbatch takes no folder with spaces, %% or backslashes", dir)
+	if strings.ContainsFunc(dir, endsOption) || strings.ContainsAny(dir, "%\\#'\"") {
+		return "", fmt.Errorf("%q: sbatch takes no folder with spaces, %%, #, quotes or backslashes", dir)
+	}
+	for name, value := range map[string]string{"memory": s.Memory, "time": s.Time} {
+		if strings.ContainsFunc(value, endsOption) || strings.Contains(value, "#") {
+			return "", fmt.Errorf("the %s %q is more than one word", name, value)
+		}
+	}
+	for _, option := range s.Options {
+		if !strings.HasPrefix(option, "-") || strings.ContainsFunc(option, unicode.IsControl) {
+			return "", fmt.Errorf("%q is no option of sbatch, such as --partition=night, on one line", option)
+		}
 	}
 	array := Ranges(shards)
 	if s.Parallel > 0 {
@@ -95,6 +106,9 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 	}{s, dir, "hyper-" + filepath.Base(dir), array, slurmGrace})
 	return out.String(), err
 }
+
+// endsOption tells a character that would end the value of an option in a line of #SBATCH.
+func endsOption(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
