@@ -56,13 +56,8 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	argv := []string{
-		self, layerVerb, "--connection", connection, "--dir", tmp, "--",
-		filepath.Join(k.tools, "gonb"),
-		"-go_work=" + k.repo.around(dir),
-		"-raw_error",                                                      // The layer shows errors.
-		"-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + tmp, // Jupyter's terminal is not for GoNB's log.
-	}
+	argv := []string{self, layerVerb, "--connection", connection, "--dir", tmp, "--", filepath.Join(k.tools, "gonb")}
+	argv = append(argv, layer.GoNBArguments(k.repo.around(dir), tmp)...)
 	return supervise(ctx, child{argv: argv, env: k.kernelEnv(g, tmp), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
 }
 

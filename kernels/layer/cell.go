@@ -5,21 +5,12 @@ import (
 	"strings"
 )
 
-// Cell magics after which a cell is no Go code.
-var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
-
-// notGo are all of GoNB's.
-var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
-
 // magic is the first word of a cell, without the prefix that hides it from editors.
 func magic(code string) (word, rest string) {
 	line, _, _ := strings.Cut(code, "\n")
 	word, rest, _ = strings.Cut(bare(line), " ")
 	return word, rest
 }
-
-// bare removes GoNB's comment prefix from a line.
-func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
 func isOneOf(word string, list []string) bool {
 	for _, w := range list {

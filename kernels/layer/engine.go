@@ -126,9 +126,6 @@ func (e *engine) awaitReady() error {
 	}
 }
 
-// probe is a request that GoNB answers at once and without effect.
-const probe = "kernel_info_request"
-
 // heard notes that outputs arrive.
 func (e *engine) heard() { e.readyOnce.Do(func() { close(e.ready) }) }
 

@@ -33,10 +33,6 @@ type place struct{ cell, line int }
 
 func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
 
-// annotated is what GoNB makes of a position: the cell's number, which a cell without one lacks, its line, 0 where GoNB
-// has added a line of its own, and the line of main.go.
-var annotated = regexp.MustCompile(` ?\x1b\[7m\[\[ Cell (?:\[(-?\d+)\] )?Line (\d+) \]\]\x1b\[0m (?:\S*/)?(main(?:_test)?\.go:\d+)`)
-
 // translate puts cells and lines for positions in main.go. The engine's number of a cell is lower than the kernel's by
 // shift.
 func translate(text string, shift int) string {
@@ -82,12 +78,6 @@ func at(where string, source sources) string {
 	}
 	return where
 }
-
-// complaint is a line of the Go compiler, and inCell what GoNB says before it in a traceback.
-var (
-	complaint = regexp.MustCompile(`^.*main(?:_test)?\.go:(\d+):(\d+): (.*)$`)
-	inCell    = regexp.MustCompile(`^Cell(?:\[(-?\d+)\]:)? Line (\d+)\n`)
-)
 
 // engineFault makes a fault of GoNB's own: mostly, of what the compiler says.
 func engineFault(f fault, shift int, source sources) *fault {

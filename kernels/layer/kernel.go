@@ -189,7 +189,7 @@ func kernelInfo() map[string]any {
 		"status":                 "ok",
 		"protocol_version":       protocolVersion,
 		"implementation":         "go-hypermodels",
-		"implementation_version": "0.11.4", // GoNB's.
+		"implementation_version": GoNBVersion,
 		"banner":                 fmt.Sprintf("Go (hypermodels): GoNB with %s", runtime.Version()),
 		"language_info": map[string]string{"name": "go", "version": runtime.Version(), "mimetype": "text/x-go",
 			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""},

@@ -1,9 +1,6 @@
 package layer
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Marks are how the wrapper of a program speaks to the layer through the program's standard error and GoNB. Each begins
 // with an unlikely control character:
@@ -23,9 +20,6 @@ const (
 	openText  = string(mark) + "("
 	closeText = string(mark) + ")"
 )
-
-// position is anything that GoNB could take for a line of the program that it makes of a cell.
-var position = regexp.MustCompile(`((?:[^\s:]*/)?)([^\s:/]*?)(main(?:_test)?)(\.go:\d+)`)
 
 // foldPositions makes a line of standard error safe for GoNB; dir is where the program's main.go was.
 func foldPositions(line, dir string) string {

@@ -1,14 +1,10 @@
 package layer
 
 import (
-	_ "embed"
 	"os"
 	"path/filepath"
 	"strings"
 )
-
-//go:embed shim.sh
-var shim string
 
 // ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own.
 func ShimDir(dir string) string { return filepath.Join(dir, "bin") }

@@ -1,0 +1,69 @@
+package layer
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file is what the layer knows of GoNB itself: what its output looks like, what it is given, and what it runs.
+// TestGoNB holds it against the GoNB that is pinned, and names what another version has changed.
+
+// GoNBVersion is the version that this file was written for.
+const GoNBVersion = "0.11.4"
+
+// GoNBArguments are those of its command line but for -kernel: it compiles cells in a workspace with the module in dir,
+// shows the compiler's words as they are, and keeps its own log in a folder, out of Jupyter's terminal.
+func GoNBArguments(dir, log string) []string {
+	return []string{"-go_work=" + dir, "-raw_error", "-logtostderr=false", "-stderrthreshold=FATAL", "-log_dir=" + log}
+}
+
+// probe is a request that GoNB answers at once and without effect.
+const probe = "kernel_info_request"
+
+// annotated is what GoNB makes of a position: the cell's number, which a cell without one lacks, its line, 0 where GoNB
+// has added a line of its own, and the line of main.go.
+var annotated = regexp.MustCompile(` ?\x1b\[7m\[\[ Cell (?:\[(-?\d+)\] )?Line (\d+) \]\]\x1b\[0m (?:\S*/)?(main(?:_test)?\.go:\d+)`)
+
+// complaint is a line of the Go compiler, and inCell what GoNB says before it in a traceback.
+var (
+	complaint = regexp.MustCompile(`^.*main(?:_test)?\.go:(\d+):(\d+): (.*)$`)
+	inCell    = regexp.MustCompile(`^Cell(?:\[(-?\d+)\]:)? Line (\d+)\n`)
+)
+
+// position is anything that GoNB could take for a line of the program that it makes of a cell.
+var position = regexp.MustCompile(`((?:[^\s:]*/)?)([^\s:/]*?)(main(?:_test)?)(\.go:\d+)`)
+
+// Cell magics after which a cell is no Go code.
+var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
+
+// notGo are all of GoNB's.
+var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
+
+// bare removes GoNB's comment prefix from a line.
+func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
+
+// shim is a program called go that stands before Go in GoNB's PATH. It answers the bare `go get` and `go get -t` that
+// GoNB runs before each cell, which would ask the network for what the workspace already holds, and puts the program
+// that GoNB makes of a cell, by `go build -o` or `go test -c -o`, behind a wrapper. @PROGRAM@ is the wrapper's, and
+// $HYPERMODELS_GO the real Go.
+const shim = `#!/bin/sh
+case "$#:$*" in
+"1:get" | "2:get -t") exit 0 ;;
+esac
+case "${1-} ${2-}" in
+"build -o") out=${3-} ;;
+"test -c") out=${4-} ;;
+*) out= ;;
+esac
+if [ -z "$out" ] || [ -z "${GONB_TMP_DIR-}" ] || [ "$out" != "$GONB_TMP_DIR/${GONB_TMP_DIR##*/}" ]; then
+	exec "$HYPERMODELS_GO" "$@"
+fi
+rm -f "$out"
+"$HYPERMODELS_GO" "$@" || exit
+mv "$out" "$out.cell"
+cat >"$out" <<END
+#!/bin/sh
+exec @PROGRAM@ cell "$out.cell" "\$@"
+END
+chmod 700 "$out"
+`

@@ -1,0 +1,136 @@
+package layer
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+)
+
+// said is what GoNB sends for a cell.
+type said struct {
+	stderr string
+	faults []fault
+}
+
+// TestGoNB holds gonb.go against the GoNB that kernels/tools.mod pins. Each complaint names what to change there.
+func TestGoNB(t *testing.T) {
+	program := testprogram.Build(t)
+	if pins := string(must.M1(os.ReadFile("../tools.mod"))); !strings.Contains(pins, "janpfeifer/gonb v"+GoNBVersion+" ") {
+		t.Errorf("tools.mod pins another GoNB than %s: change GoNBVersion when this test passes", GoNBVersion)
+	}
+	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
+	defer os.RemoveAll(dir)
+	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=kernels/tools.mod", "-o", dir+"/tools/",
+		"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports")
+	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// A Go that keeps a record of its arguments.
+	record, recorder := dir+"/record", dir+"/recorder"
+	must.M(os.WriteFile(recorder, fmt.Appendf(nil, "#!/bin/sh\necho \"$*\" >>%s\nexec %s \"$@\"\n", record,
+		must.M1(exec.LookPath("go"))), 0o700))
+	c := Config{Connection: "kernel.json", Dir: dir, Program: program, Start: dir,
+		Engine: append([]string{dir + "/tools/gonb"}, GoNBArguments(must.M1(filepath.Abs("../..")), dir)...),
+		Env: append(os.Environ(), "PATH="+ShimDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder, "GOWORK=",
+			"GOFLAGS=-buildvcs=false")}
+	must.M(writeShim(c))
+	e, err := startEngine(t.Context(), c, 1)
+	if err != nil {
+		t.Fatalf("it does not start with GoNBArguments: %v", err)
+	}
+	defer e.kill()
+	replies, outputs := make(chan message, 1), make(chan message, 1000)
+	go e.listen(e.shell, func(m message) {
+		if m.head.Type == "execute_reply" {
+			replies <- m
+		}
+	})
+	go e.listen(e.iopub, func(m message) { e.heard(); outputs <- m })
+	if err := e.awaitReady(); err != nil {
+		t.Fatalf("it does not answer the probe: %v", err)
+	}
+	run := func(code string) (s said) {
+		t.Helper()
+		request := message{}.answer("test", "execute_request", executeRequest{Code: code, Store: true, StopOnError: true})
+		must.M(e.shell.send(request))
+		limit := time.After(2 * time.Minute)
+		for idle, replied := false, false; !idle || !replied; {
+			select {
+			case <-replies:
+				replied = true
+			case m := <-outputs:
+				if m.parent.ID != request.head.ID {
+					continue
+				}
+				var body struct {
+					State string `json:"execution_state"`
+					Name  string
+					Text  string
+				}
+				m.read(&body)
+				switch m.head.Type {
+				case "status":
+					idle = body.State == "idle"
+				case "stream":
+					if body.Name == "stderr" {
+						s.stderr += body.Text
+					}
+				case "error":
+					var f fault
+					m.read(&f)
+					s.faults = append(s.faults, f)
+				}
+			case <-limit:
+				t.Fatalf("no end of a cell\n%s", code)
+			}
+		}
+		return s
+	}
+
+	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
+	var unmarked unfolder
+	if text := translate(unmarked.add(first.stderr), 0); !strings.Contains(text, "cell [1], line 3: here") {
+		t.Errorf("the mark of a position, annotated in gonb.go, is another: %q", first.stderr)
+	}
+	wrong := run("%%\n\nnothingLikeIt()\nnorThis()")
+	if len(wrong.faults) != 1 {
+		t.Fatalf("a cell that does not compile sends %d errors", len(wrong.faults))
+	}
+	source := func(cell, line int) (string, bool) { return fmt.Sprintf("[%d:%d]", cell, line), true }
+	f := engineFault(wrong.faults[0], 0, source)
+	if want := "cell [2], line 3: undefined: nothingLikeIt (and 1 more)"; f.Name != "CompileError" || f.Value != want {
+		t.Errorf("the error of a cell that does not compile, complaint and inCell in gonb.go, is another: %q of %q", f, wrong.faults)
+	}
+	test := run("func TestOne(t *testing.T) {}\n%test")
+	if len(test.faults) > 0 || unmarked.failed != nil {
+		t.Errorf("%%test fails: %+v", test)
+	}
+
+	lines := strings.Split(strings.TrimSpace(string(must.M1(os.ReadFile(record)))), "\n")
+	has := func(what, pattern string) {
+		if r := regexp.MustCompile(pattern); !slices.ContainsFunc(lines, r.MatchString) {
+			t.Errorf("GoNB does not run %s as shim in gonb.go expects it: %q", what, lines)
+		}
+	}
+	has("go build", `^build -o \S*/(gonb_\w+)/(gonb_\w+)$`)
+	has("go test", `^test -c -o \S*/(gonb_\w+)/(gonb_\w+)$`)
+	for _, line := range lines {
+		if strings.HasPrefix(line, "get") {
+			t.Errorf("GoNB runs go %s, which shim in gonb.go does not answer", line)
+		}
+	}
+	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
+		t.Error("what GoNB makes of a cell lies elsewhere than shim in gonb.go expects, so that no cell is behind a wrapper")
+	}
+}
