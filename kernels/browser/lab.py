@@ -68,7 +68,7 @@ def notebook_runs(s, name):
     book.run_all(600)
     s.did(f"{name}: Run All, {len(book.code())} cells")
     s.did(f"{name}: {book.pictures()} pictures are painted")
-    s.lab.check_loopback(6)  # The kernel's ports are among them.
+    s.lab.check_alone()
     menu(s.page, "File", "Close and Shut Down Notebook")
     s.page.locator(".jp-Dialog .jp-mod-accept").click()
 
