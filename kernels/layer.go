@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,6 +42,7 @@ func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
 		layer.CellVerb: layer.RunCell, layer.ShellVerb: layer.RunShell, layer.ScriptVerb: layer.RunScript,
+		layer.PruneVerb: layer.RunPrune,
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,
@@ -51,7 +51,7 @@ func wrapperCommands() []*cobra.Command {
 			DisableFlagParsing: true,
 			RunE: func(_ *cobra.Command, argv []string) error {
 				if code := run(argv); code != 0 {
-					return badInput(errors.New("not for use by hand"))
+					return exitError(code)
 				}
 				return nil
 			},

@@ -182,6 +182,18 @@ class Beyond(unittest.TestCase):
         cell = self.run_cell("%%")[0]["execution_count"] + 1
         self.fails("x := 1", "CompileError", f"cell [{cell}], line 1: expected declaration, found x")
 
+    def test_dot_imports(self):
+        """One of an earlier cell is there where it is needed, and not in the way elsewhere, whatever its form."""
+        for code in ('import . "strings"', 'import (\n\t"fmt"\n\t. "math"\n\thex "encoding/hex"\n)\n\n%%\nfmt.Println(Floor(1.5))'):
+            reply, outputs = self.run_cell(code)
+            self.assertEqual(reply["status"], "ok", outputs)
+        for code, want in (('ToUpper("a")', "A"), ("1", "1"), ("Sqrt(4)", "2"), ('hex.EncodeToString([]byte("A"))', "41"),
+                           ('TrimSpace(ToLower(" B ")), Pi > 3', "b true")):
+            reply, outputs = self.run_cell(f"%%\nfmt.Println({code})")
+            self.assertEqual((reply["status"], [c["text"] for k, c in outputs if k == "stream"]), ("ok", [want + "\n"]), code)
+        cell = reply["execution_count"] + 1
+        self.fails("%%\n\nfmt.Println(nothingLikeIt)", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
+
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")
 

@@ -33,6 +33,7 @@ const (
 	CellVerb   = "cell"
 	ShellVerb  = "shell"
 	ScriptVerb = "script"
+	PruneVerb  = "prune"
 )
 
 // Serve is a kernel, until the client shuts it down or ctx ends.
