@@ -271,6 +271,35 @@ class Beyond(unittest.TestCase):
             self.kc.shell_channel.send(message)
             self.assertEqual(self.reply(message["header"]["msg_id"])["status"], "ok", kind)
 
+    def test_user_expressions(self):
+        """They get the protocol's form of an error: a cell's values are gone when it has ended."""
+        reply, _ = self.run_cell("%%", user_expressions={"x": "1 + 1", "y": ""})
+        self.assertEqual(reply["status"], "ok")
+        self.assertEqual(set(reply["user_expressions"]), {"x", "y"})
+        for answer in reply["user_expressions"].values():
+            self.assertEqual((answer["status"], answer["ename"]), ("error", "NotSupported"))
+            self.assertTrue(answer["evalue"] and answer["traceback"])
+
+    def test_silent(self):
+        """A silent request publishes nothing but its state, also where it fails."""
+        noisy = '%%\nfmt.Println("out")\nfmt.Fprintln(os.Stderr, "err")\ngonbui.DisplayMarkdown("**a**")'
+        for code, status in ((noisy, "ok"), ('%%\npanic("no")', "error"), ("nonsense", "error")):
+            reply, outputs = self.run_cell(code, silent=True)
+            self.assertEqual((reply["status"], outputs), (status, []))
+            self.assertEqual(self.run_cell("%%")[0]["status"], "ok")
+
+    def test_debug_request(self):
+        """VS Code asks; the answer is that of the Debug Adapter Protocol."""
+        self.kc.kernel_info()
+        info = self.kc.get_shell_msg(timeout=10)["content"]
+        self.assertFalse(info["debugger"])
+        message = self.kc.session.msg("debug_request", {"seq": 3, "type": "request", "command": "initialize", "arguments": {}})
+        self.kc.control_channel.send(message)
+        answer = self.kc.get_control_msg(timeout=10)
+        self.assertEqual(answer["msg_type"], "debug_reply")
+        content = answer["content"]
+        self.assertEqual((content["request_seq"], content["command"], content["success"]), (3, "initialize", False))
+
     def test_strangers(self):
         """A message with a wrong signature is not answered, and does no harm."""
         key = self.kc.session.key

@@ -15,9 +15,10 @@ type exchange struct {
 	idle    chan struct{}
 
 	// Of an execution:
-	code  string // as the client sent it
-	count int    // its number for the client
-	shift int    // between the engine's numbers of cells and the kernel's
+	code   string // as the client sent it
+	count  int    // its number for the client
+	silent bool   // nothing is published of it
+	shift  int    // between the engine's numbers of cells and the kernel's
 
 	mu          sync.Mutex
 	stderr      unfolder
@@ -146,6 +147,9 @@ const clearMIME = "application/x-clear-output"
 func (x *exchange) output(k *kernel, m message) {
 	switch m.head.Type {
 	case "execute_input":
+		if x.silent {
+			return
+		}
 		k.publish(x.request, "execute_input", map[string]any{"code": x.code, "execution_count": x.count})
 	case "error":
 		x.mu.Lock()
@@ -159,6 +163,9 @@ func (x *exchange) output(k *kernel, m message) {
 			Data map[string]json.RawMessage
 		}
 		m.read(&d)
+		if x.silent {
+			return
+		}
 		if wait, ok := d.Data[clearMIME]; ok {
 			k.publish(x.request, "clear_output", map[string]bool{"wait": strings.Contains(string(wait), "wait")})
 			return
@@ -173,13 +180,15 @@ func (x *exchange) output(k *kernel, m message) {
 func (x *exchange) stream(k *kernel, m message) {
 	var s struct{ Name, Text string }
 	if m.read(&s) != nil || s.Name != "stderr" {
-		k.forward(m)
+		if !x.silent {
+			k.forward(m)
+		}
 		return
 	}
 	x.mu.Lock()
 	text := translate(x.stderr.add(s.Text), x.shift)
 	x.mu.Unlock()
-	if text != "" {
+	if text != "" && !x.silent {
 		k.forward(m.with(map[string]string{"name": s.Name, "text": text}))
 	}
 }

@@ -2,7 +2,6 @@ package layer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,12 +77,29 @@ func (k *kernel) ask(ctx context.Context, m message) {
 
 // executeRequest is the content of an execute_request, with what the protocol says of missing fields.
 type executeRequest struct {
-	Code        string          `json:"code"`
-	Silent      bool            `json:"silent"`
-	Store       bool            `json:"store_history"`
-	Expressions json.RawMessage `json:"user_expressions,omitempty"`
-	Stdin       bool            `json:"allow_stdin"`
-	StopOnError bool            `json:"stop_on_error"`
+	Code        string            `json:"code"`
+	Silent      bool              `json:"silent"`
+	Store       bool              `json:"store_history"`
+	Expressions map[string]string `json:"user_expressions,omitempty"`
+	Stdin       bool              `json:"allow_stdin"`
+	StopOnError bool              `json:"stop_on_error"`
+}
+
+// expressions are what the reply says of the request's user_expressions: a cell is a program, and when it has ended there
+// is nothing to ask.
+func (in executeRequest) expressions() map[string]*expression {
+	out := map[string]*expression{}
+	for name := range in.Expressions {
+		f := newFault("NotSupported", "a cell is a program: its values are gone when it has ended")
+		out[name] = &expression{"error", f}
+	}
+	return out
+}
+
+// expression is the protocol's form of what became of a user expression.
+type expression struct {
+	Status string `json:"status"`
+	*fault
 }
 
 // execute runs a cell.
@@ -106,13 +122,15 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	f := k.evaluate(ctx, r.message, in)
 	if f == nil {
 		k.reply(k.front.shell, r.message, map[string]any{"status": "ok", "execution_count": k.count,
-			"payload": []any{}, "user_expressions": map[string]any{}})
+			"payload": []any{}, "user_expressions": in.expressions()})
 		return
 	}
 	if in.StopOnError {
 		k.abort()
 	}
-	k.publish(r.message, "error", f)
+	if !in.Silent {
+		k.publish(r.message, "error", f)
+	}
 	answer := failed(f)
 	answer["execution_count"] = k.count
 	k.reply(k.front.shell, r.message, answer)
@@ -133,7 +151,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 		e.count++
 	}
 	x := newExchange(m)
-	x.code, x.count, x.shift = in.Code, k.count, k.count-e.count
+	x.code, x.count, x.shift, x.silent = in.Code, k.count, k.count-e.count, in.Silent
 	in.Code = rewrite(in.Code, k.config.Program)
 	_, err = k.converse(e, x, m.with(in))
 	switch {

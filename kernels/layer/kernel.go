@@ -139,6 +139,14 @@ func (k *kernel) local(c *channel, m message) {
 		}
 		m.read(&r)
 		k.reply(c, m, map[string]any{"status": "ok", "comms": k.comms.open(r.Target)})
+	case "debug_request":
+		var r struct {
+			Seq     int    `json:"seq"`
+			Command string `json:"command"`
+		}
+		m.read(&r)
+		k.reply(c, m, map[string]any{"type": "response", "seq": 0, "request_seq": r.Seq, "command": r.Command, "success": false,
+			"message": "this kernel has no debugger"})
 	case "shutdown_request":
 		k.shutdown(c, m)
 	}
@@ -193,6 +201,7 @@ func kernelInfo() map[string]any {
 		"banner":                 fmt.Sprintf("Go (hypermodels): GoNB with %s", runtime.Version()),
 		"language_info": map[string]string{"name": "go", "version": runtime.Version(), "mimetype": "text/x-go",
 			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""},
+		"debugger": false, "supported_features": []string{},
 		"help_links": []map[string]string{
 			{"text": "Go", "url": "https://go.dev/doc"},
 			{"text": "GoNB", "url": "https://github.com/janpfeifer/gonb"},
