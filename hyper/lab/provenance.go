@@ -104,7 +104,7 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	}
 	between := fmt.Sprintf("%s, and %s", p, q)
 	for _, x := range []Provenance{p, q} {
-		if x.Modified || x.Revision == Unknown {
+		if x.Modified || x.Revision == Unknown && verified[x.Build] == "" {
 			return fmt.Errorf("%w: %s: nobody can tell what lies between them", ErrMixed, between)
 		}
 	}

@@ -61,6 +61,7 @@ func TestMixable(t *testing.T) {
 		"two programs, one commit": {Provenance{Epoch: 2, Revision: commitA, Build: "x"},
 			Provenance{Epoch: 2, Revision: commitA, Build: "y"},
 			three, ""},
+		"unknown, but verified":  {at(2, commitA), built(at(2, Unknown), "7a2cd82c7e18f4a940d0d9d6e5ad1349"), two, ""},
 		"unknown, no program":    {at(2, Unknown), at(2, Unknown), two, "unknown"},
 		"modified, no program":   {built(at(2, commitA), ""), built(at(2, commitA), ""), two, "modified"},
 		"of the future":          {at(2, commitA), at(3, commitB), two, "knows results up to epoch 2"},

@@ -194,6 +194,29 @@ class Beyond(unittest.TestCase):
         cell = reply["execution_count"] + 1
         self.fails("%%\n\nfmt.Println(nothingLikeIt)", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
 
+    def test_kept(self):
+        """A value outlives its cell and its kernel; %kept shows and removes it."""
+        code = ('%%\nx := must.M1(notebook.Keep("conformance", func() ([]int, error) {\n\tfmt.Println("computed")\n'
+                '\treturn []int{1, 2, MORE}, nil\n}))\nfmt.Println(x)')
+
+        def text(code):
+            reply, outputs = self.run_cell(code)
+            self.assertEqual(reply["status"], "ok", outputs)
+            return "".join(c["text"] for k, c in outputs if k == "stream")
+
+        try:
+            first = code.replace("MORE", "3")
+            self.assertEqual(text(first), "computed\n[1 2 3]\n")
+            self.assertEqual(text("%%\n// Another cell.\n" + first.removeprefix("%%\n")), "[1 2 3]\n")
+            self.run_in_shell(f"kill -9 {self.gonb()}")
+            self.assertEqual(text(first).splitlines()[-1], "[1 2 3]")
+            self.assertEqual(text(code.replace("MORE", "4")), "computed\n[1 2 4]\n")
+            self.assertIn("conformance  []int", text("%kept"))
+        finally:
+            self.run_cell("%kept --remove conformance")
+        self.assertNotIn("conformance", text("%kept"))
+        self.assertEqual(self.run_cell("%kept --remove conformance")[0]["ename"], "CommandError")
+
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")
 

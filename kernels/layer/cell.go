@@ -66,12 +66,15 @@ func special(line, program string) string {
 	if command == "" {
 		return ""
 	}
-	if line[0] == '%' {
-		return line
-	}
+	own := `'` + program + `' `
 	prefix := "!"
-	if command[0] == '*' { // Runs in GoNB's own folder.
+	switch word, _, _ := strings.Cut(command, " "); {
+	case line[0] == '%' && word == KeptVerb: // A command of this program.
+		command = own + command
+	case line[0] == '%':
+		return line
+	case command[0] == '*': // Runs in GoNB's own folder.
 		prefix, command = "!*", command[1:]
 	}
-	return prefix + `'` + program + `' ` + ShellVerb + " " + base64.RawURLEncoding.EncodeToString([]byte(command))
+	return prefix + own + ShellVerb + " " + base64.RawURLEncoding.EncodeToString([]byte(command))
 }

@@ -34,6 +34,7 @@ const (
 	ShellVerb  = "shell"
 	ScriptVerb = "script"
 	PruneVerb  = "prune"
+	KeptVerb   = "kept"
 )
 
 // Serve is a kernel, until the client shuts it down or ctx ends.

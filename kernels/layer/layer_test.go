@@ -2,6 +2,7 @@ package layer
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"reflect"
 	"slices"
@@ -280,6 +281,8 @@ func TestRewrite(t *testing.T) {
 		{"!*ls", "!*'/k' shell bHM"},
 		{"!l\\\ns\n%%", run + "bCBz" + "\n\n%%"}, // "l s"; the number of lines stays.
 		{"!  \n% \nvar x int", "\n\nvar x int"},
+		{"%kept --remove a", run + base64.RawURLEncoding.EncodeToString([]byte("'/k' kept --remove a"))},
+		{"%keptother", "%keptother"},
 		{"%%bash\n!ls", "%%script \"/k\" script bash\n!ls"},
 		{"%%script python3 -u\nx", "%%script \"/k\" script python3 -u\nx"},
 		{"%%bash -x\nls", "%%bash -x\nls"},

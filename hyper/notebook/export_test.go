@@ -1,0 +1,4 @@
+package notebook
+
+// WriteCode is writeCode, for tests.
+var WriteCode = writeCode

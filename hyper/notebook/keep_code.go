@@ -1,0 +1,220 @@
+package notebook
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// writeCode writes what a call of Keep or KeepFile at a line of a file depends on: its arguments, and all that they name
+// in the file, comments and places left out. Where there is no such file, as in an installed program, it writes nothing.
+func writeCode(w io.Writer, file string, line int) error {
+	files := token.NewFileSet()
+	tree, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c := &source{files: files, tree: tree, nodes: map[string][]ast.Node{}, taken: map[ast.Node]bool{}}
+	call, in := c.call(line)
+	if call == nil {
+		return fmt.Errorf("%s:%d: no call of Keep is found there: call it by its name", file, line)
+	}
+	c.declarations()
+	if in != nil {
+		c.statements(in, call)
+	}
+	for _, arg := range call.Args {
+		c.take(arg)
+	}
+	return c.write(w)
+}
+
+// source is a file, of which some nodes are taken.
+type source struct {
+	files *token.FileSet
+	tree  *ast.File
+	nodes map[string][]ast.Node // what a name stands for
+	taken map[ast.Node]bool
+}
+
+// call finds the innermost call of Keep or KeepFile around a line, and the function that it lies in.
+func (c *source) call(line int) (call *ast.CallExpr, in *ast.FuncDecl) {
+	for _, d := range c.tree.Decls {
+		ast.Inspect(d, func(n ast.Node) bool {
+			x, ok := n.(*ast.CallExpr)
+			if !ok || c.files.Position(x.Pos()).Line > line || c.files.Position(x.End()).Line < line {
+				return true
+			}
+			if name := called(x.Fun); name == "Keep" || name == "KeepFile" {
+				call = x
+				in, _ = d.(*ast.FuncDecl)
+			}
+			return true
+		})
+	}
+	return call, in
+}
+
+// called is the name of a function that is called.
+func called(f ast.Expr) string {
+	switch f := f.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	case *ast.IndexExpr:
+		return called(f.X)
+	case *ast.IndexListExpr:
+		return called(f.X)
+	}
+	return ""
+}
+
+// declarations notes what the file's names stand for: imports, types with their methods, functions, variables, constants.
+func (c *source) declarations() {
+	for _, d := range c.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			c.note(d.Name.Name, d)
+			if d.Recv != nil && len(d.Recv.List) > 0 {
+				ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+					if id, ok := n.(*ast.Ident); ok {
+						c.note(id.Name, d)
+					}
+					return true
+				})
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.ImportSpec:
+					name := strings.Trim(s.Path.Value, `"`)
+					name = name[strings.LastIndex(name, "/")+1:]
+					if s.Name != nil {
+						name = s.Name.Name
+					}
+					c.note(name, s)
+				case *ast.TypeSpec:
+					c.note(s.Name.Name, s)
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						c.note(id.Name, d) // the whole group: iota
+					}
+				}
+			}
+		}
+	}
+}
+
+// statements notes the statements before the call, in its function, that set variables.
+func (c *source) statements(in *ast.FuncDecl, call *ast.CallExpr) {
+	ast.Inspect(in.Body, func(n ast.Node) bool {
+		if n == nil || n == call || n.Pos() > call.Pos() {
+			return false
+		}
+		around := n.End() > call.Pos() // the statement with the call sets variables by it
+		switch s := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range s.Lhs {
+				if !around {
+					c.note(base(left), s)
+				}
+			}
+		case *ast.IncDecStmt:
+			c.note(base(s.X), s)
+		case *ast.RangeStmt:
+			for _, of := range []ast.Expr{s.Key, s.Value} {
+				if of != nil {
+					c.note(base(of), s.X)
+				}
+			}
+		case *ast.ValueSpec:
+			for _, id := range s.Names {
+				if !around {
+					c.note(id.Name, s)
+				}
+			}
+		case *ast.ExprStmt: // a method may change its receiver, a function what it is given
+			ast.Inspect(s, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && !around {
+					c.note(id.Name, s)
+				}
+				return true
+			})
+		}
+		return true
+	})
+}
+
+// base is the variable that an assignment to x, x.f or x[i] changes.
+func base(x ast.Expr) string {
+	for {
+		switch y := x.(type) {
+		case *ast.Ident:
+			return y.Name
+		case *ast.SelectorExpr:
+			x = y.X
+		case *ast.IndexExpr:
+			x = y.X
+		case *ast.StarExpr:
+			x = y.X
+		case *ast.ParenExpr:
+			x = y.X
+		default:
+			return ""
+		}
+	}
+}
+
+func (c *source) note(name string, n ast.Node) {
+	if name != "" && name != "_" {
+		c.nodes[name] = append(c.nodes[name], n)
+	}
+}
+
+// take takes a node and all that it names.
+func (c *source) take(n ast.Node) {
+	if c.taken[n] {
+		return
+	}
+	c.taken[n] = true
+	ast.Inspect(n, func(at ast.Node) bool {
+		if id, ok := at.(*ast.Ident); ok {
+			for _, other := range c.nodes[id.Name] {
+				c.take(other)
+			}
+		}
+		return true
+	})
+}
+
+// write writes what was taken, without comments. The order does not depend on where it stands.
+func (c *source) write(w io.Writer) error {
+	texts := map[string]bool{}
+	for n := range c.taken {
+		var text strings.Builder
+		if spec, ok := n.(*ast.ImportSpec); ok {
+			text.WriteString(spec.Path.Value)
+		} else if err := printer.Fprint(&text, c.files, n); err != nil {
+			return err
+		}
+		texts[text.String()] = true
+	}
+	for _, text := range slices.Sorted(maps.Keys(texts)) {
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
