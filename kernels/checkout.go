@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 )
 
@@ -69,6 +71,35 @@ func here() (module, checkout, error) {
 	}
 	files, err := m.files()
 	return m, files, err
+}
+
+// releaseVersion is that of the release which this program was compiled from, by `go run .../kernels@VERSION`.
+func releaseVersion() (version string, ok bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != modulePath || !strings.HasPrefix(info.Main.Version, "v") {
+		return "", false
+	}
+	return info.Main.Version, true
+}
+
+// anywhere is here, or outside of all modules the release that this program was compiled from, in Go's module cache.
+func anywhere() (module, checkout, error) {
+	m, files, err := here()
+	version, ok := releaseVersion()
+	if err == nil || !errors.Is(err, errNoModule) || !ok {
+		return m, files, err
+	}
+	cmd := exec.Command("go", "mod", "download", "-json", modulePath+"@"+version)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	out, err := cmd.Output()
+	var release struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal(out, &release)
+	}
+	if err != nil || release.Dir == "" {
+		return module{}, "", fmt.Errorf("the files of %s@%s are not there: %w", modulePath, version, err)
+	}
+	return module{dir: release.Dir, own: true}, checkout(release.Dir), nil
 }
 
 // path of something among the project's files, given relative to their root.

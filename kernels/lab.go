@@ -19,6 +19,9 @@ func labCommand() *cobra.Command {
 			"  go run ./kernels lab -- --no-browser --port 9999",
 		Args: bad(onlyAfterDash),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, _, err := here(); err != nil {
+				return err
+			}
 			k, err := setup(cmd.Context(), false)
 			if err != nil {
 				return err

@@ -61,6 +61,8 @@ func runsOn(system string) error {
 // inputError is an error in what the user typed. The exit status tells it from a failure of the work itself.
 type inputError struct{ error }
 
+func (e inputError) Unwrap() error { return e.error }
+
 func badInput(err error) error { return inputError{err} }
 
 // bad marks the errors of an argument check as the user's.

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"text/template"
 
@@ -103,8 +102,8 @@ func origin() (version, replace string, err error) {
 		}
 		return "v0.0.0", string(files), nil
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath && strings.HasPrefix(info.Main.Version, "v") {
-		return info.Main.Version, "", nil // go run .../kernels@VERSION
+	if version, ok := releaseVersion(); ok {
+		return version, "", nil
 	}
 	return "", "", err
 }

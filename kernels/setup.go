@@ -63,7 +63,7 @@ func setup(ctx context.Context, cuda bool) (kit, error) {
 // wanted is what setup installs.
 func wanted(ctx context.Context, s store, cuda bool) (k kit, items []item, plugins []plugin, err error) {
 	k.store = s
-	if k.home, k.repo, err = here(); err != nil {
+	if k.home, k.repo, err = anywhere(); err != nil {
 		return k, nil, nil, err
 	}
 	py, err := findPython(ctx)

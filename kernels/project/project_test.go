@@ -61,7 +61,38 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
 		t.Errorf("the notebook was not run:\n%s", out)
 	}
+
+	// The kernel for a Jupyter of the user's own, and notebooks anywhere.
+	prefix := t.TempDir()
+	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "install", "--prefix", prefix)
+	script := filepath.Join(t.TempDir(), "own.py")
+	write(t, script, ownJupyter)
+	if out := goIn(t, dir, env, "tool", "kernels", "python", "--", script, prefix, outside); !strings.Contains(out, "version 0.") {
+		t.Errorf("the installed kernel did not run a cell:\n%s", out)
+	}
+	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "uninstall", "--prefix", prefix)
+	if left, _ := filepath.Glob(filepath.Join(prefix, "share", "jupyter", "kernels", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
 }
+
+// ownJupyter is a Jupyter that knows nothing of this project but the kernel below a prefix.
+const ownJupyter = `
+import os, sys
+prefix, folder = sys.argv[1:]
+for name in list(os.environ):
+    if name.startswith(("JUPYTER", "HYPERMODELS_KERNELS")):
+        del os.environ[name]
+os.environ["JUPYTER_PATH"] = os.path.join(prefix, "share", "jupyter")
+from jupyter_client.manager import start_new_kernel
+km, kc = start_new_kernel(kernel_name="go-hypermodels", startup_timeout=120, cwd=folder)
+try:
+    reply = kc.execute_interactive('%%\nfmt.Println("version", hyper.Version)', timeout=120)
+    assert reply["content"]["status"] == "ok", reply["content"]
+finally:
+    kc.stop_channels()
+    km.shutdown_kernel()
+`
 
 // release offers the checkout's files, as git lists them, as a version of this module; it returns the variables that let the
 // go command find it. What the go command keeps of it is removed at the end.
