@@ -34,10 +34,81 @@ func writeCode(w io.Writer, file string, line int) error {
 	if in != nil {
 		c.statements(in, call)
 	}
+	if name := c.varies(call); name != "" {
+		return fmt.Errorf("%s:%d: %s is not the same at each call: give it as an input, too", file, line, name)
+	}
 	for _, arg := range call.Args {
 		c.take(arg)
 	}
 	return c.write(w)
+}
+
+// computeAt is the place of the function that computes the value, from the end of the arguments that are no inputs.
+var computeAt = map[string]int{"Keep": 1, "KeepFile": 2}
+
+// varies is a variable of a loop around the call, or a parameter of a function around it, that computes the value and is
+// not in an input; or "".
+func (c *source) varies(call *ast.CallExpr) string {
+	last := computeAt[called(call.Fun)]
+	if len(call.Args) <= last {
+		return ""
+	}
+	used, given := names(call.Args[1:last+1]...), names(call.Args[last+1:]...)
+	found := ""
+	ast.Inspect(c.tree, func(n ast.Node) bool {
+		if n == nil || n.Pos() > call.Pos() || n.End() < call.End() {
+			return false
+		}
+		var own []*ast.Ident
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			own = parameters(n.Type)
+		case *ast.FuncLit:
+			own = parameters(n.Type)
+		case *ast.RangeStmt:
+			for _, x := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := x.(*ast.Ident); ok {
+					own = append(own, id)
+				}
+			}
+		case *ast.ForStmt:
+			if set, ok := n.Init.(*ast.AssignStmt); ok {
+				for _, x := range set.Lhs {
+					if id, ok := x.(*ast.Ident); ok {
+						own = append(own, id)
+					}
+				}
+			}
+		}
+		for _, id := range own {
+			if used[id.Name] && !given[id.Name] {
+				found = id.Name
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// names are the identifiers in expressions.
+func names(in ...ast.Expr) map[string]bool {
+	out := map[string]bool{}
+	for _, x := range in {
+		ast.Inspect(x, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				out[id.Name] = true
+			}
+			return true
+		})
+	}
+	return out
+}
+
+func parameters(f *ast.FuncType) (all []*ast.Ident) {
+	for _, field := range f.Params.List {
+		all = append(all, field.Names...)
+	}
+	return all
 }
 
 // source is a file, of which some nodes are taken.

@@ -167,6 +167,30 @@ func TestKeyOfCode(t *testing.T) {
 	}
 }
 
+// A variable that is not the same at each call must be an input.
+func TestKeepOfWhatVaries(t *testing.T) {
+	folder(t)
+	for i := range 2 {
+		if _, err := notebook.Keep("i", func() (int, error) { return i, nil }); err == nil || !strings.Contains(err.Error(), "i is not the same") {
+			t.Error(err)
+		}
+		if v := must.M1(notebook.Keep("i", func() (int, error) { return i, nil }, i)); v != i {
+			t.Errorf("%d for %d", v, i)
+		}
+	}
+	double := func(n int) (int, error) {
+		return notebook.Keep("double", func() (int, error) { return 2 * n, nil })
+	}
+	if _, err := double(1); err == nil {
+		t.Error("a parameter was no input")
+	}
+	for n := 0; n < 2; n++ {
+		if _, err := notebook.Keep("n", func() (int, error) { return n, nil }); err == nil {
+			t.Error("a counter was no input")
+		}
+	}
+}
+
 func ExampleKeep() {
 	dir, err := os.MkdirTemp("", "kept-")
 	must.M(err)

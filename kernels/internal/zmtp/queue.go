@@ -63,7 +63,11 @@ func (q *queue) pop() (wire []byte, last, ok bool) {
 
 // drained waits until no more than half of maxQueued is left, and tells whether that was so before the deadline.
 func (q *queue) drained(deadline time.Time) bool {
-	wake := time.AfterFunc(time.Until(deadline), q.changed.Broadcast)
+	wake := time.AfterFunc(time.Until(deadline), func() {
+		q.mu.Lock() // not between a look at the clock and Wait
+		defer q.mu.Unlock()
+		q.changed.Broadcast()
+	})
 	defer wake.Stop()
 	q.mu.Lock()
 	defer q.mu.Unlock()
