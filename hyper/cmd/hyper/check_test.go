@@ -45,7 +45,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"check", "prior-sensitivity", "--claim", "small-prior-costs", "--study", study}
+	args := []string{"check", "prior-sensitivity", "--claim", "large-prior-costs", "--study", study}
 	status, stdout, stderr := call(t, args...)
 	if want := "not tested: not in the study: agent linear with prior-multiplier=1, its other settings at " +
 		"their defaults, needs 24 runs with results at " +
