@@ -42,7 +42,7 @@ func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
 		layer.CellVerb: layer.RunCell, layer.ShellVerb: layer.RunShell, layer.ScriptVerb: layer.RunScript,
-		layer.PruneVerb: layer.RunPrune,
+		layer.BuildVerb: layer.RunBuild, layer.ToolVerb: layer.RunTool, layer.ImportVerb: layer.RunImports,
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,

@@ -43,9 +43,9 @@ var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
 func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
 // shim is a program called go that stands before Go in GoNB's PATH. It answers the bare `go get` and `go get -t` that
-// GoNB runs before each cell, which would ask the network for what the workspace already holds, and puts the program
-// that GoNB makes of a cell, by `go build -o` or `go test -c -o`, behind a wrapper. Imports that the program does not need are taken out
-// first, see [RunPrune]. @PROGRAM@ is the wrapper's, and $HYPERMODELS_GO the real Go.
+// GoNB runs before each cell, which would ask the network for what the workspace already holds, and has [RunBuild]
+// compile the program that GoNB makes of a cell, by `go build -o` or `go test -c -o`. @PROGRAM@ is the program with the
+// verbs, @PLANS@ a folder of the kernel's, and $HYPERMODELS_GO the real Go.
 const shim = `#!/bin/sh
 case "$#:$*" in
 "1:get" | "2:get -t") exit 0 ;;
@@ -58,15 +58,10 @@ esac
 if [ -z "$out" ] || [ -z "${GONB_TMP_DIR-}" ] || [ "$out" != "$GONB_TMP_DIR/${GONB_TMP_DIR##*/}" ]; then
 	exec "$HYPERMODELS_GO" "$@"
 fi
-rm -f "$out"
-until "$HYPERMODELS_GO" "$@" 2>"$out.said"; do
-	@PROGRAM@ prune "$GONB_TMP_DIR" "$out.said" || { cat "$out.said" >&2; exit 1; }
-done
-cat "$out.said" >&2
-mv "$out" "$out.cell"
-cat >"$out" <<END
-#!/bin/sh
-exec @PROGRAM@ cell "$out.cell" "\$@"
-END
-chmod 700 "$out"
+exec @PROGRAM@ build @PLANS@ "$@"
+`
+
+// importsShim is a program called goimports, which GoNB runs as `goimports -w main.go`: see [RunImports].
+const importsShim = `#!/bin/sh
+exec @PROGRAM@ imports @PLANS@ "$@"
 `

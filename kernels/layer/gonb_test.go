@@ -123,7 +123,7 @@ func TestGoNB(t *testing.T) {
 			t.Errorf("GoNB does not run %s as shim in gonb.go expects it: %q", what, lines)
 		}
 	}
-	has("go build", `^build -o \S*/(gonb_\w+)/(gonb_\w+)$`)
+	has("go build", `^build (?:-toolexec=.* )?-o \S*/(gonb_\w+)/(gonb_\w+)$`)
 	has("go test", `^test -c -o \S*/(gonb_\w+)/(gonb_\w+)$`)
 	for _, line := range lines {
 		if strings.HasPrefix(line, "get") {

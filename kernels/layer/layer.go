@@ -5,7 +5,7 @@
 // one after the other. Those that GoNB 0.11.4 leaves unanswered (is_complete, history, comm_info) and those that must
 // not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
 //
-// What cells run is wrapped: GoNB's `go build` goes through a script that puts [RunCell] around the program, and
+// What cells run is wrapped: GoNB's `go build` goes through [RunBuild], which puts [RunCell] around the program, and
 // `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]. A wrapper reports failures and
 // panics in marks on standard error (see [marks]), which the layer takes out of the stream again and turns into errors.
 package layer
@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Connection string   // the client's connection file
 	Dir        string   // a folder for temporary files, which the caller removes; its path must be short
-	Program    string   // the program with the verbs that call RunCell, RunShell and RunScript
+	Program    string   // the program with the verbs below, which call the functions Run...
 	Engine     []string // GoNB's command line but for -kernel
 	Env        []string // GoNB's environment
 	Start      string   // the folder that GoNB starts in
@@ -33,7 +33,9 @@ const (
 	CellVerb   = "cell"
 	ShellVerb  = "shell"
 	ScriptVerb = "script"
-	PruneVerb  = "prune"
+	BuildVerb  = "build"
+	ToolVerb   = "tool"
+	ImportVerb = "imports"
 	KeptVerb   = "kept"
 )
 

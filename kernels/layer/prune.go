@@ -16,37 +16,25 @@ import (
 // unused is what the compiler says of an import that a program does not need.
 var unused = regexp.MustCompile(`(?m)^(?:\S*/)?(main(?:_test)?\.go):(\d+):\d+: .* imported (?:as \S+ )?and not used$`)
 
-// RunPrune takes imports out of the program that GoNB has made of a cell, which lies in a folder, where the compiler has
-// said that they are not used: the arguments are the folder and the file with what the compiler said. GoNB has imports of
-// earlier cells in every program, and goimports takes out what is not used, but no dot import. The other lines stay where
-// they are. The exit status is 0 if something was taken out.
-func RunPrune(argv []string) int {
-	if len(argv) != 2 {
-		return 2
-	}
-	told, err := os.ReadFile(argv[1])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+// prune takes imports out of the program that GoNB has made of a cell, which lies in a folder, where the compiler has said
+// that they are not used. GoNB has imports of earlier cells in every program, and goimports takes out what is not used, but
+// no dot import. The other lines stay where they are. The result tells whether something was taken out.
+func prune(dir string, said []byte) bool {
 	lines := map[string]map[int]bool{}
-	for _, m := range unused.FindAllSubmatch(told, -1) {
+	for _, m := range unused.FindAllSubmatch(said, -1) {
 		line, _ := strconv.Atoi(string(m[2]))
 		if lines[string(m[1])] == nil {
 			lines[string(m[1])] = map[int]bool{}
 		}
 		lines[string(m[1])][line] = true
 	}
-	status := 1
 	for name, of := range lines {
-		path := filepath.Join(argv[0], name)
-		if err := pruneFile(path, of); err != nil {
+		if err := pruneFile(filepath.Join(dir, name), of); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return false
 		}
-		status = 0
 	}
-	return status
+	return len(lines) > 0
 }
 
 func pruneFile(path string, lines map[int]bool) error {

@@ -1,21 +1,26 @@
 package layer
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own.
+// ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own, and a
+// `goimports`.
 func ShimDir(dir string) string { return filepath.Join(dir, "bin") }
 
-// writeShim puts the script there.
+// writeShim puts the scripts there.
 func writeShim(c Config) error {
 	dir := ShimDir(c.Dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	quoted := "'" + strings.ReplaceAll(c.Program, "'", `'\''`) + "'"
-	text := strings.ReplaceAll(shim, "@PROGRAM@", quoted)
-	return os.WriteFile(filepath.Join(dir, "go"), []byte(text), 0o700)
+	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@PLANS@", quote(filepath.Join(c.Dir, "plans")))
+	return errors.Join(os.WriteFile(filepath.Join(dir, "go"), []byte(fill.Replace(shim)), 0o700),
+		os.WriteFile(filepath.Join(dir, "goimports"), []byte(fill.Replace(importsShim)), 0o700))
 }
+
+// quote makes a word of a shell's of any text.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,191 @@
+package layer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+)
+
+// RunImports is goimports where GoNB runs it on the program of a cell: the first argument is the kernel's folder of
+// plans, the others are goimports' own. A package outside the standard library takes goimports a quarter of a second to
+// find, in every cell again. What it has found once is added here, and goimports does the rest.
+func RunImports(argv []string) int {
+	if len(argv) < 1 {
+		return 2
+	}
+	plans, argv := argv[0], argv[1:]
+	var known *knownImports
+	if len(argv) == 2 && argv[0] == "-w" {
+		known = readImports(plans)
+		known.add(argv[1])
+	}
+	real, err := realGoimports(ShimDir(filepath.Dir(plans)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	cmd := exec.Command(real, argv...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	if err == nil && known != nil {
+		known.learn(argv[1])
+	}
+	if cmd.ProcessState != nil {
+		return cmd.ProcessState.ExitCode()
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// realGoimports is the one in PATH that is not the shim.
+func realGoimports(shims string) (string, error) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if dir == shims {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, "goimports")); err == nil {
+			return found, nil
+		}
+	}
+	return "", errors.New("goimports is not installed: run `go run ./kernels setup`")
+}
+
+// knownImports is what goimports has found for the cells of a kernel.
+type knownImports struct {
+	file    string
+	missing map[string][]string // of the program at hand: names of packages, and what the program takes of each
+	Found   map[string]found    // by name
+}
+
+// found is a package that goimports has found for a name.
+type found struct {
+	Path string
+	Uses []string // what programs took of it then: another use may mean another package
+}
+
+func readImports(plans string) *knownImports {
+	k := &knownImports{file: filepath.Join(plans, "imports")}
+	if text, err := os.ReadFile(k.file); err != nil || json.Unmarshal(text, k) != nil || k.Found == nil {
+		k.Found = map[string]found{}
+	}
+	return k
+}
+
+// add puts the imports that are known into a program. A program that does not parse is left to goimports.
+func (k *knownImports) add(program string) {
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return
+	}
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, program, text, parser.ParseComments)
+	if err != nil {
+		return
+	}
+	k.missing = missingPackages(file)
+	added := false
+	for name, uses := range k.missing {
+		f, ok := k.Found[name]
+		if ok && len(slices.DeleteFunc(slices.Clone(uses), func(u string) bool { return slices.Contains(f.Uses, u) })) == 0 {
+			astutil.AddImport(files, file, f.Path)
+			added = true
+		}
+	}
+	if !added {
+		return
+	}
+	var out bytes.Buffer
+	if format.Node(&out, files, file) == nil {
+		os.WriteFile(program, out.Bytes(), 0o600)
+	}
+}
+
+// missingPackages are the names that a program uses like those of packages and declares nowhere, each with what is
+// taken of it.
+func missingPackages(file *ast.File) map[string][]string {
+	unresolved := map[*ast.Ident]bool{}
+	for _, id := range file.Unresolved {
+		unresolved[id] = true
+	}
+	all := map[string]map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if id, ok := s.X.(*ast.Ident); ok && unresolved[id] && ast.IsExported(s.Sel.Name) {
+			if all[id.Name] == nil {
+				all[id.Name] = map[string]bool{}
+			}
+			all[id.Name][s.Sel.Name] = true
+		}
+		return true
+	})
+	for _, i := range file.Imports {
+		delete(all, importedName(i))
+	}
+	names := map[string][]string{}
+	for name, uses := range all {
+		names[name] = slices.Sorted(maps.Keys(uses))
+	}
+	return names
+}
+
+// importedName is the name that an import has in its file, as goimports takes it to be.
+func importedName(i *ast.ImportSpec) string {
+	if i.Name != nil {
+		return i.Name.Name
+	}
+	p := strings.Trim(i.Path.Value, `"`)
+	base := path.Base(p)
+	if len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
+		base = path.Base(path.Dir(p))
+	}
+	return base
+}
+
+// learn notes what goimports has found for what was missing. Packages of the standard library it finds at once.
+func (k *knownImports) learn(program string) {
+	file, err := parser.ParseFile(token.NewFileSet(), program, nil, parser.ImportsOnly)
+	if err != nil {
+		return
+	}
+	learned := false
+	for _, i := range file.Imports {
+		name, path := importedName(i), strings.Trim(i.Path.Value, `"`)
+		uses, ok := k.missing[name]
+		if host, _, _ := strings.Cut(path, "/"); !ok || i.Name != nil || !strings.Contains(host, ".") {
+			continue
+		}
+		f := k.Found[name]
+		if f.Path != path {
+			f = found{Path: path}
+		}
+		both := slices.Concat(f.Uses, uses)
+		slices.Sort(both)
+		if both = slices.Compact(both); len(both) > len(f.Uses) {
+			k.Found[name], learned = found{path, both}, true
+		}
+	}
+	if !learned {
+		return
+	}
+	tmp := k.file + ".new"
+	if os.MkdirAll(filepath.Dir(k.file), 0o700) == nil && os.WriteFile(tmp, mustJSON(k), 0o600) == nil {
+		os.Rename(tmp, k.file)
+	}
+}
