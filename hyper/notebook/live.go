@@ -10,6 +10,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	gonum "gonum.org/v1/plot"
 
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
@@ -43,10 +44,10 @@ func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	begin := time.Now()
-	if !gonbui.IsNotebook || begin.Before(l.next) {
+	if !shows() || begin.Before(l.next) {
 		return
 	}
-	gonbui.UpdateHTML(l.id, "<div>"+html.EscapeString(text)+"</div>"+image(draw))
+	l.put("<div>" + html.EscapeString(text) + "</div>" + image(draw))
 	l.shown = true
 	l.next = time.Now().Add(max(livePause, 10*time.Since(begin)))
 }
@@ -72,8 +73,33 @@ func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.shown {
-		gonbui.UpdateHTML(l.id, "")
-		arrived()
+		l.put("")
+		if gonbui.IsNotebook {
+			arrived()
+		}
 	}
 	l.shown = false
 }
+
+// put replaces what is there.
+func (l *Live) put(html string) {
+	if gonbui.IsNotebook {
+		gonbui.UpdateHTML(l.id, html)
+		return
+	}
+	data := map[string]any{"text/html": html}
+	if l.shown {
+		_ = kernel().Update(l.id, data)
+		return
+	}
+	_ = kernel().Display(l.id, data)
+}
+
+// kernel is the connection of a program that a cell has started by a command, nil without one.
+var kernel = sync.OnceValue(func() *frontend.Conn {
+	c, _ := frontend.Open()
+	return c
+})
+
+// shows tells whether there is a notebook that shows something.
+func shows() bool { return gonbui.IsNotebook || kernel() != nil }

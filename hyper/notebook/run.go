@@ -50,10 +50,9 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 		}
 		o.BatchRuns = h.BatchRuns
 	}
-	w := &watch{live: NewLive(), header: lab.Header{Spec: spec}}
-	defer w.live.Close()
-	w.live.Show("compiling", nil)
-	o.Progress, o.Rows = w.progress, w.hear
+	w := NewWatch(spec)
+	defer w.Close()
+	o.Progress, o.Rows = w.Progress, w.Rows
 	h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
 	if errors.Is(err, lab.ErrMixed) { // left by a cell whose sources were edited since: begin anew
 		if err := os.RemoveAll(dir); err != nil {
@@ -82,8 +81,9 @@ func complete(h lab.Header, rows []lab.Row) bool {
 	return len(rows) == len(h.Spec.Entries)*h.Spec.Runs*len(lab.Schedule(h.Spec.Periods))
 }
 
-// watch shows how far a run is.
-type watch struct {
+// Watch shows in a [Live] place how far a run of a Spec is, and regret so far. Progress and Rows are for the fields of
+// [lab.Options] with these names.
+type Watch struct {
 	mu     sync.Mutex
 	live   *Live
 	header lab.Header
@@ -91,28 +91,38 @@ type watch struct {
 	rows   []lab.Row
 }
 
-// progress is lab.Options.Progress.
-func (w *watch) progress(p lab.Progress) {
+// NewWatch begins to show.
+func NewWatch(spec lab.Spec) *Watch {
+	w := &Watch{live: NewLive(), header: lab.Header{Spec: spec}}
+	w.live.Show("compiling", nil)
+	return w
+}
+
+// Progress is lab.Options.Progress.
+func (w *Watch) Progress(p lab.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = p
 	w.live.Show(w.text(), w.regret)
 }
 
-// hear is lab.Options.Rows.
-func (w *watch) hear(rows []lab.Row) {
+// Rows is lab.Options.Rows.
+func (w *Watch) Rows(rows []lab.Row) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rows = append(w.rows, rows...)
 }
 
-func (w *watch) text() string {
+// Close shows nothing any more.
+func (w *Watch) Close() { w.live.Close() }
+
+func (w *Watch) text() string {
 	return fmt.Sprintf("%.0f%% of %d run-periods, %.0f a second, %v left", 100*float64(w.now.Done)/float64(w.now.Total),
 		w.now.Total, w.now.Rate(), w.now.Left().Round(time.Second))
 }
 
 // regret draws the mean so far.
-func (w *watch) regret() (*gonum.Plot, error) {
+func (w *Watch) regret() (*gonum.Plot, error) {
 	return plot.Regret(lab.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
 }
 

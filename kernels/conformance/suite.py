@@ -5,6 +5,7 @@ HYPERMODELS_TEST_KERNEL names another kernel to test, such as one that runs GoNB
 
 import os
 import socket
+import tempfile
 import threading
 import time
 import unittest
@@ -216,6 +217,82 @@ class Beyond(unittest.TestCase):
             self.run_cell("%kept --remove conformance")
         self.assertNotIn("conformance", text("%kept"))
         self.assertEqual(self.run_cell("%kept --remove conformance")[0]["ename"], "CommandError")
+
+    def test_hyper(self):
+        """%hyper runs the command: a figure that changes in place, results by name, completion, an interrupt that saves."""
+        def complete(code):
+            request = self.kc.complete(code)
+            return self.reply(request)
+
+        with tempfile.TemporaryDirectory() as out:
+            try:
+                reply, outputs = self.run_cell(f"%hyper run gaussian --agent linear --runs 2 --periods 100 --set arms=5 --out {out}/tiny")
+                self.assertEqual(reply["status"], "ok", outputs)
+                kinds = [k for k, _ in outputs]
+                self.assertIn("image/png", outputs[[k for k in kinds].index("display_data") + 0][1]["data"] | {
+                    m: d for k, c in outputs if k == "display_data" for m, d in c["data"].items()})
+                self.assertIn("linear", "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == "stdout"))
+                for name in "gaussian", "tiny":
+                    reply, outputs = self.run_cell(f'%%\nh, rows := notebook.Results("{name}")\nfmt.Println(h.Spec.Runs, len(rows) > 0)')
+                    self.assertEqual([c["text"] for k, c in outputs if k == "stream"], ["2 true\n"], outputs)
+                self.fails("%hyper run gausian", "CommandError", "exit status 2: %hyper run gausian")
+                got = complete("%hyper run ga")
+                self.assertEqual((got["matches"], got["cursor_start"], got["cursor_end"]), (["gaussian"], 11, 13))
+                self.assertIn("linear,ensemble", complete("%hyper run gaussian --agent linear,ens")["matches"])
+                self.assertIn("particles=", complete("%%\n%hyper run gaussian --agent ensemble --set part")["matches"])
+                self.assertIn("--periods", complete("%hyper run gaussian --per")["matches"])
+
+                seen = []
+                def interrupt():
+                    seen.append(1)
+                    self.km.interrupt_kernel()
+                request = self.kc.execute(f"%hyper run gaussian --agent linear --runs 50 --periods 100000 --out {out}/long")
+                said, updates = "", 0
+                while True:
+                    message = self.kc.get_iopub_msg(timeout=120)
+                    if message["parent_header"].get("msg_id") != request:
+                        continue
+                    kind, content = message["msg_type"], message["content"]
+                    if kind == "update_display_data" and "run-periods" in content["data"].get("text/html", ""):
+                        updates += 1
+                        if updates == 3:
+                            interrupt()
+                    if kind == "stream":
+                        said += content["text"]
+                    if kind == "status" and content["execution_state"] == "idle":
+                        break
+                self.assertEqual(self.reply(request)["ename"], "Interrupt")
+                self.assertIn(f"`%hyper resume {out}/long` goes on", said)
+                self.assertEqual(self.run_cell('%%\n_, rows := notebook.Results("long")\nfmt.Println(len(rows))')[0]["status"], "ok")
+            finally:
+                for name in "gaussian", "tiny", "long":
+                    self.run_cell(f"%kept --remove 'results of {name}'")
+
+    def test_comm(self):
+        """A program speaks to the front end by a comm of its own, which is closed when the program has ended."""
+        request = self.kc.execute(
+            "import \"github.com/hypermodels/hypermodels/hyper/notebook/frontend\"\n%%\nc := must.M1(frontend.Open())\nheard := make(chan string)\n"
+            'comm := must.M1(c.Comm("conformance", map[string]any{"a": 1}, nil, func(d json.RawMessage) { heard <- string(d) }, func() {}))\n'
+            "must.M(comm.Send([]int{1}))\nfmt.Println(<-heard)\nmust.M(c.Close())")
+        seen = []
+        while True:
+            message = self.kc.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind in ("comm_open", "comm_msg", "comm_close", "stream"):
+                seen.append((kind, content.get("data", content.get("text"))))
+            if kind == "comm_open":
+                comm = content["comm_id"]
+                self.assertEqual(content["target_name"], "conformance")
+            if kind == "comm_msg":
+                self.kc.shell_channel.send(self.kc.session.msg("comm_msg", {"comm_id": comm, "data": {"b": 2}}))
+            if kind == "comm_close":
+                break
+        self.assertEqual(self.reply(request)["status"], "ok")
+        self.assertEqual([s for s in seen if s[0] != "stream"], [("comm_open", {"a": 1}), ("comm_msg", [1]), ("comm_close", {})])
+        self.assertEqual([t for k, t in seen if k == "stream"], ['{"b":2}\n'] if ('stream', '{"b":2}\n') in seen else ['{"b": 2}\n'])
+        self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
 
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")

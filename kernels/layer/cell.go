@@ -66,10 +66,10 @@ func special(line, program string) string {
 	if command == "" {
 		return ""
 	}
-	own := `'` + program + `' `
+	own := quote(program) + " "
 	prefix := "!"
 	switch word, _, _ := strings.Cut(command, " "); {
-	case line[0] == '%' && word == KeptVerb: // A command of this program.
+	case line[0] == '%' && (word == KeptVerb || word == HyperVerb): // A command of this program.
 		command = own + command
 	case line[0] == '%':
 		return line

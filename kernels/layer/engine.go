@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
@@ -64,7 +65,8 @@ func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
 func (e *engine) launch(c Config, file string) error {
 	e.cmd = exec.Command(c.Engine[0], append(c.Engine[1:len(c.Engine):len(c.Engine)], "-kernel="+file)...)
 	e.cmd.Dir, e.cmd.Stdout, e.cmd.Stderr = c.Start, e.output, e.output
-	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, stopVar+"="+stopFile(c.Dir))
+	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, stopVar+"="+stopFile(c.Dir),
+		frontend.Var+"="+programSocket(c.Dir))
 	e.cmd.SysProcAttr = ownGroup()
 	e.cmd.WaitDelay = time.Second // What GoNB leaves running may hold its output open.
 	if err := e.cmd.Start(); err != nil {

@@ -62,6 +62,10 @@ func (k *kernel) ask(ctx context.Context, m message) {
 	content["code"], content["cursor_pos"] = extra+code, int(at)+len(extra)
 	var reply message
 	e, err := k.ensureEngine(ctx)
+	if words, ok := commandLine(code, int(at)); ok && err == nil && m.head.Type == "complete_request" {
+		k.reply(k.front.shell, m, k.completeCommand(ctx, e, words, int(at)))
+		return
+	}
 	if err == nil {
 		reply, err = k.converse(e, newExchange(m), m.with(content))
 	}

@@ -9,13 +9,14 @@ import (
 
 // kernel handles a client's requests, those of the shell channel one after the other.
 type kernel struct {
-	config  Config
-	session string
-	front   *front
-	quit    context.CancelFunc
-	queue   chan request
-	history history
-	comms   comms
+	config   Config
+	session  string
+	front    *front
+	quit     context.CancelFunc
+	queue    chan request
+	history  history
+	comms    comms
+	programs programs
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -81,6 +82,9 @@ func (k *kernel) enqueue(m message) {
 	switch m.head.Type {
 	case "comm_open", "comm_msg", "comm_close":
 		k.comms.note(m)
+		if k.programs.take(m) {
+			return
+		}
 		if e := k.running(); e != nil {
 			e.shell.send(m)
 		}

@@ -6,7 +6,9 @@
 // not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
 //
 // What cells run is wrapped: GoNB's `go build` goes through [RunBuild], which puts [RunCell] around the program, and
-// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]. A wrapper reports failures and
+// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]; so are `%kept` and `%hyper`, which
+// are verbs of the same program. What runs finds a socket of the layer's, see [programs], to display things and to open
+// comms without GoNB. A wrapper reports failures and
 // panics in marks on standard error (see [marks]), which the layer takes out of the stream again and turns into errors.
 package layer
 
@@ -14,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 )
 
@@ -37,6 +40,7 @@ const (
 	ToolVerb   = "tool"
 	ImportVerb = "imports"
 	KeptVerb   = "kept"
+	HyperVerb  = "hyper"
 )
 
 // Serve is a kernel, until the client shuts it down or ctx ends.
@@ -57,6 +61,12 @@ func Serve(ctx context.Context, c Config) error {
 	}
 	defer f.close()
 	k := newKernel(c, session, f, cancel)
+	programs, err := net.Listen("unix", programSocket(c.Dir))
+	if err != nil {
+		return err
+	}
+	defer programs.Close()
+	go k.programs.serve(programs, k)
 	k.run(ctx)
 	<-ctx.Done()
 	k.stop()

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -34,7 +35,13 @@ func RunShell(argv []string) int {
 	if err != nil {
 		return 2
 	}
-	return wrapped(ShellVerb, string(command), []string{"/bin/bash", "-c", string(command)}, nil)
+	name := string(command)
+	if program, err := os.Executable(); err == nil {
+		if own, ok := strings.CutPrefix(name, quote(program)+" "); ok { // See [special].
+			name = "%" + own
+		}
+	}
+	return wrapped(ShellVerb, name, []string{"/bin/bash", "-c", string(command)}, nil)
 }
 
 // RunScript: see [RunShell].

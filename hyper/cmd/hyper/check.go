@@ -70,10 +70,11 @@ type checkFlags struct {
 func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
-		Use:     "check EXPERIMENT | --all --study DIR",
-		Short:   "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
-		Long:    checkHelp,
-		Example: checkExample,
+		Use:               "check EXPERIMENT | --all --study DIR",
+		Short:             "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
+		Long:              checkHelp,
+		Example:           checkExample,
+		ValidArgsFunction: completeFirst,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.all {
 				return cobra.NoArgs(c, args)

@@ -38,7 +38,8 @@ func listCommand() *cobra.Command {
   - the claims of the paper that hyper check EXPERIMENT tests, with the runs and periods that each needs.
 Last it prints the hypermodels of the Go package hyper, the learners that any experiment can run, and the ways to the
 gradient.`,
-		Example: "  hyper list gaussian",
+		Example:           "  hyper list gaussian",
+		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = experiments()

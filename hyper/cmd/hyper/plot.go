@@ -59,6 +59,11 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 	if err := plot.Save(p, out); err != nil {
 		return err
 	}
+	if inCell() {
+		if err := showInCell(p); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(os.Stderr, "wrote %s.png and %s.svg\n", out, out)
 	return nil
 }

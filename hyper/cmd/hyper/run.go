@@ -157,6 +157,8 @@ func runCommand() *cobra.Command {
 	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: "+
 		"operations, time and memory, here and on more machines; run nothing")
 	spec.add(c)
+	spec.completes(c)
+	c.ValidArgsFunction = completeFirst
 	engine.add(c, false)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := spec.spec(c, args[0])
@@ -169,7 +171,7 @@ func runCommand() *cobra.Command {
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
 		}
-		return simulate(out, engine, func(o lab.Options) (lab.Progress, error) {
+		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, paper.Known, o)
 		})
 	}
@@ -185,7 +187,11 @@ func resumeCommand() *cobra.Command {
 	}
 	engine.add(c, true)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return simulate(args[0], engine, func(o lab.Options) (lab.Progress, error) {
+		h, _, err := lab.ReadResults(args[0], paper.Known)
+		if err != nil {
+			return err
+		}
+		return simulate(args[0], h.Spec, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Resume(c.Context(), paper.Known, o)
 		})
 	}
@@ -204,7 +210,10 @@ func (f *engineFlags) work(dir string, do func(lab.Options) error) error {
 }
 
 // simulate runs or resumes a Spec, and prints the outcome.
-func simulate(dir string, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+func simulate(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
+	if inCell() {
+		return simulateInCell(dir, spec, engine, run)
+	}
 	var p lab.Progress
 	err := engine.work(dir, func(o lab.Options) (err error) {
 		p, err = run(o)

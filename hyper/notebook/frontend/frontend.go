@@ -1,0 +1,182 @@
+// Package frontend speaks to what shows a notebook, by the kernel: it displays data, changes what it has displayed, and
+// opens comms, the connections of widgets. The kernel names a socket to whatever a cell starts: its program, and the
+// hyper command of `%hyper`. Messages are those of Jupyter's protocol, without their headers.
+package frontend
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+)
+
+// Var names the socket of the kernel.
+const Var = "HYPERMODELS_FRONTEND"
+
+// Message is one JSON object on a line of the connection.
+type Message struct {
+	Type     string          `json:"type"` // of the protocol: display_data, comm_open, comm_msg, ...
+	Content  json.RawMessage `json:"content,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Buffers  [][]byte        `json:"buffers,omitempty"`
+}
+
+// Sync is the type of a message that the kernel returns when it has passed on what came before.
+const Sync = "sync"
+
+// LongestLine is the length of the longest message that either side takes.
+const LongestLine = 256 << 20
+
+// ErrNone says that no kernel has started the program.
+var ErrNone = errors.New("there is no notebook: no kernel has started this program")
+
+// Conn is a connection to the kernel. Its methods may be called by many goroutines.
+type Conn struct {
+	mu     sync.Mutex // of writing
+	conn   net.Conn
+	synced chan struct{}
+	comms  sync.Map // *Comm by id
+	gone   chan struct{}
+}
+
+// Open connects to the kernel that has started this program; without one the error is [ErrNone].
+func Open() (*Conn, error) {
+	path := os.Getenv(Var)
+	if path == "" {
+		return nil, ErrNone
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("the notebook's kernel does not listen: %w", err)
+	}
+	c := &Conn{conn: conn, synced: make(chan struct{}, 1), gone: make(chan struct{})}
+	go c.listen()
+	return c, nil
+}
+
+// Close waits until the kernel has passed everything on, and ends the connection.
+func (c *Conn) Close() error {
+	err := c.Send(Message{Type: Sync})
+	if err == nil {
+		select {
+		case <-c.synced:
+		case <-c.gone:
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	return errors.Join(err, c.conn.Close())
+}
+
+// Gone is closed when the kernel has ended the connection.
+func (c *Conn) Gone() <-chan struct{} { return c.gone }
+
+// Send sends one message.
+func (c *Conn) Send(m Message) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err = c.conn.Write(append(text, '\n'))
+	return err
+}
+
+// send sends content of a type of the protocol.
+func (c *Conn) send(kind string, content, metadata any) error {
+	m := Message{Type: kind}
+	var err error
+	if m.Content, err = json.Marshal(content); err != nil {
+		return err
+	}
+	if metadata != nil {
+		m.Metadata, err = json.Marshal(metadata)
+	}
+	return errors.Join(err, c.Send(m))
+}
+
+// Display shows data in the output of the cell: MIME types with what they hold. With an id, not "", a later [Conn.Update]
+// may change what is shown.
+func (c *Conn) Display(id string, data map[string]any) error { return c.show("display_data", id, data) }
+
+// Update changes what was displayed under an id, wherever it shows.
+func (c *Conn) Update(id string, data map[string]any) error {
+	return c.show("update_display_data", id, data)
+}
+
+func (c *Conn) show(kind, id string, data map[string]any) error {
+	transient := map[string]any{}
+	if id != "" {
+		transient["display_id"] = id
+	}
+	return c.send(kind, map[string]any{"data": data, "metadata": map[string]any{}, "transient": transient}, nil)
+}
+
+// listen takes what the kernel sends.
+func (c *Conn) listen() {
+	defer close(c.gone)
+	lines := bufio.NewScanner(c.conn)
+	lines.Buffer(nil, LongestLine)
+	for lines.Scan() {
+		var m Message
+		if json.Unmarshal(lines.Bytes(), &m) != nil {
+			continue
+		}
+		if m.Type == Sync {
+			select {
+			case c.synced <- struct{}{}:
+			default:
+			}
+			continue
+		}
+		var to struct {
+			ID   string          `json:"comm_id"`
+			Data json.RawMessage `json:"data"`
+		}
+		if json.Unmarshal(m.Content, &to) != nil {
+			continue
+		}
+		if at, ok := c.comms.Load(to.ID); ok {
+			comm := at.(*Comm)
+			switch m.Type {
+			case "comm_msg":
+				comm.hear(to.Data)
+			case "comm_close":
+				c.comms.Delete(to.ID)
+				comm.closed()
+			}
+		}
+	}
+}
+
+// Comm is a connection to an object of the notebook's front end, such as a widget's model.
+type Comm struct {
+	ID     string
+	conn   *Conn
+	hear   func(data json.RawMessage)
+	closed func()
+}
+
+// Comm opens one. hear gets the data of each message, one after the other, and must not wait for another; closed is
+// called when the front end closes the comm.
+func (c *Conn) Comm(target string, data, metadata any, hear func(data json.RawMessage), closed func()) (*Comm, error) {
+	comm := &Comm{ID: rand.Text(), conn: c, hear: hear, closed: closed}
+	c.comms.Store(comm.ID, comm)
+	return comm, c.send("comm_open", map[string]any{"comm_id": comm.ID, "target_name": target, "data": data}, metadata)
+}
+
+// Send sends data to the front end's side.
+func (c *Comm) Send(data any) error {
+	return c.conn.send("comm_msg", map[string]any{"comm_id": c.ID, "data": data}, nil)
+}
+
+// Close closes the comm.
+func (c *Comm) Close() error {
+	c.conn.comms.Delete(c.ID)
+	return c.conn.send("comm_close", map[string]any{"comm_id": c.ID, "data": map[string]any{}}, nil)
+}

@@ -1,0 +1,47 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+)
+
+// Results are found by their names, those of the latest run, and a folder that is gone is an error that names it.
+func TestResults(t *testing.T) {
+	t.Setenv("HYPERMODELS_KEPT", t.TempDir())
+	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), "%hyper run gaussian") {
+		t.Errorf("without results: %v", err)
+	}
+	first, second := t.TempDir(), t.TempDir()
+	simulate := func(dir string, periods int) {
+		_, _, err := lab.Simulate(context.Background(), spec(t, periods), paper.Known, lab.Options{Dir: dir, Backend: "go"})
+		must.M(err)
+		must.M(NameResults("gaussian", dir))
+	}
+	simulate(first, 20)
+	simulate(second, 30)
+	h, rows := Results("gaussian")
+	_, want, err := lab.ReadResults(second, paper.Known)
+	if err != nil || h.Spec.Periods != 30 || !slices.Equal(rows, want) {
+		t.Errorf("%d periods, %d rows, want those of the second run: %v", h.Spec.Periods, len(rows), err)
+	}
+	must.M(os.RemoveAll(second))
+	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), second) {
+		t.Errorf("the folder is gone: %v", err)
+	}
+}
+
+// `%hyper run gaussian` in a cell names its results; the next cells read them.
+func ExampleResults() {
+	defer func() { fmt.Println(recover()) }()
+	Results("a name that no run has")
+	// Output: no results of the name "a name that no run has": `%hyper run a name that no run has` in a cell makes some, `%kept` lists them
+}

@@ -1,0 +1,55 @@
+package layer
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// commandLine is the part of a %hyper line before the cursor, which counts characters: its words, of which the last one
+// is the one to complete. ok is false on any other line.
+func commandLine(code string, cursor int) (words []string, ok bool) {
+	text := []rune(code)
+	before := string(text[:max(0, min(cursor, len(text)))])
+	line := bare(before[strings.LastIndex(before, "\n")+1:])
+	rest, ok := strings.CutPrefix(line, "%"+HyperVerb+" ")
+	if !ok {
+		return nil, false
+	}
+	words = strings.Fields(rest)
+	if len(words) == 0 || strings.HasSuffix(rest, " ") {
+		words = append(words, "")
+	}
+	return words, true
+}
+
+// commandLimit is how long the command may take to compile and to answer.
+const commandLimit = time.Minute
+
+// completeCommand asks the hyper command what a word may be. An error leaves nothing to choose.
+func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string, cursor int) map[string]any {
+	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, k.config.Program, append([]string{HyperVerb, "__complete"}, words...)...)
+	cmd.Dir, cmd.Env = k.config.Start, append(k.config.Env[:len(k.config.Env):len(k.config.Env)], "TMPDIR="+e.dir)
+	out, _ := cmd.Output()
+	word := words[len(words)-1]
+	matches, types := []string{}, []map[string]any{}
+	start := cursor - len([]rune(word))
+	for line := range strings.Lines(string(out)) {
+		name, about, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
+		if strings.HasPrefix(name, ":") { // Cobra's directive, the last line.
+			break
+		}
+		if strings.HasPrefix(name, word) {
+			matches = append(matches, name)
+			types = append(types, map[string]any{"text": name, "type": "keyword", "signature": about, "start": start, "end": cursor})
+		}
+	}
+	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,
+		"metadata": map[string]any{typesKey: types}}
+}
+
+// typesKey is where a reply to a completion says more of its matches.
+const typesKey = "_jupyter_types_experimental"
