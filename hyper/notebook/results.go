@@ -29,7 +29,8 @@ func results(name string) (lab.Header, []lab.Row, error) {
 	}
 	_, file, ok := folder.Find(resultsName(name))
 	if !ok {
-		return lab.Header{}, nil, fmt.Errorf("no results of the name %q: `%%hyper run %[1]s` in a cell makes some, `%%kept` lists them", name)
+		return lab.Header{}, nil, fmt.Errorf("no results of the name %q: `%%hyper run %[1]s` in a cell makes some, "+
+			"`%%kept` lists them", name)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

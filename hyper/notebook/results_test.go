@@ -41,7 +41,9 @@ func TestResults(t *testing.T) {
 
 // `%hyper run gaussian` in a cell names its results; the next cells read them.
 func ExampleResults() {
+	must.M(os.Setenv("HYPERMODELS_KEPT", must.M1(os.MkdirTemp("", "kept"))))
+	defer os.Unsetenv("HYPERMODELS_KEPT")
 	defer func() { fmt.Println(recover()) }()
-	Results("a name that no run has")
-	// Output: no results of the name "a name that no run has": `%hyper run a name that no run has` in a cell makes some, `%kept` lists them
+	Results("ids")
+	// Output: no results of the name "ids": `%hyper run ids` in a cell makes some, `%kept` lists them
 }

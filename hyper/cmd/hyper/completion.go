@@ -39,7 +39,7 @@ func (f *specFlags) completes(c *cobra.Command) {
 		"policy": func(lab.Experiment) []string { return lab.Names(lab.Policies) },
 	} {
 		listed := name == "agent"
-		_ = c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		complete := func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			var x lab.Experiment
 			if len(args) > 0 {
 				experiment, _ := table(args[0])
@@ -58,7 +58,8 @@ func (f *specFlags) completes(c *cobra.Command) {
 				directive |= cobra.ShellCompDirectiveNoSpace
 			}
 			return all, directive
-		})
+		}
+		_ = c.RegisterFlagCompletionFunc(name, complete)
 	}
 }
 

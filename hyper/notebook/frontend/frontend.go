@@ -100,8 +100,8 @@ func (c *Conn) send(kind string, content, metadata any) error {
 	return errors.Join(err, c.Send(m))
 }
 
-// Display shows data in the output of the cell: MIME types with what they hold. With an id, not "", a later [Conn.Update]
-// may change what is shown.
+// Display shows data in the output of the cell: MIME types with what they hold. With an id, not "", a later
+// [Conn.Update] may change what is shown.
 func (c *Conn) Display(id string, data map[string]any) error { return c.show("display_data", id, data) }
 
 // Update changes what was displayed under an id, wherever it shows.
