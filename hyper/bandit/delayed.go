@@ -24,7 +24,7 @@ type Delayed struct {
 	Periods int `help:"periods after an action until its reward comes"`
 }
 
-var _ World = &Delayed{}
+var _ Told = &Delayed{}
 
 // Names in the state of a Delayed world.
 const (
@@ -71,6 +71,14 @@ func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 		state[lateInput] = none(dtypes.Float32, p.Features)
 	}
 	return state
+}
+
+// Means are the world's, nil where it tells none.
+func (b *Delayed) Means(state State) *Node {
+	if w, ok := b.World.(Told); ok {
+		return w.Means(state)
+	}
+	return nil
 }
 
 func (b *Delayed) Offer(state State, n hyper.Numbers, s rng.Stream, period *Node) (Offer, State) {

@@ -24,7 +24,7 @@ type Gaussian struct {
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
 }
 
-var _ World = &Gaussian{}
+var _ Told = &Gaussian{}
 
 // NewGaussian returns the bandit of section 4.1 with 10 arms.
 func NewGaussian() *Gaussian { return &Gaussian{Arms: 10, PriorVariance: 2.25, NoiseVariance: 1} }
@@ -51,6 +51,9 @@ func (b *Gaussian) Init(s rng.Stream, n hyper.Numbers) State {
 func (b *Gaussian) truth(s rng.Stream, n hyper.Numbers) *Node {
 	return Mul(s.Normal(b.Arms), InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
 }
+
+// Means are those of the state.
+func (b *Gaussian) Means(state State) *Node { return state["theta"] }
 
 func (b *Gaussian) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{}, state

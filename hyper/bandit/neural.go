@@ -22,7 +22,7 @@ type Neural struct {
 	Noise     float64 `run:"true" help:"sigma_w of the environment: standard deviation of the rewards' noise"`
 }
 
-var _ World = &Neural{}
+var _ Told = &Neural{}
 
 // NewNeural returns the bandit of section 4.2 with 200 actions.
 func NewNeural() *Neural {
@@ -91,6 +91,9 @@ func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
 	theta := Mul(s.Named("generator").Normal(1, len(sd)), Const(s.Graph(), [][][]float32{{sd}}))
 	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
 }
+
+// Means are those of the state.
+func (b *Neural) Means(state State) *Node { return state["mean"] }
 
 func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state

@@ -24,7 +24,7 @@ type OneSparse struct {
 	NoiseFactor   float64 `run:"true" help:"the noise's true variance over noise-variance. The paper's text has noise of variance 1 and sigma_w^2 = 0.01: a factor of 100"`
 }
 
-var _ World = &OneSparse{}
+var _ Told = &OneSparse{}
 
 // NewOneSparse returns the bandit of section 5 with N = 50.
 func NewOneSparse() *OneSparse { return &OneSparse{Size: 50, NoiseVariance: 0.01, NoiseFactor: 1} }
@@ -93,6 +93,9 @@ func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	theta := OneHot(Squeeze(s.Named("theta").Intn(Const(s.Graph(), int32(b.Size)), 1), 1), b.Size, dtypes.Float32)
 	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
 }
+
+// Means are those of the state.
+func (b *OneSparse) Means(state State) *Node { return state["mean"] }
 
 func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state

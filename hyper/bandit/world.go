@@ -35,6 +35,13 @@ type FromFile interface {
 	Source() (file, sha256 string)
 }
 
+// Told is a capability of a World: it tells the truth, to look at beside what an agent believes.
+type Told interface {
+	World
+	// Means returns the mean reward of each action in the coming period, [runs, actions]; nil where it has none to tell.
+	Means(state State) *Node
+}
+
 // State is what a world carries from period to period: nodes by name, with the runs axis first.
 type State = map[string]*Node
 

@@ -58,6 +58,12 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 	return action, values
 }
 
+// Predict draws from the posterior.
+func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise))
+	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.posterior.Arms)))
+}
+
 func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
 	return lab.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
 }

@@ -119,12 +119,17 @@ func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period,
 		pi := explore.MinimumRatio(finiteInformation(weights, actions))
 		return pi.Draw(Squeeze(s.Named("policy").Uniform(1), 1)), weights
 	}
-	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(a.policy.Samples(), a.n)))))
-	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
-	values = base.Linear{Features: a.n}.Apply(theta, actions)
+	values = a.Predict(state, n, s, a.policy.Samples(), actions)
 	_, action = explore.Decide(a.policy, values, explore.Moment{Stream: s.Named("policy"), Period: period,
 		Numbers: n.Part(policyPrefix), There: there})
 	return action, values
+}
+
+// Predict draws from the posterior.
+func (a finiteAgent) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, actions *Node) *Node {
+	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(functions, a.n)))))
+	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
+	return base.Linear{Features: a.n}.Apply(theta, actions)
 }
 
 // finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the

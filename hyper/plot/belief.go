@@ -1,0 +1,101 @@
+package plot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// mostShown is how many actions of a belief are drawn.
+const mostShown = 20
+
+// Beliefs draws what agents believe of each action: a bar from two standard deviations of their functions below the
+// mean to two above, beside the true mean rewards as points. Of more than 20 actions it draws the best 20, by the truth
+// or else by the first agent's means, the best first. Beliefs without functions are left out; it fails when none has
+// any. Agents have the colours of [Styled].
+func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.Plot, error) {
+	if len(agents) != len(beliefs) || len(labels) != len(beliefs) {
+		return nil, fmt.Errorf("%d agents and %d labels for %d beliefs: want as many of each", len(agents), len(labels),
+			len(beliefs))
+	}
+	var truth, worth []float64 // worth is what actions are ordered by
+	var means, sds [][]float64 // of each belief; nil without functions
+	for _, b := range beliefs {
+		mean, sd := moments(b.Functions)
+		means, sds = append(means, mean), append(sds, sd)
+		if worth == nil {
+			worth = mean
+		}
+		if truth == nil {
+			for _, y := range b.Truth {
+				truth = append(truth, float64(y))
+			}
+		}
+	}
+	if worth == nil {
+		return nil, errors.New("no agent here draws functions from its belief")
+	}
+	if truth != nil {
+		worth = truth
+	}
+	actions := best(worth)
+	if len(actions) < len(worth) {
+		axes.X = fmt.Sprintf("%s (the best %d of %d, the best first)", axes.X, len(actions), len(worth))
+	}
+	series := Styled(agents...)
+	points := Series{Label: "truth", Points: true}
+	for at, action := range actions {
+		for i := range series {
+			x := float64(at) + 0.6*(float64(i+1)/float64(len(series)+1)-0.5)
+			if means[i] != nil {
+				s, mean, sd := &series[i], means[i][action], sds[i][action]
+				s.Label = labels[i]
+				s.X, s.Y = append(s.X, x, x, x), append(s.Y, mean-2*sd, mean+2*sd, math.NaN()) // and a gap
+			}
+		}
+		if truth != nil {
+			points.X, points.Y = append(points.X, float64(at)), append(points.Y, truth[action])
+		}
+	}
+	p, err := Lines(axes, append(series, points)...)
+	if err == nil {
+		p.X.Min, p.X.Max = -0.6, float64(len(actions))-0.4
+	}
+	return p, err
+}
+
+// moments are the mean and the standard deviation of functions at each action.
+func moments(functions [][]float32) (means, sds []float64) {
+	if len(functions) == 0 {
+		return nil, nil
+	}
+	column := make([]float64, len(functions))
+	for action := range functions[0] {
+		for i, f := range functions {
+			column[i] = float64(f[action])
+		}
+		mean, sd := stat.PopMeanStdDev(column, nil)
+		means, sds = append(means, mean), append(sds, sd)
+	}
+	return means, sds
+}
+
+// best are the actions that are drawn, in their order.
+func best(worth []float64) []int {
+	all := make([]int, len(worth))
+	for i := range all {
+		all[i] = i
+	}
+	if len(all) > mostShown {
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+		all = all[:mostShown]
+	}
+	return all
+}

@@ -1,0 +1,43 @@
+package plot_test
+
+import (
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+func TestBeliefs(t *testing.T) {
+	some := lab.Belief{Functions: [][]float32{{1, 2}, {3, 2}}, Truth: []float32{2, 2}}
+	many := lab.Belief{Functions: [][]float32{make([]float32, 98)}}
+	for i := range many.Functions[0] {
+		many.Functions[0][i] = float32(i)
+	}
+	for name, c := range map[string]struct {
+		beliefs []lab.Belief
+		actions float64 // drawn
+	}{
+		"two agents":             {[]lab.Belief{some, some}, 2},
+		"one without functions":  {[]lab.Belief{{Truth: some.Truth}, some}, 2},
+		"no truth, many actions": {[]lab.Belief{many}, 20},
+	} {
+		names := []string{"exact", "linear"}[:len(c.beliefs)]
+		p, err := plot.Beliefs(plot.Axes{X: "action"}, names, names, c.beliefs)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if p.X.Max != c.actions-0.4 {
+			t.Errorf("%s: the axis ends at %v", name, p.X.Max)
+		}
+	}
+	for name, c := range map[string][]lab.Belief{"none": nil, "no functions": {{Truth: some.Truth}}} {
+		names := []string{"exact"}[:len(c)]
+		if _, err := plot.Beliefs(plot.Axes{}, names, names, c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := plot.Beliefs(plot.Axes{}, nil, nil, []lab.Belief{some}); err == nil {
+		t.Error("no names, and no error")
+	}
+}
