@@ -10,6 +10,12 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// mayStay is ownGroup for a cell's program, which may refuse to die: see [frontend.Conn.Stay]. What the parent's death
+// sends cannot be changed by the child: it belongs to the thread that the program began with.
+func mayStay() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGHUP}
+}
+
 func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
 
 func signalGroup(group int, s os.Signal) {

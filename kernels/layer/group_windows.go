@@ -15,3 +15,5 @@ func killGroup(int) {}
 func signalGroup(int, os.Signal) {}
 
 func makePipe(string) error { return errors.ErrUnsupported }
+
+func mayStay() *syscall.SysProcAttr { return ownGroup() }

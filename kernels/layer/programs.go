@@ -6,6 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
@@ -14,6 +15,7 @@ import (
 type programs struct {
 	mu    sync.Mutex
 	comms map[string]*program // who has opened a comm
+	live  map[*program]bool
 }
 
 // program is a connection. What it displays belongs to the request that was carried out when it connected.
@@ -21,6 +23,30 @@ type program struct {
 	conn    net.Conn
 	mu      sync.Mutex // of writing
 	request message
+}
+
+// replaces ends the programs that an earlier execution of a cell has left, when the cell is executed again.
+func (p *programs) replaces(m message) {
+	cell := cellOf(m)
+	if cell == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for one := range p.live {
+		if cellOf(one.request) == cell && one.request.head.ID != m.head.ID {
+			one.conn.Close()
+		}
+	}
+}
+
+// cellOf is the id that a client gives the cell of a request, "" without one.
+func cellOf(m message) string {
+	var metadata struct {
+		Cell string `json:"cellId"`
+	}
+	_ = json.Unmarshal(m.metadata, &metadata)
+	return metadata.Cell
 }
 
 // programSocket is where programs find the kernel: in a folder that is the user's alone.
@@ -39,6 +65,12 @@ func (p *programs) serve(l net.Listener, k *kernel) {
 			one.request = k.current.request
 		}
 		k.mu.Unlock()
+		p.mu.Lock()
+		if p.live == nil {
+			p.live = map[*program]bool{}
+		}
+		p.live[one] = true
+		p.mu.Unlock()
 		go p.listen(one, k)
 	}
 }
@@ -94,37 +126,45 @@ func (p *programs) follow(one *program, m frontend.Message) {
 	}
 }
 
-// take hands a client's comm message to the program whose comm it is. The result tells whether there is one.
-func (p *programs) take(m message) bool {
+// owner is the program whose comm a client's message is for, or nil.
+func (p *programs) owner(m message) *program {
 	var body struct {
 		ID string `json:"comm_id"`
 	}
 	if m.read(&body) != nil {
-		return false
+		return nil
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	one := p.comms[body.ID]
 	if one != nil && m.head.Type == "comm_close" {
 		delete(p.comms, body.ID)
 	}
-	p.mu.Unlock()
-	if one == nil {
-		return false
-	}
-	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers})
-	return true
+	return one
 }
+
+// take hands a program a client's comm message.
+func (one *program) take(m message) {
+	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers})
+}
+
+// hearLimit is how long a program may take to hear a message; one that is stopped must not hold up the kernel.
+const hearLimit = 5 * time.Second
 
 func (one *program) send(m frontend.Message) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	_, _ = one.conn.Write(append(mustJSON(m), '\n'))
+	_ = one.conn.SetWriteDeadline(time.Now().Add(hearLimit))
+	if _, err := one.conn.Write(append(mustJSON(m), '\n')); err != nil {
+		one.conn.Close()
+	}
 }
 
 // ended closes what a program has left open.
 func (p *programs) ended(one *program, k *kernel) {
 	one.conn.Close()
 	p.mu.Lock()
+	delete(p.live, one)
 	var left []string
 	for id, owner := range p.comms {
 		if owner == one {

@@ -121,9 +121,13 @@ func (r *relay) backward(b *os.File) {
 	}
 }
 
-// finish waits, after the program's end, until GoNB has all that the program has displayed.
-func (r *relay) finish() {
+// finish waits, after the program's end, or when the program stays and its cell ends, until GoNB has all that the
+// program has displayed.
+func (r *relay) finish(stays bool) {
 	r.hold.Close()
+	if stays { // It keeps its end of the pipe open, and has waited until GoNB had all.
+		_ = r.in.SetReadDeadline(time.Now())
+	}
 	r.back.Close()
 	select {
 	case <-r.done:

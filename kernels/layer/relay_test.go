@@ -62,7 +62,7 @@ func TestRelay(t *testing.T) {
 		}
 	}
 	program()
-	r.finish()
+	r.finish(false)
 	if n := <-shown; n != 3 {
 		t.Errorf("%d of 3 pictures are shown", n)
 	}
@@ -76,7 +76,7 @@ func TestRelayOfNothing(t *testing.T) {
 	t.Setenv(protocol.GONB_PIPE_ENV, filepath.Join(t.TempDir(), "pipe"))
 	t.Setenv(protocol.GONB_PIPE_BACK_ENV, filepath.Join(t.TempDir(), "back"))
 	began := time.Now()
-	must.M1(startRelay()).finish()
+	must.M1(startRelay()).finish(false)
 	if d := time.Since(began); d > time.Second {
 		t.Errorf("it took %v", d)
 	}

@@ -89,9 +89,13 @@ const killAfter = 4 * time.Second
 func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	runtime.LockOSThread() // The child dies with the thread that started it.
 	var pipes *relay
+	stays := new(stay)
 	if kind == CellVerb {
 		var err error
 		if pipes, err = startRelay(); err != nil {
+			return "", err
+		}
+		if stays, err = newStay(); err != nil {
 			return "", err
 		}
 	}
@@ -105,13 +109,14 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	cmd.SysProcAttr = ownGroup()
 	if pipes != nil {
 		cmd.Env = pipes.env
-		defer pipes.finish()
+		defer func() { pipes.finish(stays.went) }()
 	}
+	stays.give(cmd)
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
 	go passSignals(cmd.Process.Pid, signals)
-	err := cmd.Wait()
+	err := stays.wait(cmd)
 	if err == nil {
 		return "", nil
 	}

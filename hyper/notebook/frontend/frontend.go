@@ -60,16 +60,19 @@ func Open() (*Conn, error) {
 }
 
 // Close waits until the kernel has passed everything on, and ends the connection.
-func (c *Conn) Close() error {
-	err := c.Send(Message{Type: Sync})
-	if err == nil {
-		select {
-		case <-c.synced:
-		case <-c.gone:
-			err = io.ErrUnexpectedEOF
-		}
+func (c *Conn) Close() error { return errors.Join(c.settle(), c.conn.Close()) }
+
+// settle waits until the kernel has passed everything on.
+func (c *Conn) settle() error {
+	if err := c.Send(Message{Type: Sync}); err != nil {
+		return err
 	}
-	return errors.Join(err, c.conn.Close())
+	select {
+	case <-c.synced:
+		return nil
+	case <-c.gone:
+		return io.ErrUnexpectedEOF
+	}
 }
 
 // Gone is closed when the kernel has ended the connection.

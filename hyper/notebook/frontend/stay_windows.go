@@ -1,0 +1,5 @@
+package frontend
+
+import "errors"
+
+func outlive() error { return errors.ErrUnsupported }
