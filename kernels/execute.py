@@ -19,6 +19,16 @@ KEPT_OF_A_NOTEBOOK = {"kernelspec", "title", "authors"}
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def static(output):
+    """Leave out a widget, whose program has ended, where something else stands for it."""
+    if output.output_type == "display_data" and len(output.data) > 1:
+        output.data.pop(WIDGET, None)
+    return output
+
+
 def shows(output):
     """Whether there is anything to see in an output; a display that a cell emptied at its end is nothing."""
     return output.output_type != "display_data" or any(output.data.values())
@@ -35,7 +45,7 @@ def normalise(notebook, kernel):
         for key in VOLATILE_IN_A_CELL & set(cell.metadata):
             del cell.metadata[key]
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if shows(o)]
+            cell.outputs = [static(o) for o in cell.outputs if shows(o)]
         if cell.cell_type == "code" and cell.get("execution_count") is not None:
             count += 1
             cell.execution_count = count

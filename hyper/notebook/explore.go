@@ -1,0 +1,344 @@
+package notebook
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/must"
+	gonum "gonum.org/v1/plot"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+)
+
+// Keys of Explore that are none of the settings.
+const (
+	keyPeriod = "period" // at which one looks
+	keySeed   = "seed"   // of the first run
+)
+
+// Explore shows what the agents of a Spec of the paper's experiments believe at its last period in its first run,
+// beside the truth, and the regret of all its runs, with a control for each key: whoever moves a slider sees the belief
+// anew. A key is one of the settings (`hyper list EXPERIMENT` has them), "period" at which one looks, or "seed". A key
+// with values, as in "particles=3,10,30", offers these; else a slider has a range about the setting's value.
+//
+// The cell ends when the first figure is there, while its program goes on, and answers the controls until the cell is
+// run again or the kernel ends; so nothing of the cell that stands after Explore is carried out. Without the project's
+// kernel there are no controls: Explore shows the figure and returns.
+func Explore(spec lab.Spec, keys ...string) {
+	e, err := newExplorer(spec, keys)
+	if err != nil {
+		panic(err)
+	}
+	c := kernel()
+	if c == nil {
+		gonbui.DisplayPNG(must.M1(e.picture(context.Background(), nil)))
+		arrived()
+		return
+	}
+	must.M(e.open(c))
+	if gonbui.IsNotebook {
+		arrived()
+	}
+	must.M(c.Stay())
+	<-c.Gone()
+}
+
+// The figures of Explore: size in centimetres, dots per inch, and how many functions a belief is drawn by.
+const (
+	exploreWidth, exploreHeight = 26, 9
+	exploreDPI                  = 80
+	exploreFunctions            = 500
+)
+
+// explorer computes figures, one after the other, for what its controls say.
+type explorer struct {
+	text   []byte // the Spec
+	keys   []string
+	knobs  []knob
+	looker lab.Looker
+
+	mu     sync.Mutex
+	set    map[string]string  // what the controls say, by key
+	cancel context.CancelFunc // ends what is computed for an earlier state of the controls
+	moved  chan struct{}
+	status *frontend.Widget
+	image  *frontend.Widget
+}
+
+// knob is a control for a key: its name, its fields, and how its value is read as a setting's text.
+type knob struct {
+	key, name string
+	fields    map[string]any
+	field     string // that tells the value
+	read      func(json.RawMessage) (string, error)
+}
+
+func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	e := &explorer{text: text, set: map[string]string{}, moved: make(chan struct{}, 1)}
+	if _, _, err := lab.ParseSpec(text, paper.Known); err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		name, values, some := strings.Cut(key, "=")
+		k, now, err := knobOf(spec, name)
+		if err == nil && some {
+			k, err = e.offer(name, strings.Split(values, ","), now)
+		}
+		if err == nil && slices.Contains(e.keys, name) {
+			err = fmt.Errorf("key %q is named twice", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		e.keys, e.knobs = append(e.keys, name), append(e.knobs, k)
+	}
+	return e, nil
+}
+
+// offer is the control of a key with values. One that is none of them would show what it does not say: the present
+// value is offered first where it is missing.
+func (e *explorer) offer(name string, values []string, now string) (knob, error) {
+	if !slices.Contains(values, now) {
+		values = append([]string{now}, values...)
+	}
+	for _, v := range values {
+		if _, err := e.specWith(map[string]string{name: v}); err != nil {
+			return knob{}, err
+		}
+	}
+	return choiceOf(name, "SelectionSlider", values, now), nil
+}
+
+// knobOf is the control of a key, and its present value, of the first entry that has it.
+func knobOf(spec lab.Spec, name string) (k knob, now string, err error) {
+	switch name {
+	case keyPeriod:
+		return slider(name, spec.Periods, 1, spec.Periods), strconv.Itoa(spec.Periods), nil
+	case keySeed:
+		return slider(name, int(spec.Seed), int(spec.Seed), int(spec.Seed)+99), strconv.FormatUint(spec.Seed, 10), nil
+	}
+	names := []string{keyPeriod, keySeed}
+	for _, entry := range spec.Entries {
+		for _, k := range lab.Keys(entry.Setting) {
+			if k.Name == name {
+				return knobFor(k), k.Default, nil
+			}
+			if !slices.Contains(names, k.Name) {
+				names = append(names, k.Name)
+			}
+		}
+	}
+	return k, "", fmt.Errorf("no agent here has a key %q%s; the keys are %s", name, nearest.Hint(name, names),
+		strings.Join(names, ", "))
+}
+
+func knobFor(k lab.Key) knob {
+	text := func(raw json.RawMessage) (s string, err error) { err = json.Unmarshal(raw, &s); return s, err }
+	plain := func(raw json.RawMessage) (string, error) { return string(raw), nil }
+	switch k.Kind {
+	case "int":
+		v, _ := strconv.Atoi(k.Default)
+		return slider(k.Name, v, min(v, 1), max(10, 4*v))
+	case "number":
+		v, _ := strconv.ParseFloat(k.Default, 64)
+		if !(v > 0) || math.IsInf(v, 0) {
+			return knob{k.Name, "FloatText", map[string]any{"value": v, "continuous_update": false}, "value", plain}
+		}
+		at := math.Log10(v)
+		return knob{k.Name, "FloatLogSlider", map[string]any{"value": v, "base": 10, "min": math.Floor(at) - 1,
+			"max": math.Ceil(at) + 1, "step": 0.05, "continuous_update": k.PerRun, "readout": true,
+			"readout_format": ".3g", "orientation": "horizontal"}, "value", plain}
+	case "yes or no":
+		return knob{k.Name, "Checkbox", map[string]any{"value": k.Default == "true", "indent": false}, "value", plain}
+	case "choice":
+		return choiceOf(k.Name, "Dropdown", k.Choices, k.Default)
+	}
+	return knob{k.Name, "Text", map[string]any{"value": k.Default, "continuous_update": false}, "value", text}
+}
+
+func slider(key string, value, from, to int) knob {
+	return knob{key, "IntSlider", map[string]any{"value": value, "min": from, "max": to, "step": 1, "readout": true,
+		"readout_format": "d", "continuous_update": false, "orientation": "horizontal"}, "value",
+		func(raw json.RawMessage) (string, error) { return string(raw), nil }}
+}
+
+// choiceOf is a control that offers values, and begins at the present one.
+func choiceOf(key, name string, values []string, now string) knob {
+	fields := map[string]any{"_options_labels": values, "index": max(slices.Index(values, now), 0)}
+	if name == "SelectionSlider" {
+		fields["continuous_update"], fields["orientation"], fields["readout"] = false, "horizontal", true
+	}
+	return knob{key, name, fields, "index", func(raw json.RawMessage) (string, error) {
+		var i int
+		if err := json.Unmarshal(raw, &i); err != nil || i < 0 || i >= len(values) {
+			return "", errors.Join(err, fmt.Errorf("there is no choice %s", raw))
+		}
+		return values[i], nil
+	}}
+}
+
+// open shows the controls and the first figure, and begins to listen.
+func (e *explorer) open(c *frontend.Conn) error {
+	png, err := e.picture(context.Background(), e.set)
+	if err != nil {
+		return err
+	}
+	var children []string
+	for _, k := range e.knobs {
+		k.fields["description"] = k.key
+		w, err := c.Widget(k.name, k.fields, func(field string, value json.RawMessage) {
+			if field == k.field {
+				e.move(k, value)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		children = append(children, w.Ref())
+	}
+	if e.status, err = c.Widget("HTML", map[string]any{"value": ""}, nil); err != nil {
+		return err
+	}
+	if e.image, err = c.Widget("HTML", map[string]any{"value": imageOf(png)}, nil); err != nil {
+		return err
+	}
+	box, err := c.Widget("VBox", map[string]any{"children": append(children, e.status.Ref(), e.image.Ref())}, nil)
+	if err != nil {
+		return err
+	}
+	go e.follow()
+	return box.Show(map[string]any{"image/png": png, "text/plain": "controls of " + strings.Join(e.keys, ", ")})
+}
+
+// move hears of a control.
+func (e *explorer) move(k knob, value json.RawMessage) {
+	text, err := k.read(value)
+	if err != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.set[k.key] = text
+	if e.cancel != nil {
+		e.cancel()
+	}
+	select {
+	case e.moved <- struct{}{}:
+	default:
+	}
+}
+
+// follow draws for the latest state of the controls, as long as the program lives.
+func (e *explorer) follow() {
+	for range e.moved {
+		ctx, cancel := context.WithCancel(context.Background())
+		e.mu.Lock()
+		set := map[string]string{}
+		for key, text := range e.set {
+			set[key] = text
+		}
+		e.cancel = cancel
+		e.mu.Unlock()
+		begin := time.Now()
+		_ = e.status.Set(map[string]any{"value": "computing"})
+		png, err := e.picture(ctx, set)
+		switch {
+		case ctx.Err() != nil: // There is a later one.
+		case err != nil:
+			text := strings.ReplaceAll(html.EscapeString(err.Error()), "\n", "<br>")
+			_ = e.status.Set(map[string]any{"value": `<span style="color:#b00020">` + text + `</span>`})
+		default:
+			_ = e.image.Set(map[string]any{"value": imageOf(png)})
+			_ = e.status.Set(map[string]any{"value": fmt.Sprintf("computed in %.2g s", time.Since(begin).Seconds())})
+		}
+		cancel()
+	}
+}
+
+func imageOf(png []byte) string {
+	return fmt.Sprintf(`<img src="data:image/png;base64,%s">`, base64.StdEncoding.EncodeToString(png))
+}
+
+// specWith is the Spec with settings that are given, and the period at which to look.
+func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
+	if spec, _, err = lab.ParseSpec(e.text, paper.Known); err != nil {
+		return spec, err
+	}
+	for key, text := range set {
+		if key == keyPeriod {
+			continue
+		}
+		if key == keySeed {
+			if spec.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+				return spec, fmt.Errorf("seed: %w", err)
+			}
+			continue
+		}
+		for _, entry := range spec.Entries {
+			if lab.HasKey(entry.Setting, key) {
+				if err := lab.Set(entry.Setting, key, text); err != nil {
+					return spec, err
+				}
+			}
+		}
+	}
+	return spec, spec.Validate()
+}
+
+// picture draws the belief and the regret for what the controls say.
+func (e *explorer) picture(ctx context.Context, set map[string]string) ([]byte, error) {
+	spec, err := e.specWith(set)
+	if err != nil {
+		return nil, err
+	}
+	period := spec.Periods
+	if text, ok := set[keyPeriod]; ok {
+		if period, err = strconv.Atoi(text); err != nil {
+			return nil, fmt.Errorf("period: %w", err)
+		}
+	}
+	rows, beliefs, err := e.looker.Look(ctx, spec, period, exploreFunctions)
+	if err != nil {
+		return nil, err
+	}
+	curves := lab.Curves(lab.Header{Spec: spec}, rows)
+	var agents []string
+	for _, entry := range spec.Entries {
+		agents = append(agents, entry.Agent)
+	}
+	labels := plot.Labels(curves)
+	var panels []*gonum.Plot
+	belief, err := plot.Beliefs(plot.Axes{Title: fmt.Sprintf("Belief after %d periods, seed %d", period, spec.Seed),
+		X: "action", Y: "mean reward"}, agents, labels, beliefs)
+	if err == nil {
+		panels = append(panels, belief)
+	}
+	title := fmt.Sprintf("Regret, median and quartiles of %d runs", spec.Runs)
+	if spec.Runs == 1 {
+		title = "Regret of this run"
+	}
+	regret, err := plot.Regret(curves, plot.Options{Title: title, Labels: labels, Quartiles: true})
+	if err != nil {
+		return nil, err
+	}
+	return plot.Panels(2, exploreWidth, exploreHeight, exploreDPI, append(panels, regret)...)
+}
