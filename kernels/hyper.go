@@ -32,10 +32,7 @@ func hyperCommand() *cobra.Command {
 
 // hyperProgram compiles the command. Go does nothing where it is compiled already.
 func hyperProgram(ctx context.Context) (string, error) {
-	_, repo, err := here()
-	if err != nil {
-		return "", err
-	}
+	repo := checkout(os.Getenv(checkoutVar)) // The notebook may lie elsewhere.
 	notebooks, err := notebookDir()
 	if err != nil {
 		return "", err

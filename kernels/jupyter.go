@@ -71,10 +71,12 @@ var labConfig = map[string]string{
 	// No question about news and no look for a newer version: both ask the network.
 	"page_config.json": `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
 `,
-	// The first completion waits for gopls to read the packages, some seconds: JupyterLab would give it one. And
-	// without the times of the last change the notebooks' names can be read.
+	// The first completion may wait for gopls to read the packages: JupyterLab would give it one second. Beside the names
+	// stands what inspection says: signatures and documentation. And without the times of the last change the notebooks'
+	// names can be read.
 	"default_setting_overrides.json": `{
-  "@jupyterlab/completer-extension:manager": {"providerTimeout": 30000},
+  "@jupyterlab/completer-extension:manager": {"providerTimeout": 30000, "showDocumentationPanel": true},
+  "@jupyterlab/lsp-extension:plugin": {"activate": "on"},
   "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": false}
 }
 `,

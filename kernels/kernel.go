@@ -61,6 +61,9 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	return supervise(ctx, child{argv: argv, env: mergeEnv(k.kernelEnv(g, tmp), keptEnv(dir)...), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
 }
 
+// checkoutVar tells what a cell starts where this project's files are.
+const checkoutVar = "HYPERMODELS_CHECKOUT"
+
 // startDirVar tells the folder that Jupyter started the kernel in: the notebook's.
 const startDirVar = "HYPERMODELS_NOTEBOOK_DIR"
 
@@ -101,6 +104,7 @@ func (k kit) kernelEnv(g goTool, tmp string) []string {
 	return mergeEnv(os.Environ(),
 		"PATH="+strings.Join(path, string(filepath.ListSeparator)),
 		"HYPERMODELS_GO="+g.path,
+		checkoutVar+"="+string(k.repo),
 		"GOFLAGS="+cellFlags(),
 		"GOWORK=", // GoNB's workspace, not one that the user may have set.
 		"GOMLX_NO_AUTO_INSTALL=1",

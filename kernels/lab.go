@@ -71,6 +71,13 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	config, err := k.configureLSP(runtime, notebooks)
+	if err != nil {
+		return err
+	}
+	if other := os.Getenv("JUPYTER_CONFIG_PATH"); other != "" {
+		config += string(filepath.ListSeparator) + other
+	}
 	argv := append(k.jupyterLab(),
 		"--KernelManager.transport=ipc",
 		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
@@ -82,7 +89,7 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--allow-root") // As in a container; Jupyter listens on localhost alone.
 	}
-	code, err := supervise(ctx, child{argv: append(argv, args...), env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime),
+	code, err := supervise(ctx, child{argv: append(argv, args...), env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),
 		dir: notebooks, remove: runtime, stdout: os.Stdout, stderr: os.Stderr})
 	if errors.Is(err, context.Canceled) {
 		say("JupyterLab has stopped")

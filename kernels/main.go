@@ -44,7 +44,7 @@ func command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
 	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand(), pythonCommand(),
-		newCommand(), installCommand(), uninstallCommand(), opensCommand(), keptCommand(), hyperCommand())
+		newCommand(), installCommand(), uninstallCommand(), opensCommand(), keptCommand(), hyperCommand(), lspCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root
 }

@@ -1,5 +1,6 @@
 // Package conformance tests the kernel as Jupyter meets it, by Python programs: jupyter_kernel_test's suite and more
-// (suite.py), and that nothing is left of a kernel however it ends (leftovers.py).
+// (suite.py), what VS Code's Jupyter extension and jupyter console send (clients.py), and that nothing is left of a
+// kernel however it ends (leftovers.py).
 package conformance
 
 import (
@@ -26,6 +27,8 @@ func python(t *testing.T, args ...string) string {
 }
 
 func TestSuite(t *testing.T) { t.Log(python(t, "suite.py")) }
+
+func TestClients(t *testing.T) { t.Log(python(t, "clients.py")) }
 
 // TestNothingIsLeft ends six kernels, each in another way; $HYPERMODELS_KILLS says how many (50 for a full test).
 func TestNothingIsLeft(t *testing.T) {

@@ -84,16 +84,6 @@ class Conformance(jupyter_kernel_test.KernelTests):
     supported_history_operations = ("tail", "range", "search")
     code_history_pattern = "*history?one*"
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        # Help comes from gopls, which loads packages first; GoNB gives it 20 seconds, the suite 15.
-        for _ in range(6):
-            cls.kc.inspect(cls.code_inspect_sample)
-            reply = cls.kc.get_shell_msg(timeout=60)
-            if "deadline exceeded" not in str(reply["content"]):
-                break
-
     def test_history(self):
         # The suite takes the cells for its test of history from those for execute_result.
         self.code_execute_result = [
@@ -293,6 +283,100 @@ class Beyond(unittest.TestCase):
         self.assertEqual([s for s in seen if s[0] != "stream"], [("comm_open", {"a": 1}), ("comm_msg", [1]), ("comm_close", {})])
         self.assertEqual([t for k, t in seen if k == "stream"], ['{"b":2}\n'] if ('stream', '{"b":2}\n') in seen else ['{"b": 2}\n'])
         self.assertEqual(self.reply(self.kc.comm_info())["comms"], {})
+
+    def test_help(self):
+        """Completion knows types and signatures, of what earlier cells declare as well; inspection is Markdown and text."""
+        def complete(code):
+            request = self.kc.complete(code)
+            content = self.reply(request)
+            types = {t["text"]: (t["type"], t["signature"]) for t in content["metadata"]["_jupyter_types_experimental"]}
+            return types, content["cursor_start"], content["cursor_end"]
+
+        def inspect(code):
+            return self.reply(self.kc.inspect(code))
+
+        self.assertEqual(complete("%%\nstrings.HasPref"), ({"HasPrefix": ("function", "func(s string, prefix string) bool")}, 11, 18))
+        self.assertEqual(complete("%%\nx := agent.Config{}\nx.Seed")[0]["Seed"], ("field", "uint64"))
+        self.run_cell("// helped is for help.\nfunc helped(é int) (s string) { return }\n\ntype helpedType struct{ Field float64 }")
+        self.assertEqual(complete("%%\nvar é helpedType\né.")[0], {"Field": ("field", "float64")})
+        self.assertEqual(complete("func helped(x bool) {}\n\n%%\nhelpe")[0]["helped"], ("function", "func(x bool)"))
+        for code in "%%\nhelped", "%%\nhelped(1, ":
+            data = inspect(code)["data"]
+            self.assertTrue(data["text/plain"].startswith("func helped(é int) (s string)\n\nhelped is for help."), data)
+            self.assertIn("```go\nfunc helped", data["text/markdown"])
+        beyond = self.reply(self.kc.inspect("%%\nfmt.Println(helped", cursor_pos=100))
+        self.assertTrue(beyond["data"]["text/plain"].startswith("func helped("), beyond)
+        self.assertFalse(inspect("!ls")["found"])
+        self.assertEqual(self.reply(self.kc.complete("%%bash\nfm"))["matches"], [])
+
+    def test_explore(self):
+        """A program with sliders stays when its cell has ended, draws anew when one is moved, and ends when its cell is run again."""
+        def execute(code):
+            content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": True}
+            message = self.kc.session.msg("execute_request", content, metadata={"cellId": "explored"})
+            self.kc.shell_channel.send(message)
+            return message["header"]["msg_id"]
+
+        def until(request, done):
+            while True:
+                message = self.kc.get_iopub_msg(timeout=60)
+                if message["parent_header"].get("msg_id") == request and (found := done(message["msg_type"], message["content"])):
+                    return found
+
+        models, shown = {}, []
+
+        def idle(kind, content):
+            if kind == "comm_open":
+                models[content["comm_id"]] = content["data"]["state"]
+            if kind == "display_data":
+                shown.append(content["data"])
+            self.assertNotEqual(kind, "error", content)
+            return kind == "status" and content["execution_state"] == "idle"
+
+        request = execute('%%\nspec := must.M1(paper.Gaussian.Spec([]string{"linear"}, []string{"arms=5"}, lab.Size{Periods: 20, Runs: 2}, 1))\n'
+                          'notebook.Explore(spec, "index-dim", "optimizer=sgd,adam", "period")\nfmt.Println("never")')
+        until(request, idle)
+        self.assertEqual(self.reply(request)["status"], "ok")
+        self.assertEqual(len(shown), 1)
+        self.assertIn("image/png", shown[0])
+        box = models[shown[0]["application/vnd.jupyter.widget-view+json"]["model_id"]]
+        children = [name.removeprefix("IPY_MODEL_") for name in box["children"]]
+        slider, choice, period, status, image = children
+        self.assertEqual([models[c]["_model_name"] for c in children],
+                         ["IntSliderModel", "SelectionSliderModel", "IntSliderModel", "HTMLModel", "HTMLModel"])
+        self.assertEqual((models[slider]["description"], models[slider]["value"], models[period]["max"]), ("index-dim", 10, 20))
+
+        def move(model, state):
+            """Move a control; return the next picture, or what the status says of an error."""
+            message = self.kc.session.msg("comm_msg", {"comm_id": model, "data": {"method": "update", "state": state, "buffer_paths": []}})
+            self.kc.shell_channel.send(message)
+            until(message["header"]["msg_id"], lambda kind, c: kind == "status" and c["execution_state"] == "idle")
+
+            def drawn(kind, content):
+                if kind != "comm_msg":
+                    return None
+                value = content["data"]["state"].get("value", "")
+                return value if content["comm_id"] == image or "color:" in value else None
+
+            return until(request, drawn)
+
+        first = models[image]["value"]
+        second = move(slider, {"value": 2})
+        self.assertIn("data:image/png", second)
+        self.assertNotEqual(first, second)
+        self.assertNotEqual(move(choice, {"index": 1}), second)
+        self.assertIn("index-dim must be", move(slider, {"value": 0}))
+        reply, outputs = self.run_cell('%%\nfmt.Println("beside")')  # The kernel is free.
+        self.assertEqual([c["text"] for k, c in outputs if k == "stream"], ["beside\n"])
+        self.assertNotEqual(move(slider, {"value": 10}), first)  # Adam is still chosen.
+        self.assertEqual(len(self.reply(self.kc.comm_info())["comms"]), len(models))
+        again = execute('%%\nfmt.Println("again")')
+        until(again, idle)
+        self.assertEqual(self.reply(again)["status"], "ok")
+        deadline = time.time() + 10
+        while self.reply(self.kc.comm_info())["comms"]:
+            self.assertLess(time.time(), deadline, "the program that stayed goes on")
+            time.sleep(0.05)
 
     def test_exit(self):
         self.fails("%%\nos.Exit(3)", "ExitError", "exit status 3")

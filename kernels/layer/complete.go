@@ -34,6 +34,9 @@ func complete(code string) completeness {
 	return c
 }
 
+// mainLine stands for the line that begins a cell's statements.
+const mainLine = "func main() {"
+
 // goText is a cell's Go code: declarations, and after the line %% or %main the statements of the main function. The
 // result tells whether there is such a line, and whether a special line goes on after the cell's end.
 func goText(code string) (text string, body, open bool) {
@@ -45,7 +48,7 @@ func goText(code string) (text string, body, open bool) {
 		}
 		lines[i] = ""
 		if word, _, _ := strings.Cut(line, " "); (word == "%%" || word == "%main") && !body {
-			lines[i], body = "func main() {", true
+			lines[i], body = mainLine, true
 		}
 		for strings.HasSuffix(line, `\`) {
 			if i++; i == len(lines) {

@@ -29,6 +29,7 @@ type engine struct {
 	ready                        chan struct{} // closed when outputs arrive
 	readyOnce                    sync.Once
 	count                        int // GoNB's number of the latest cell
+	gopls                        *gopls
 }
 
 // startLimit is how long GoNB may take to listen, and then to answer. Tests make it shorter.

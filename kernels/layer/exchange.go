@@ -18,6 +18,7 @@ type exchange struct {
 	code   string // as the client sent it
 	count  int    // its number for the client
 	silent bool   // nothing is published of it
+	mute   bool   // nobody answers questions
 	shift  int    // between the engine's numbers of cells and the kernel's
 
 	mu          sync.Mutex
@@ -65,17 +66,27 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.gopls = newGopls(e)
 	k.mu.Lock()
 	k.engine = e
 	k.mu.Unlock()
 	go e.listen(e.shell, k.fromShell)
 	go e.listen(e.iopub, func(m message) { k.fromIOPub(e, m) })
 	go e.listen(e.control, func(message) {}) // Replies to interrupts.
-	go e.listen(e.stdin, func(m message) { k.front.stdin.send(m) })
+	go e.listen(e.stdin, func(m message) { k.question(e, m) })
 	if err := e.awaitReady(); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// question passes on what the engine asks the user. Where the client takes no questions the answer is empty.
+func (k *kernel) question(e *engine, m message) {
+	if x := k.exchangeOf(m); x != nil && x.mute {
+		e.stdin.send(m.answer(k.session, "input_reply", map[string]string{"value": "", "status": "ok"}))
+		return
+	}
+	k.front.stdin.send(m)
 }
 
 // fromShell takes a reply of the engine. Replies to anything but the request that it works on are those to probes and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -43,40 +42,42 @@ const replyDelay = 2 * time.Second
 
 var errNoReply = errors.New("GoNB gave no answer")
 
-// ask forwards a request for help.
+// ask answers a request for help.
 func (k *kernel) ask(ctx context.Context, m message) {
-	content := map[string]any{"detail_level": 0} // What GoNB does not find in a request kills it.
-	err := m.read(&content)
-	code, hasCode := content["code"].(string)
-	at, hasCursor := content["cursor_pos"].(float64)
-	switch {
-	case err != nil || !hasCode || !hasCursor:
+	var in struct {
+		Code   *string `json:"code"`
+		Cursor *int    `json:"cursor_pos"`
+	}
+	if m.read(&in) != nil || in.Code == nil || in.Cursor == nil {
 		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
 		return
-	case strings.TrimSpace(code) == "": // GoNB may wait for help on nothing forever.
-		k.reply(k.front.shell, m, map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
-			"matches": []string{}, "cursor_start": at, "cursor_end": at})
-		return
 	}
-	extra := missingImport(code, int(at))
-	content["code"], content["cursor_pos"] = extra+code, int(at)+len(extra)
-	var reply message
 	e, err := k.ensureEngine(ctx)
-	if words, ok := commandLine(code, int(at)); ok && err == nil && m.head.Type == "complete_request" {
-		k.reply(k.front.shell, m, k.completeCommand(ctx, e, words, int(at)))
-		return
-	}
+	var answer map[string]any
 	if err == nil {
-		reply, err = k.converse(e, newExchange(m), m.with(content))
+		answer, err = k.help(ctx, e, m.head.Type, *in.Code, *in.Cursor)
 	}
+	if err != nil {
+		answer = failed(newFault("KernelError", err.Error()))
+	}
+	k.reply(k.front.shell, m, answer)
+}
+
+// help completes or inspects: Go by gopls, and a %hyper line by the command. About other lines there is nothing to say.
+func (k *kernel) help(ctx context.Context, e *engine, kind, code string, cursor int) (map[string]any, error) {
+	// JupyterLab asks about the place after what it suggests, and counts it twice.
+	cursor = max(0, min(cursor, len([]rune(code))))
+	words, ok := commandLine(code, cursor)
 	switch {
-	case errors.Is(err, errNoReply):
-		k.reply(k.front.shell, m, failed(newFault("KernelError", err.Error())))
-	case err != nil:
-		k.reply(k.front.shell, m, failed(engineDied(err)))
-	default:
-		k.front.shell.send(shiftCursor(reply, len(extra)))
+	case !isGo(code, cursor) && kind == "complete_request" && ok:
+		return k.completeCommand(ctx, e, words, cursor), nil
+	case !isGo(code, cursor):
+		return map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
+			"matches": []string{}, "cursor_start": cursor, "cursor_end": cursor}, nil
+	case kind == "inspect_request":
+		return e.gopls.inspect(ctx, code, cursor)
 	}
+	return e.gopls.complete(ctx, code, cursor)
 }
 
 // executeRequest is the content of an execute_request, with what the protocol says of missing fields.
@@ -123,6 +124,7 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	if in.Store || k.count == 0 {
 		k.history.add(k.count, in.Code)
 	}
+	k.programs.replaces(r.message)
 	f := k.evaluate(ctx, r.message, in)
 	if f == nil {
 		k.reply(k.front.shell, r.message, map[string]any{"status": "ok", "execution_count": k.count,
@@ -155,7 +157,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 		e.count++
 	}
 	x := newExchange(m)
-	x.code, x.count, x.shift, x.silent = in.Code, k.count, k.count-e.count, in.Silent
+	x.code, x.count, x.shift, x.silent, x.mute = in.Code, k.count, k.count-e.count, in.Silent, !in.Stdin
 	in.Code = rewrite(in.Code, k.config.Program)
 	_, err = k.converse(e, x, m.with(in))
 	switch {

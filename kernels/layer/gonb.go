@@ -20,6 +20,9 @@ func GoNBArguments(dir, log string) []string {
 // probe is a request that GoNB answers at once and without effect.
 const probe = "kernel_info_request"
 
+// gonbTarget is that of the comm which a page opens to GoNB.
+const gonbTarget = "gonb_comm"
+
 // annotated is what GoNB makes of a position: the cell's number, which a cell without one lacks, its line, 0 where GoNB
 // has added a line of its own, and the line of main.go.
 var annotated = regexp.MustCompile(` ?\x1b\[7m\[\[ Cell (?:\[(-?\d+)\] )?Line (\d+) \]\]\x1b\[0m (?:\S*/)?(main(?:_test)?\.go:\d+)`)

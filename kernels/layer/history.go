@@ -63,7 +63,7 @@ func (h *history) find(r historyRequest) [][]any {
 	var found []input
 	switch r.Access {
 	case "tail":
-		found = last(h.inputs, r.N)
+		found = last(h.numbered(), r.N)
 	case "range":
 		found = h.between(r)
 	case "search":
@@ -80,6 +80,15 @@ func (h *history) find(r historyRequest) [][]any {
 	return rows
 }
 
+// numbered are the inputs but for hidden code before the first cell, which is kept for messages about it.
+func (h *history) numbered() []input {
+	first := slices.IndexFunc(h.inputs, func(in input) bool { return in.count > 0 })
+	if first < 0 {
+		return nil
+	}
+	return h.inputs[first:]
+}
+
 // last are the last n inputs, or all.
 func last(list []input, n *int) []input {
 	if n == nil {
@@ -91,7 +100,7 @@ func last(list []input, n *int) []input {
 // between are the inputs from start up to, and without, stop. Sessions may also be counted from the present one, 0.
 func (h *history) between(r historyRequest) []input {
 	var found []input
-	for _, in := range h.inputs {
+	for _, in := range h.numbered() {
 		if (r.Session == 0 || r.Session == session) && in.count >= r.Start && (r.Stop == nil || in.count < *r.Stop) {
 			found = append(found, in)
 		}
@@ -107,7 +116,7 @@ func (h *history) matching(pattern string, unique bool) []input {
 	fits := glob(pattern)
 	seen := map[string]bool{}
 	var found []input
-	for _, in := range slices.Backward(h.inputs) {
+	for _, in := range slices.Backward(h.numbered()) {
 		if fits.MatchString(in.code) && !(unique && seen[in.code]) {
 			seen[in.code] = true
 			found = append(found, in)

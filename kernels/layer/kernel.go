@@ -81,13 +81,10 @@ func (k *kernel) running() *engine {
 func (k *kernel) enqueue(m message) {
 	switch m.head.Type {
 	case "comm_open", "comm_msg", "comm_close":
-		k.comms.note(m)
-		if k.programs.take(m) {
-			return
-		}
-		if e := k.running(); e != nil {
-			e.shell.send(m)
-		}
+		// A page keeps back what a user does next with a widget until it hears "idle".
+		k.publish(m, "status", state("busy"))
+		k.comm(m)
+		k.publish(m, "status", state("idle"))
 		return
 	}
 	k.mu.Lock()
@@ -97,10 +94,37 @@ func (k *kernel) enqueue(m message) {
 	k.queue <- r
 }
 
+// comm takes a client's message of a comm: to the program whose comm it is, or to GoNB. A comm of another kind that a
+// client opens is closed at once, or the client would wait: Jupyter's widgets open one to ask for their states.
+func (k *kernel) comm(m message) {
+	var body struct {
+		ID     string `json:"comm_id"`
+		Target string `json:"target_name"`
+	}
+	if m.read(&body) != nil {
+		return
+	}
+	if m.head.Type == "comm_open" && body.Target != gonbTarget {
+		k.publish(m, "comm_close", map[string]any{"comm_id": body.ID, "data": struct{}{}})
+		return
+	}
+	k.comms.note(m)
+	if one := k.programs.owner(m); one != nil {
+		one.take(m)
+	} else if e := k.running(); e != nil {
+		e.shell.send(m)
+	}
+}
+
 // handle carries out a request of the shell channel.
 func (k *kernel) handle(ctx context.Context, r request) {
 	k.publish(r.message, "status", state("busy"))
-	defer k.publish(r.message, "status", state("idle"))
+	defer func() {
+		k.publish(r.message, "status", state("idle"))
+		if r.head.Type == "shutdown_request" {
+			k.quit()
+		}
+	}()
 	switch r.head.Type {
 	case "execute_request":
 		k.execute(ctx, r)
@@ -113,14 +137,17 @@ func (k *kernel) handle(ctx context.Context, r request) {
 
 // control handles a message of the control channel, at once.
 func (k *kernel) control(ctx context.Context, m message) {
+	k.publish(m, "status", state("busy"))
 	switch m.head.Type {
 	case "interrupt_request":
 		k.interrupt(m)
 		k.reply(k.front.control, m, map[string]any{"status": "ok"})
-	case "shutdown_request":
-		k.shutdown(k.front.control, m)
 	default:
 		k.local(k.front.control, m)
+	}
+	k.publish(m, "status", state("idle"))
+	if m.head.Type == "shutdown_request" {
+		k.quit()
 	}
 }
 
@@ -164,7 +191,6 @@ func (k *kernel) shutdown(c *channel, m message) {
 	answer := map[string]any{"status": "ok", "restart": r.Restart}
 	k.reply(c, m, answer)
 	k.publish(m, "shutdown_reply", answer)
-	k.quit()
 }
 
 // interrupt ends the cell that runs.

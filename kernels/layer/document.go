@@ -1,0 +1,192 @@
+package layer
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+const ownModule = "github.com/hypermodels/hypermodels/hyper"
+
+// ownPackages are the packages below hyper that cells take without an import.
+var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "explore", "index", "lab", "learner",
+	"notebook", "paper", "plot", "rng", "train"}
+
+// qualified finds the names before dots.
+var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
+
+// document is a cell as a Go file, beside another one with what earlier cells declare: what gopls reads. Imports of the
+// cell that its author leaves to goimports are there where they are known.
+type document struct {
+	cell, earlier string
+	shift         int // lines before the cell
+}
+
+// documentOf makes the files of a cell, after the program of an earlier one, which may be "".
+func documentOf(code, program string) document {
+	text, body, _ := goText(code)
+	if body {
+		text += "\n}"
+	}
+	imports, earlier := declarations(program, declared(text))
+	d := withImports(text, imports)
+	d.earlier = earlier
+	return d
+}
+
+// withImports puts the imports that a cell needs before its text.
+func withImports(text string, earlier []string) document {
+	head := "package main\n"
+	for _, spec := range needed(text, earlier) {
+		head += "import " + spec + "\n"
+	}
+	return document{cell: head + text + "\n", shift: strings.Count(head, "\n")}
+}
+
+// declared are the names of a file's declarations; of a method it is the receiver's type and the name. The file may be
+// broken.
+func declared(text string) map[string]bool {
+	names := map[string]bool{"main": true}
+	const mode = parser.SkipObjectResolution | parser.AllErrors
+	file, _ := parser.ParseFile(token.NewFileSet(), "", "package main\n"+text, mode)
+	if file == nil {
+		return names
+	}
+	for _, d := range file.Decls {
+		for _, name := range namesOf(d) {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+func namesOf(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil || len(d.Recv.List) == 0 {
+			return []string{d.Name.Name}
+		}
+		of := d.Recv.List[0].Type
+		if star, ok := of.(*ast.StarExpr); ok {
+			of = star.X
+		}
+		return []string{fmt.Sprint(of, ".", d.Name.Name)}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name.Name)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					names = append(names, n.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// declarations are a program's imports, and the program without what is declared anew, and without main. A program
+// that is broken declares nothing.
+func declarations(program string, anew map[string]bool) (imports []string, text string) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", program, parser.SkipObjectResolution|parser.ParseComments)
+	if err != nil {
+		return nil, "package main\n"
+	}
+	out := []byte(program)
+	for _, d := range file.Decls {
+		if slices.ContainsFunc(namesOf(d), func(name string) bool { return anew[name] }) {
+			from, to := files.Position(d.Pos()).Offset, files.Position(d.End()).Offset
+			for i := from; i < to; i++ {
+				if out[i] != '\n' {
+					out[i] = ' '
+				}
+			}
+		}
+	}
+	return specsOf(file), string(out)
+}
+
+// specsOf are a file's imports.
+func specsOf(file *ast.File) (specs []string) {
+	for _, s := range file.Imports {
+		spec := s.Path.Value
+		if s.Name != nil {
+			spec = s.Name.Name + " " + spec
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// usual are packages that cells take without an import, beside those of this project.
+var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "errors", "fmt", "image", "io", "iter",
+	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort", "strconv",
+	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/gonbui",
+	"github.com/gomlx/gomlx/core/tensors"}
+
+// needed are the imports that a cell has not: of an earlier program, where the cell uses their names, and of packages
+// that are known by their names.
+func needed(text string, earlier []string) (specs []string) {
+	known := map[string]string{"hyper": `"` + ownModule + `"`}
+	for _, name := range ownPackages {
+		known[name] = `"` + ownModule + "/" + name + `"`
+	}
+	for _, p := range usual {
+		name := path.Base(p)
+		if name == "v2" {
+			name = path.Base(path.Dir(p))
+		}
+		known[name] = `"` + p + `"`
+	}
+	for _, spec := range earlier {
+		name, quoted, named := strings.Cut(spec, " ")
+		switch {
+		case !named:
+			known[path.Base(strings.Trim(spec, `"`))] = spec
+		case name == ".":
+			if !strings.Contains(text, quoted) {
+				specs = append(specs, spec)
+			}
+		default:
+			known[name] = spec
+		}
+	}
+	own := declared(text)
+	seen := map[string]bool{}
+	for _, m := range qualified.FindAllStringSubmatch(text, -1) {
+		spec := known[m[1]]
+		if spec == "" || seen[m[1]] || own[m[1]] || strings.Contains(text, spec[strings.Index(spec, `"`):]) {
+			continue
+		}
+		seen[m[1]] = true
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// place is where a cursor of the cell, which counts characters, is in the file: line and UTF-16 unit, from 0.
+func (d document) place(code string, cursor int) (line, unit int) {
+	runes := []rune(code)
+	before := string(runes[:max(0, min(cursor, len(runes)))])
+	start := strings.LastIndex(before, "\n") + 1
+	return strings.Count(before, "\n") + d.shift, len(utf16.Encode([]rune(before[start:])))
+}
+
+// isGo tells whether a cursor of a cell is in Go code: not on a special line, nor in a cell of another language.
+func isGo(code string, cursor int) bool {
+	if word, _ := magic(code); isOneOf(word, notGo) {
+		return false
+	}
+	text, _, _ := goText(code)
+	at, _ := document{}.place(code, cursor)
+	line := strings.Split(code, "\n")[at]
+	return strings.TrimSpace(text) != "" && (strings.Split(text, "\n")[at] == line)
+}

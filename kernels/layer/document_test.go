@@ -1,0 +1,126 @@
+package layer
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestOwnPackagesExist(t *testing.T) {
+	for _, name := range ownPackages {
+		if _, err := os.Stat(filepath.Join("..", "..", "hyper", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A cell's file begins with the imports that it needs and has not; its lines stay.
+func TestDocumentImports(t *testing.T) {
+	const program = "package main\n\nimport (\n\t\"encoding/hex\"\n\ttb \"bytes\"\n\t. \"math\"\n)\n\nfunc main() {}\n"
+	for _, c := range []struct{ code, program, want string }{
+		{"%%\nfmt.Println(hyper.", "", "fmt|github.com/hypermodels/hypermodels/hyper"},
+		{"%%\nx := rand.N(3)", "", "math/rand/v2"},
+		{"import \"fmt\"\n\n%%\nfmt.", "", ""},
+		{"%%\nx.hyper.", "", ""},
+		{"type fmt struct{}\n\n%%\nfmt.", "", ""},
+		{"%%\nhex.Dump(tb.", program, ". math|encoding/hex|tb bytes"},
+		{"import . \"math\"\n\n%%\nFloor(", program, ""},
+	} {
+		d := documentOf(c.code, c.program)
+		head := strings.Split(d.cell, "\n")[1:d.shift]
+		for i := range head {
+			head[i] = strings.ReplaceAll(strings.TrimPrefix(head[i], "import "), `"`, "")
+		}
+		if got := strings.Join(head, "|"); got != c.want {
+			t.Errorf("%q: imports %s, want %s", c.code, got, c.want)
+		}
+		if line := strings.Split(d.cell, "\n")[d.shift+strings.Count(c.code, "\n")]; line != c.code[strings.LastIndex(c.code, "\n")+1:] {
+			t.Errorf("%q: its last line is %q", c.code, line)
+		}
+	}
+}
+
+// What an earlier program declares stays beside the cell, but what the cell declares anew, and main.
+func TestDocumentDeclarations(t *testing.T) {
+	const program = `package main
+
+import "fmt"
+
+type T struct{}
+
+func (t *T) Old() {}
+func (t T) New() {}
+
+var a, b = 1, 2
+
+func f() string { return "é" }
+
+func main() {
+	fmt.Println(a)
+}
+`
+	d := documentOf("func (t *T) New() {}\n\nfunc f() int {\n\n%%\nx.", program)
+	for _, want := range []string{"type T struct", "Old()", "var a, b"} {
+		if !strings.Contains(d.earlier, want) {
+			t.Errorf("no %s in\n%s", want, d.earlier)
+		}
+	}
+	for _, not := range []string{"New()", "func f", "func main"} {
+		if strings.Contains(d.earlier, not) {
+			t.Errorf("%s in\n%s", not, d.earlier)
+		}
+	}
+	if strings.Count(d.earlier, "\n") != strings.Count(program, "\n") {
+		t.Error("lines have moved")
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), "", documentOf("%%\nf()", program).cell, 0); err != nil {
+		t.Error(err)
+	}
+	if d := documentOf("%%\nf()", "package main\n\nfunc broken( {"); d.earlier != "package main\n" {
+		t.Errorf("of a broken program: %q", d.earlier)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	const code = "%%\nx, é := \"𝛼\", f("
+	line, unit := document{shift: 2}.place(code, len([]rune(code)))
+	if line != 3 || unit != 16 {
+		t.Errorf("line %d, unit %d", line, unit)
+	}
+	if line, unit = (document{}).place(code, 1000); line != 1 || unit != 16 {
+		t.Errorf("beyond the end: line %d, unit %d", line, unit)
+	}
+}
+
+func TestIsGo(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		at   int
+		want bool
+	}{
+		{"%%\nf(", 5, true}, {"%%\nf(", 1, false}, {"!ls\nfunc f() {}", 2, false}, {"!ls \\\n-l\nfunc f() {}", 6, false},
+		{"!ls\nfunc f() {}", 9, true}, {"%%bash\nls", 8, false}, {"  ", 1, false}, {"", 0, false}, {"%%\n", 3, true},
+	} {
+		if isGo(c.code, c.at) != c.want {
+			t.Errorf("%q at %d", c.code, c.at)
+		}
+	}
+}
+
+func TestCallBefore(t *testing.T) {
+	for code, want := range map[string]int{"f(": 1, "f(g(1), ": 1, "f(g(": 3, "f": -1, "f() {": -1, "a(b[0], (1+2), ": 1} {
+		if got := callBefore(code, len(code)); got != want {
+			t.Errorf("%q: %d, want %d", code, got, want)
+		}
+	}
+}
+
+func TestTextOfMarkdown(t *testing.T) {
+	const markdown = "```go\nfunc f(a *T) int\n```\n\n---\n\nF is N\\_theta of [T].\n\n\n---\n\n[`f` on pkg.go.dev](https://pkg.go.dev/f)"
+	if got, want := textOf(markdown), "func f(a *T) int\n\nF is N_theta of [T]."; got != want {
+		t.Errorf("%q", got)
+	}
+}

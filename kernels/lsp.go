@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/kernels/layer"
+)
+
+const lspVerb = "lsp"
+
+// lspCommand is what jupyter-lsp starts, by what lab tells it.
+func lspCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    lspVerb + " CHECKOUT",
+		Short:  "Serve a page that edits notebooks by the Language Server Protocol (started by JupyterLab)",
+		Hidden: true,
+		Args:   bad(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.Chdir(args[0]); err != nil {
+				return badInput(err)
+			}
+			return serveLSP(cmd.Context())
+		},
+	}
+}
+
+// configureLSP writes settings that name the server to jupyter-lsp, and no other: it would look for those of all
+// languages. The result is a folder for JUPYTER_CONFIG_PATH.
+func (k kit) configureLSP(dir, notebooks string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"LanguageServerManager": map[string]any{"autodetect": false,
+		"language_servers": map[string]any{"gopls": map[string]any{
+			"version": 2, "argv": []string{self, lspVerb, k.repo.around(notebooks)}, "languages": []string{"go"},
+			"mime_types": []string{"text/x-go"}, "display_name": "gopls", "requires_documents_on_disk": false,
+		}}}})
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(dir, "config")
+	if err := os.MkdirAll(filepath.Join(folder, "jupyter_server_config.d"), 0o700); err != nil {
+		return "", err
+	}
+	return folder, os.WriteFile(filepath.Join(folder, "jupyter_server_config.d", "gopls.json"), text, 0o600)
+}
+
+// goLine is the version of Go that a module asks for.
+var goLine = regexp.MustCompile(`(?m)^go \S+$`)
+
+// serveLSP serves standard input and output, in a workspace beside the module around the working folder.
+func serveLSP(ctx context.Context) error {
+	k, g, err := installed(ctx)
+	if err != nil {
+		return err
+	}
+	m, _, err := here()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(m.dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "hyper-lsp-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	version := goLine.FindString(string(text))
+	work := fmt.Sprintf("%s\n\nuse (\n\t.\n\t%s\n)\n", version, m.dir)
+	err = errors.Join(os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module notebooks\n\n"+version+"\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "go.work"), []byte(work), 0o600))
+	if err != nil {
+		return err
+	}
+	gopls := exec.CommandContext(ctx, filepath.Join(k.tools, "gopls"))
+	gopls.Dir, gopls.Stderr = dir, os.Stderr
+	gopls.Env = mergeEnv(k.kernelEnv(g, dir), "TMPDIR="+os.TempDir())
+	in, err1 := gopls.StdinPipe()
+	out, err2 := gopls.StdoutPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if err := gopls.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		in.Close() // gopls ends.
+		_ = gopls.Wait()
+	}()
+	return layer.RunEditor(ctx, both{os.Stdin, os.Stdout}, both{out, in}, dir)
+}
+
+// both is a stream of a reader and a writer.
+type both struct {
+	io.Reader
+	io.WriteCloser
+}
