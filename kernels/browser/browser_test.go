@@ -6,12 +6,21 @@ package browser
 
 import (
 	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
@@ -40,6 +49,19 @@ func first(t *testing.T) string {
 	return filepath.Base(list[0])
 }
 
+// certificate writes one for 127.0.0.1, with its key, and returns the two files' paths.
+func certificate(t *testing.T) string {
+	t.Helper()
+	key := must.M1(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der := must.M1(x509.CreateCertificate(rand.Reader, about, about, key.Public(), key))
+	paths := []string{filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")}
+	for i, b := range []*pem.Block{{Type: "CERTIFICATE", Bytes: der}, {Type: "PRIVATE KEY", Bytes: must.M1(x509.MarshalPKCS8PrivateKey(key))}} {
+		must.M(os.WriteFile(paths[i], pem.EncodeToMemory(b), 0o600))
+	}
+	return strings.Join(paths, " ")
+}
+
 func TestLab(t *testing.T) {
 	if _, err := os.Stat("/proc/net/tcp"); err != nil {
 		t.Skip("processes and sockets are looked for in /proc")
@@ -48,6 +70,7 @@ func TestLab(t *testing.T) {
 	args = append(args, strings.Fields(cmp.Or(os.Getenv("HYPERMODELS_NOTEBOOKS"), first(t)))...)
 	program := testprogram.Build(t)
 	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), "HYPERMODELS_CERTIFICATE="+certificate(t))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	out, err := cmd.CombinedOutput()

@@ -22,7 +22,7 @@ class Session:
     def __init__(self, page, lab):
         self.page, self.lab, self.began, self.shots = page, lab, time.time(), 0
         self.strangers = set()
-        local = f"http://127.0.0.1:{lab.port}/", f"ws://127.0.0.1:{lab.port}/", "data:", "blob:"
+        local = f"{lab.url}/", f"{lab.url.replace('http', 'ws', 1)}/", "data:", "blob:"
         for event in "request", "websocket":
             page.on(event, lambda r: None if r.url.startswith(local) else self.strangers.add(r.url))
 
@@ -35,16 +35,16 @@ class Session:
         if SCREENSHOTS:
             self.shots += 1
             Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
-            name = "".join(c if c.isalnum() else "-" for c in what)[:60]
+            name = ("hub-" if self.lab.base else "") + "".join(c if c.isalnum() else "-" for c in what)[:60]
             self.page.screenshot(path=Path(SCREENSHOTS, f"{self.shots:02}-{name}.png"))
 
 
 def opened(s):
     """The token opens Lab, with no dialog."""
-    s.page.goto(f"http://127.0.0.1:{s.lab.port}/lab")
+    s.page.goto(f"{s.lab.url}/lab")
     s.page.locator("#password_input").wait_for()
     s.did("without the token: a log-in page")
-    s.page.goto(f"http://127.0.0.1:{s.lab.port}/lab?token={s.lab.token}")
+    s.page.goto(f"{s.lab.url}/lab?token={s.lab.token}")
     s.page.locator('.jp-LauncherCard[data-category="Notebook"]').first.wait_for()
     s.page.wait_for_timeout(2000)  # For dialogs and notifications that come late.
     s.did("Lab is open")
@@ -87,13 +87,20 @@ def first_cell(s, book):
 
 def completes(s, book):
     book.type("%%\nfmt.Println(hyper.")
+    began = time.time()
     s.page.keyboard.press("Tab")
     names = s.page.locator(".jp-Completer-item")
     names.first.wait_for(timeout=30000)
     text = s.page.locator(".jp-Completer").text_content()
-    s.did("completion of hyper.")
+    s.did(f"completion of hyper., after {time.time() - began:.2f} s")
     for name in "Ensemble", "Linear", "Model", "Version":
         assert name in text, f"no {name} in {text!r}"
+    s.page.keyboard.type("NumT")
+    panel = s.page.locator(".jp-Completer-docpanel")
+    expect(panel).to_contain_text("func hyper.NumTheta(b hyper.BaseModel) int")
+    s.did("completion with a signature")
+    for _ in "NumT":
+        s.page.keyboard.press("Backspace")
     s.page.keyboard.type("Vers")
     s.page.keyboard.press("Enter")
     s.page.keyboard.type(")")
@@ -109,6 +116,14 @@ def inspects(s, book):
     s.did("inspection of hyper.NumTheta")
     assert "func" in tip.inner_text() and "NumTheta" in tip.inner_text(), tip.inner_text()
     s.page.keyboard.press("Escape")
+
+
+def underlines(s, book):
+    """What is wrong shows before the cell runs; what the kernel mends does not."""
+    book.type('%%\nvar n int = "a"\nfmt.Println(n)')
+    wrong = book.cells.last.locator(".cm-lintRange-error")
+    expect(wrong).to_have_text(['"a"'], timeout=60000)
+    s.did("a fault is underlined while one types")
 
 
 def shows_progress(s, book):
@@ -139,13 +154,87 @@ def interrupts(s, book):
     s.did("and the next cell runs")
 
 
-def restarts(s, book):
-    book.run("func kept() string { return \"kept\" }\n\n%%\nfmt.Println(kept())")
+def fails(s, book):
+    out = book.run("func half(x int) int {\n\treturn x / (x - x)\n}\n\n%%\nfmt.Println(half(1))")
+    cell = book.cells.last.locator(".jp-InputPrompt").inner_text().strip("[]: ")
+    s.did("an error names the cell and the line")
+    assert f"cell [{cell}], line 2" in out and "divide by zero" in out, out
+
+
+HYPER = "%hyper run gaussian --agent linear --runs 50 --periods 100000 --workers 1 --out interrupted"
+
+
+def commands(s, book):
+    """%hyper: progress and a figure in place, until an interrupt, which saves."""
+    cell = book.begin(HYPER)
+    output, seen = cell.locator(".jp-OutputArea-output"), set()
+    expect(output.first).to_contain_text("run-periods, ", timeout=120000)
+    while len(seen) < 3:
+        seen |= {t for t in output.all_inner_texts() if "run-periods" in t}
+        s.page.wait_for_timeout(100)
+    expect(cell.locator(".jp-OutputArea-output img")).to_have_count(1)
+    s.did("%hyper run shows progress and a figure")
+    book.panel.locator('[data-jp-item-name="interrupt"]').click()
+    out = book.end(cell, 60)
+    s.did("%hyper run is interrupted")
+    assert "hyper resume" in out, out
+    out = book.run('%%\nh, rows := notebook.Results("interrupted")\nfmt.Println(h.Spec.Runs, len(rows) > 0)')
+    assert out.strip() == "50 true", out
+    s.did("its results are there for the next cell")
+
+
+KEEP = '%%\nx := must.M1(notebook.Keep("browser", func() (int, error) {\n\tfmt.Println("computed")\n\treturn 42, nil\n}))\nfmt.Println(x)'
+
+
+def keeps(s, book):
+    """A value outlives its cell, over three cells and a restart."""
+    for want in "computed\n42", "42", "42":
+        out = book.run(KEEP).strip()
+        assert out == want, out
+    s.did("Keep: computed once in three cells")
+    restart(s, book)
+    out = book.run(KEEP).strip()
+    assert out == "42", out
+    s.did("Keep: and not again after a restart")
+
+
+EXPLORE = """%%
+spec := must.M1(paper.Gaussian.Spec([]string{"exact", "linear"}, nil, lab.Size{Periods: 100, Runs: 10}, 1))
+notebook.Explore(spec, "index-dim", "period")"""
+
+
+def explores(s, book):
+    """Sliders over settings, which are there after their cell has ended."""
+    cell = book.begin(EXPLORE)
+    book.end(cell)
+    image = cell.locator(".widget-html-content img")
+    image.wait_for()
+    assert cell.locator(".widget-slider").count() == 2
+    s.page.wait_for_timeout(500)
+    s.did("Explore shows sliders and a belief")
+    for number in 0, 1:
+        before = image.get_attribute("src")
+        cell.locator(".noUi-handle").nth(number).focus()
+        for _ in range(3):
+            s.page.keyboard.press("ArrowLeft")
+        expect(image).not_to_have_attribute("src", before)
+        expect(cell.locator(".widget-html-content", has_text="computed in")).to_be_visible()
+        s.did(f"slider {number + 1} moves, and the belief is drawn anew")
+    out = book.run('%%\nfmt.Println("beside")')
+    assert out.strip() == "beside", out
+
+
+def restart(s, book):
     menu(s.page, "Kernel", "Restart Kernel…")
     s.shot("restart?")
     s.page.locator(".jp-Dialog .jp-mod-accept").click()
     s.page.locator(".jp-Dialog").wait_for(state="detached")
     book.idle(60)
+
+
+def restarts(s, book):
+    book.run("func kept() string { return \"kept\" }\n\n%%\nfmt.Println(kept())")
+    restart(s, book)
     out = book.run("%%\nfmt.Println(kept())")
     s.did("restarted: what was declared is gone")
     assert "kept" in out and "undefined" in out, out
@@ -155,32 +244,51 @@ def restarts(s, book):
 
 
 def main(browser, *notebooks):
-    with tempfile.TemporaryDirectory(prefix="hl-") as tmp, sync_playwright() as playwright:
-        with Lab(Path(tmp)) as lab:
-            lab.check_closed()
-            expect.set_options(timeout=30000)
-            window = playwright.chromium.launch(executable_path=browser, args=FLAGS)
-            session = Session(window.new_page(viewport={"width": 1400, "height": 1000}), lab)
-            print(f"the server answers after {lab.started:.1f} s")
+    expect.set_options(timeout=30000)
+    with sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=browser, args=FLAGS)
+        visit(window, {}, lambda s: go(s, notebooks))
+        if certificate := os.environ.get("HYPERMODELS_CERTIFICATE", "").split():
+            visit(window, {"base": "/user/someone", "certificate": certificate}, hub)
+        window.close()
+
+
+def visit(window, options, steps):
+    """Start Lab, take the steps, and stop it."""
+    with tempfile.TemporaryDirectory(prefix="hl-") as tmp:
+        with Lab(Path(tmp), **options) as lab:
+            page = window.new_page(viewport={"width": 1400, "height": 1000}, ignore_https_errors=True)
+            session = Session(page, lab)
+            print(f"the server answers after {lab.started:.1f} s at {lab.url}")
             try:
-                go(session, notebooks)
+                steps(session)
             except BaseException:
                 session.shot("failed")
                 print(lab.log.read_text())
                 raise
-            window.close()
+            page.close()
         lab.check_gone()
         print(f"{time.time() - session.began:6.1f} s  after Ctrl-C nothing is left")
 
 
+def hub(s):
+    """As behind JupyterHub: below a path, over HTTPS."""
+    opened(s)
+    book = Notebook.new(s.page, s.lab.notebooks)
+    book.idle(60)
+    explores(s, book)
+    assert not s.strangers, f"the page asked {s.strangers}"
+
+
 def go(s, notebooks):
+    s.lab.check_closed()
     opened(s)
     for name in notebooks:
         notebook_runs(s, name)
     book = Notebook.new(s.page, s.lab.notebooks)
     book.idle(60)
     s.did("a new notebook")
-    for step in first_cell, completes, inspects, shows_progress, interrupts, restarts:
+    for step in underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, keeps, explores, restarts:
         step(s, book)
     quiet(s)
     assert not s.strangers, f"the page asked {s.strangers}"

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -26,7 +27,13 @@ def free_port():
 class Lab:
     """The server, with all its files below one temporary folder."""
 
-    def __init__(self, tmp):
+    def __init__(self, tmp, base="", certificate=()):
+        """Below a base path, and over HTTPS by the files of a certificate and its key."""
+        self.base, self.scheme, self.options = base, "https" if certificate else "http", []
+        if base:
+            self.options.append(f"--ServerApp.base_url={base}/")
+        if certificate:
+            self.options += [f"--certfile={certificate[0]}", f"--keyfile={certificate[1]}"]
         self.notebooks, self.tmp, self.log = tmp / "notebooks", tmp / "tmp", tmp / "log"
         home = tmp / "home"
         for folder in (self.notebooks, self.tmp, home):
@@ -44,9 +51,9 @@ class Lab:
     def __enter__(self):
         began = time.time()
         self.server = subprocess.Popen(
-            ["go", "run", "./kernels", "lab", "--", "--no-browser", f"--port={self.port}", f"--ServerApp.root_dir={self.notebooks}"],
+            ["go", "run", "./kernels", "lab", "--", "--no-browser", f"--port={self.port}", f"--ServerApp.root_dir={self.notebooks}", *self.options],
             cwd=CHECKOUT, env=self.env, stdout=self.log.open("wb"), stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
-        while not (url := re.search(rf"http://127\.0\.0\.1:{self.port}/lab\?token=(\w+)", self.log.read_text())):
+        while not (url := re.search(rf"{self.url}/lab\?token=(\w+)", self.log.read_text())):
             assert self.server.poll() is None and time.time() < began + 120, f"no server:\n{self.log.read_text()}"
             time.sleep(0.05)
         self.token = url[1]
@@ -65,6 +72,10 @@ class Lab:
             for pid, _ in self.processes() if self.server.poll() is None else []:
                 os.kill(pid, signal.SIGKILL)
 
+    @property
+    def url(self):
+        return f"{self.scheme}://127.0.0.1:{self.port}{self.base}"
+
     def answers(self):
         try:
             return self.status("/lab", self.token)[0] == 200
@@ -78,11 +89,12 @@ class Lab:
             def redirect_request(self, *_):
                 return None
 
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        request = urllib.request.Request(self.url + path, headers=headers)
         if token:
             request.add_header("Authorization", f"token {token}")
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay).open(request, timeout=30) as answer:
+            trusting = urllib.request.HTTPSHandler(context=ssl._create_unverified_context())  # Of a certificate of our own.
+            with urllib.request.build_opener(urllib.request.ProxyHandler({}), trusting, Stay).open(request, timeout=30) as answer:
                 return answer.status, ""
         except urllib.error.HTTPError as err:
             return err.code, err.headers.get("Location", "")
