@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -79,6 +80,27 @@ func required(t *testing.T, path string) map[string]string {
 		versions[m[1]] = m[2]
 	}
 	return versions
+}
+
+// The image installs Jupyter from this program and what it imports, and from nothing else of the library.
+func TestImageHasWhatSetupImports(t *testing.T) {
+	repo := testCheckout(t)
+	cmd := exec.Command("go", "list", "-deps", "./kernels")
+	cmd.Dir = string(repo)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(repo.path("docker", "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		dir, own := strings.CutPrefix(name, modulePath+"/hyper/")
+		if dir = "hyper/" + dir; own && !strings.Contains(string(file), "\nCOPY "+dir+" "+dir+"\n") {
+			t.Errorf("docker/Dockerfile does not copy %s before setup", dir)
+		}
+	}
 }
 
 // The root module stays free of editor tools and linters, and gonb is the same version as kernel and as library.
