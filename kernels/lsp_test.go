@@ -66,7 +66,7 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		var last []string
-		for limit := time.After(time.Minute); len(last) == 0; {
+		for limit := time.After(5 * time.Minute); len(last) == 0; {
 			select {
 			case last = <-faults:
 			case <-limit:
