@@ -19,7 +19,11 @@ import (
 // The committed notebooks have no fault, and one that is put into them is found, and nothing else.
 func TestNotebooksHaveNoFaults(t *testing.T) {
 	repo := testCheckout(t)
-	cmd := exec.CommandContext(t.Context(), testprogram.Build(t), lspVerb, string(repo))
+	program := testprogram.Build(t)
+	if out, code := result(t, program, "setup"); code != 0 {
+		t.Fatalf("setup: exit status %d\n%s", code, out)
+	}
+	cmd := exec.CommandContext(t.Context(), program, lspVerb, string(repo))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
