@@ -109,5 +109,6 @@ func (k kit) kernelEnv(g goTool, tmp string) []string {
 		"GOWORK=", // GoNB's workspace, not one that the user may have set.
 		"GOMLX_NO_AUTO_INSTALL=1",
 		"TMPDIR="+tmp,
+		"GOTMPDIR="+tmp,
 	)
 }

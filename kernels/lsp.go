@@ -73,11 +73,15 @@ func serveLSP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "hyper-lsp-")
+	own, err := os.MkdirTemp("", "hyper-lsp-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(own)
+	dir, tmp := filepath.Join(own, "work"), filepath.Join(own, "tmp")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(tmp, 0o700)); err != nil {
+		return err
+	}
 	version := goLine.FindString(string(text))
 	work := fmt.Sprintf("%s\n\nuse (\n\t.\n\t%s\n)\n", version, m.dir)
 	err = errors.Join(os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module notebooks\n\n"+version+"\n"), 0o600),
@@ -87,7 +91,8 @@ func serveLSP(ctx context.Context) error {
 	}
 	gopls := exec.CommandContext(ctx, filepath.Join(k.tools, "gopls"))
 	gopls.Dir, gopls.Stderr = dir, os.Stderr
-	gopls.Env = mergeEnv(k.kernelEnv(g, dir), "TMPDIR="+os.TempDir())
+	// While one types, gopls stops "go list" again and again, and each that is stopped leaves a temporary folder.
+	gopls.Env = k.kernelEnv(g, tmp)
 	in, err1 := gopls.StdinPipe()
 	out, err2 := gopls.StdoutPipe()
 	if err := errors.Join(err1, err2); err != nil {

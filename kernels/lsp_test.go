@@ -24,7 +24,8 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 		t.Fatalf("setup: exit status %d\n%s", code, out)
 	}
 	cmd := exec.CommandContext(t.Context(), program, lspVerb, string(repo))
-	cmd.Stderr = os.Stderr
+	tmp := t.TempDir()
+	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +58,9 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 		page.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("left among temporary files: %v, %v", left, err)
 		}
 	}()
 	if err := page.Call(t.Context(), "initialize", struct{}{}, nil); err != nil {

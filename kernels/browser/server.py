@@ -46,7 +46,8 @@ class Lab:
         (self.notebooks / "results").symlink_to(CHECKOUT / "notebooks" / "results")
         self.port, self.mark = free_port(), f"{os.getpid()}-{time.time_ns()}"
         env = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "PYTHON", "IPYTHON", "HYPER_"))}
-        self.env = {**env, "HYPERMODELS_HOME": str(home), "TMPDIR": str(self.tmp), MARK: self.mark}
+        self.env = {**env, "HYPERMODELS_HOME": str(home), "TMPDIR": str(self.tmp), "GOTMPDIR": "",
+                    MARK: self.mark}
 
     def __enter__(self):
         began = time.time()

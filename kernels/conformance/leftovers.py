@@ -90,7 +90,8 @@ def live_and_die(way):
     """Start a kernel, have it work, end it; return what is left."""
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="hk-") as tmp:
-        km, kc = start_new_kernel(kernel_name=KERNEL, startup_timeout=120, env={**os.environ, MARK: mark, "TMPDIR": tmp})
+        env = {**os.environ, MARK: mark, "TMPDIR": tmp, "GOTMPDIR": ""}
+        km, kc = start_new_kernel(kernel_name=KERNEL, startup_timeout=120, env=env)
         kc.execute(CELL)
         while True:
             message = kc.get_iopub_msg(timeout=120)
