@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -127,7 +128,25 @@ func (k kit) installKernels(ctx context.Context, data string) error {
 			return errors.Join(fmt.Errorf("cannot install the kernel: %w", err), m.remove())
 		}
 	}
+	if err := k.installLabExtensions(&m); err != nil {
+		return errors.Join(fmt.Errorf("cannot install the kernel's extension of JupyterLab: %w", err), m.remove())
+	}
 	return m.write()
+}
+
+// installLabExtensions copies the files: other than a kernel's, a page gets them from below Jupyter's folders only.
+func (k kit) installLabExtensions(m *manifest) error {
+	files := os.DirFS(k.repo.path(labExtensions))
+	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		return m.add(filepath.Join("labextensions", filepath.FromSlash(name)), data)
+	})
 }
 
 func (k kit) installKernel(m *manifest, name string, g goTool) error {

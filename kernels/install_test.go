@@ -51,6 +51,9 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 	if _, err := os.Stat(s.Argv[1]); err != nil {
 		t.Error(err)
 	}
+	if _, err := os.Stat(filepath.Join(data, "labextensions", "hypermodels-links", "package.json")); err != nil {
+		t.Error(err)
+	}
 	cmd := command()
 	cmd.SetArgs([]string{"uninstall", "--prefix", prefix})
 	if err := cmd.ExecuteContext(t.Context()); err != nil {

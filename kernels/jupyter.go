@@ -11,6 +11,9 @@ import (
 // kernelName is the kernel's folder under kernels/, which is its name for Jupyter.
 const kernelName = "go-hypermodels"
 
+// labExtensions is the folder of the project's extensions of JupyterLab.
+const labExtensions = "kernels/labextensions"
+
 // launcherVar names this program to kernels/go-hypermodels/start.sh.
 const launcherVar = "HYPERMODELS_KERNELS"
 

@@ -82,6 +82,7 @@ func (k kit) lab(ctx context.Context, args []string) error {
 		"--KernelManager.transport=ipc",
 		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
 		"--KernelSpecManager.allowed_kernelspecs={'"+strings.Join(names, "','")+"'}",
+		"--LabApp.extra_labextensions_path="+k.repo.path(labExtensions),
 		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
 		"--KernelSpecManager.ensure_native_kernel=False",
 		"--MappingKernelManager.default_kernel_name="+kernelName,

@@ -155,10 +155,27 @@ def interrupts(s, book):
 
 
 def fails(s, book):
+    """An error names the cell and the line, and links to it: also where another cell declares what fails."""
     out = book.run("func half(x int) int {\n\treturn x / (x - x)\n}\n\n%%\nfmt.Println(half(1))")
-    cell = book.cells.last.locator(".jp-InputPrompt").inner_text().strip("[]: ")
+    at, number = book.cells.count() - 1, book.number()
+    cell = book.cells.nth(at)
     s.did("an error names the cell and the line")
-    assert f"cell [{cell}], line 2" in out and "divide by zero" in out, out
+    assert f"cell [{number}], line 2" in out and "divide by zero" in out, out
+    book.run("%%\nfmt.Println(half(2))")
+    link = book.cells.nth(at + 1).get_by_role("link", name=f"Cell In[{number}], line 2")
+    link.click()
+    expect(cell).to_have_class(re.compile("jp-mod-active"))
+    expect(cell.locator(".cm-editor.cm-focused")).to_have_count(1)
+    assert s.page.evaluate("getSelection().toString()").strip() == "return x / (x - x)"
+    s.did("an error links to the line")
+    book.run("%%\nlog.SetFlags(log.Lshortfile)\nfor i := range 5 {\n\tlog.Print(i)\n\ttime.Sleep(time.Second / 10)\n}")
+    links = book.cells.last.get_by_role("link", name=f"cell [{book.number()}], line 4", exact=True)
+    expect(links).to_have_count(5)
+    # The cell runs as another number: the link has no end, and says so.
+    cell.locator(".cm-content").press("Shift+Enter")
+    expect(cell.locator(".jp-InputPrompt")).not_to_have_text(f"[{number}]:")
+    link.click()
+    s.page.get_by_text(f"There is no cell [{number}]").wait_for()
 
 
 HYPER = "%hyper run gaussian --agent linear --runs 50 --periods 100000 --workers 1 --out interrupted"

@@ -104,6 +104,10 @@ class Notebook:
         cell = self.begin(text)
         return self.end(cell, seconds)
 
+    def number(self):
+        """The number of the last cell that ran."""
+        return int(self.cells.last.locator(".jp-InputPrompt").inner_text().strip("[]: "))
+
     def begin(self, text):
         """Run a new cell. JupyterLab may lose a key while it still sets a new notebook up: as a user would, try again."""
         cell = self.type(text)

@@ -157,7 +157,7 @@ class Beyond(unittest.TestCase):
                            "runtime error: index out of range [2] with length 0")
         cell = reply["execution_count"]
         trace = "\n".join(reply["traceback"])
-        self.assertIn(f"cell [{cell}], line 2:\n    return x[2]", trace)
+        self.assertIn(f"Cell In[{cell}], line 2\n    return x[2]\n", trace)
         # The function stays: a later cell fails in the earlier one.
         later = self.fails("%%\n\nthird(nil)", "panic", reply["evalue"])
         trace = "\n".join(later["traceback"])
@@ -167,7 +167,11 @@ class Beyond(unittest.TestCase):
     def test_compile_error(self):
         cell = self.run_cell("%%")[0]["execution_count"] + 1
         reply = self.fails("%%\nfmt.Println(1)\nnothingLikeIt()", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
-        self.assertIn("nothingLikeIt()", reply["traceback"][-1])
+        self.assertEqual(reply["traceback"][1:], [f"Cell In[{cell}], line 3", "    nothingLikeIt()"])
+
+        reply = self.fails("%%\nmath.Max(1)", "CompileError", f"cell [{cell + 1}], line 2: not enough arguments in call to math.Max")
+        self.assertEqual([line.strip() for line in reply["traceback"][1:]],
+                         [f"Cell In[{cell + 1}], line 2", "math.Max(1)", "have (number)", "want (float64, float64)"])
 
     def test_syntax_error(self):
         cell = self.run_cell("%%")[0]["execution_count"] + 1

@@ -33,17 +33,27 @@ type place struct{ cell, line int }
 
 func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
 
+// show is a place in a traceback, with its source below. VS Code makes a link of its line, which must look as IPython's
+// does and have nothing else.
+func (p place) show(source sources) string {
+	out := fmt.Sprintf("Cell In[%d], line %d", p.cell, p.line)
+	if text, ok := source(p.cell, p.line); ok {
+		out += "\n    " + strings.TrimSpace(text)
+	}
+	return out
+}
+
 // translate puts cells and lines for positions in main.go. The engine's number of a cell is lower than the kernel's by
 // shift.
 func translate(text string, shift int) string {
 	return annotated.ReplaceAllStringFunc(text, func(found string) string {
 		m := annotated.FindStringSubmatch(found)
-		cell, _ := strconv.Atoi(m[1])
-		line, _ := strconv.Atoi(m[2])
-		if line == 0 || cell <= 0 {
+		p := newPlace(m[1], m[2])
+		if p.line == 0 || p.cell <= 0 {
 			return m[3]
 		}
-		return place{cell + shift, line}.String()
+		p.cell += shift
+		return p.String()
 	})
 }
 
@@ -60,69 +70,62 @@ func panicFault(text string, source sources) *fault {
 	}
 	var trace []string
 	if stack != "" {
-		if m := translated.FindString(stack); m != "" {
-			trace = append(trace, at(m, source))
+		if m := translated.FindStringSubmatch(stack); m != nil {
+			trace = append(trace, newPlace(m[1], m[2]).show(source))
 		}
 		trace = append(trace, "", "goroutine "+stack)
 	}
 	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
 }
 
-// at shows a place with its source.
-func at(where string, source sources) string {
-	m := translated.FindStringSubmatch(where)
-	cell, _ := strconv.Atoi(m[1])
-	line, _ := strconv.Atoi(m[2])
-	if text, ok := source(cell, line); ok {
-		return fmt.Sprintf("%s:\n    %s", where, strings.TrimSpace(text))
-	}
-	return where
+// newPlace is a place by digits.
+func newPlace(cell, line string) (p place) {
+	p.cell, _ = strconv.Atoi(cell)
+	p.line, _ = strconv.Atoi(line)
+	return p
 }
 
 // engineFault makes a fault of GoNB's own: mostly, of what the compiler says.
 func engineFault(f fault, shift int, source sources) *fault {
-	var trace []string
-	first := ""
+	var first string
+	var shown, said []string // of each complaint
 	for i, line := range strings.Split(f.Value, "\n") {
 		m := complaint.FindStringSubmatch(line)
 		if m == nil {
+			if n := len(said); n > 0 && strings.HasPrefix(line, "\t") { // Such as what a call has, and what it wants.
+				said[n-1] += "\n" + line
+			}
 			continue
 		}
-		said := m[3]
+		title, at := m[3], ""
 		if i < len(f.Trace) {
-			said = locate(f.Trace[i], m[3], shift, source)
+			if found := inCell.FindStringSubmatch(f.Trace[i]); found != nil {
+				if p := newPlace(found[1], found[2]); p.cell > 0 && p.line > 0 {
+					p.cell += shift
+					title, at = fmt.Sprintf("%v: %s", p, m[3]), p.show(source)
+				}
+			}
 		}
 		if first == "" {
-			first, _, _ = strings.Cut(said, "\n")
+			first = title
 		}
-		trace = append(trace, said)
+		shown, said = append(shown, at), append(said, m[3])
 	}
 	switch {
-	case len(trace) > 1:
-		return newFault("CompileError", fmt.Sprintf("%s (and %d more)", first, len(trace)-1), trace...)
-	case len(trace) == 1:
-		return newFault("CompileError", first, strings.Split(trace[0], "\n")[1:]...)
+	case len(said) > 1:
+		for i := range said {
+			said[i] = strings.TrimSpace(shown[i] + "\n" + said[i])
+		}
+		return newFault("CompileError", fmt.Sprintf("%s (and %d more)", first, len(said)-1), said...)
+	case len(said) == 1:
+		_, more, _ := strings.Cut(said[0], "\n")
+		var trace []string
+		if text := strings.Trim(shown[0]+"\n"+more, "\n"); text != "" {
+			trace = strings.Split(text, "\n")
+		}
+		return newFault("CompileError", first, trace...)
 	}
 	return newFault("Error", strings.TrimSpace(f.Value))
-}
-
-// locate puts the cell's line before what the compiler says of it, and the line's text below.
-func locate(trace, said string, shift int, source sources) string {
-	m := inCell.FindStringSubmatch(trace)
-	if m == nil {
-		return said
-	}
-	cell, _ := strconv.Atoi(m[1])
-	line, _ := strconv.Atoi(m[2])
-	if cell <= 0 || line <= 0 {
-		return said
-	}
-	where := place{cell + shift, line}
-	out := fmt.Sprintf("%v: %s", where, said)
-	if text, ok := source(where.cell, where.line); ok {
-		out += "\n    " + strings.TrimSpace(text)
-	}
-	return out
 }
 
 // statusFault makes a fault of what a wrapper reports, of anything but a panic.

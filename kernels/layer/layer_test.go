@@ -193,7 +193,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%s: %s", got.Name, got.Value)
 	}
 	trace := strings.Join(got.Trace, "\n")
-	for _, want := range []string{"cell [7], line 3:\n    pull(7)", "main.main()\n\tcell [7], line 3 +0x1d"} {
+	for _, want := range []string{"Cell In[7], line 3\n    pull(7)\n", "main.main()\n\tcell [7], line 3 +0x1d"} {
 		if !strings.Contains(trace, want) {
 			t.Errorf("%q is not in the traceback\n%s", want, trace)
 		}
@@ -263,7 +263,7 @@ func TestCompileError(t *testing.T) {
 		Trace: []string{"# gonb_ab", "Cell[4]: Line 2\ncontext\nmessage", "Cell[4]: Line 3\ncontext\nmessage", ""}}, 1, source)
 	want := fault{"CompileError", "cell [5], line 2: declared and not used: x (and 1 more)", []string{
 		red + "CompileError" + plain + ": cell [5], line 2: declared and not used: x (and 1 more)",
-		"cell [5], line 2: declared and not used: x\n    x := 1", "cell [5], line 3: undefined: y\n    x := 1"}}
+		"Cell In[5], line 2\n    x := 1\ndeclared and not used: x", "Cell In[5], line 3\n    x := 1\nundefined: y"}}
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("got\n%q\nwant\n%q", *got, want)
 	}
