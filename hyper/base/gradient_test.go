@@ -24,7 +24,15 @@ func TestForward(t *testing.T) {
 		{Layers: []int{3, 5, 1}, Activation: ActivationIdentity},
 		{Layers: []int{2, 3, 2, 3, 1}},
 		{Layers: []int{2, 16, 18, 1}, Activation: ActivationTanh},
+		{Layers: []int{3, 4, 2}}, // LogOdds
 	} {
+		net := interface {
+			Apply(theta, x *Node) *Node
+			Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node)
+		}(b)
+		if b.NumOutputs() == 2 {
+			net = LogOdds{b}
+		}
 		size := 0
 		for _, n := range b.Groups() {
 			size += n
@@ -33,7 +41,10 @@ func TestForward(t *testing.T) {
 		var want, values []float64
 		for i := range runs * indices {
 			own, run := floats(theta[i*size:][:size]), i/indices
-			f := func(j int) float64 { return forward(b, own, floats(x[(run*data+j)*b.Layers[0]:][:b.Layers[0]]))[0] }
+			f := func(j int) float64 {
+				out := forward(b, own, floats(x[(run*data+j)*b.Layers[0]:][:b.Layers[0]]))
+				return out[len(out)-1] - float64(len(out)-1)*out[0] // the last, less the first of two
+			}
 			weighed := func() (sum float64) {
 				for j := range data {
 					sum += float64(df[i*data+j]) * f(j)
@@ -55,8 +66,8 @@ func TestForward(t *testing.T) {
 		t.Run(fmt.Sprint(b.Layers, b.Activation), func(t *testing.T) {
 			testbackend.Each(t, func(t *testing.T, name string) {
 				out := eval(t, name, func(in []*Node) []*Node {
-					f, backward := b.Forward(in[0], in[1])
-					apply := b.Apply(in[0], in[1])
+					f, backward := net.Forward(in[0], in[1])
+					apply := net.Apply(in[0], in[1])
 					return []*Node{f, apply, backward(in[2]), Gradient(ReduceAllSum(Mul(apply, in[2])), in[0])[0]}
 				}, tensors.FromFlatDataAndDimensions(theta, runs, indices, size), tensors.FromFlatDataAndDimensions(x, runs, data, b.Layers[0]),
 					tensors.FromFlatDataAndDimensions(df, runs, indices, data))

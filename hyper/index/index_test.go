@@ -33,7 +33,7 @@ func eval(t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, ar
 	return flat
 }
 
-var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 3}}
+var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 3}, Scaled{4, 0.5}}
 
 // The first two moments of an index are those that Moments says, with nothing across components but the product of
 // one-hot's means, none. Bounds are 5 standard errors of 40,000 draws; entries of these laws have E z^4 <= 3.

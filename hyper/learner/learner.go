@@ -5,9 +5,11 @@ package learner
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/support/exceptions"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -99,6 +101,14 @@ func (l Learner) ObserveWeighted(state train.State, n hyper.Numbers, s rng.Strea
 	return next
 }
 
+// Fill is [Learner.Observe] of all the data that a run will have at once: see [train.Trainer.Fill]. Steps must be free.
+func (l Learner) Fill(state train.State, s rng.Stream, x, y *Node) train.State {
+	if l.boundsStep() {
+		exceptions.Panicf("learner.Learner.Fill: the data bound the step; set FreeSteps")
+	}
+	return l.trainer().Fill(state, s, x, y)
+}
+
 // Fit makes a period's SGD steps on the first size data (int32 scalar, at least 1). data is |D| where these are a
 // sample of more, an int32 scalar; nil is size.
 func (l Learner) Fit(state train.State, n hyper.Numbers, s rng.Stream, size, data, actions *Node) train.State {
@@ -112,6 +122,12 @@ func (l Learner) Fit(state train.State, n hyper.Numbers, s rng.Stream, size, dat
 // of the responses: mean responses.
 func (l Learner) Predict(state train.State, s rng.Stream, functions int, x *Node) *Node {
 	return l.trainer().Responses(state, hyper.Sample(l.Belief, l.trainer().Params(state), s, functions, x))
+}
+
+// At returns the predictions at x by the functions that indices identify, [runs, indices, inputs], as the loss sees
+// them: before its link.
+func (l Learner) At(state train.State, z index.Set, x *Node) *Node {
+	return l.Belief.Predict(l.trainer().Params(state), z, x)
 }
 
 func (l Learner) trainer() train.Trainer { return train.Trainer{Belief: l.Belief, Config: l.Train} }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/support/exceptions"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper"
@@ -86,6 +87,25 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
 	}
 	t.route().observe(out, datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}, r)
+	return out
+}
+
+// Fill is [Trainer.Observe] of all the data that a run will have at once, as many as Config.Capacity: inputs x, int32
+// arms [runs, Capacity], or [runs, Capacity, Inputs] where Config.Inputs says so, and responses y [runs, Capacity]. The
+// state must have no data yet, and the training must replay data that it neither weighs nor standardises.
+func (t Trainer) Fill(state State, s rng.Stream, x, y *Node) State {
+	n := y.Shape().Dim(1)
+	if !t.Replays() || t.Weighted || t.Standardize || n != t.Capacity {
+		exceptions.Panicf("train.Trainer.Fill: of %d data; it needs a replay buffer of that Capacity, not %d, of data "+
+			"that are neither Weighted nor Standardized", n, t.Capacity)
+	}
+	out := maps.Clone(state)
+	out["replay.y"], out["replay.a"] = y, t.Belief.Index().Perturbation(s.Named("A"), n)
+	if t.Inputs > 0 {
+		out["replay.inputs"] = x
+	} else {
+		out["replay.x"] = x
+	}
 	return out
 }
 

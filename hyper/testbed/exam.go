@@ -1,0 +1,124 @@
+package testbed
+
+import (
+	"context"
+	"maps"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// Indices is K, how many functions of an agent predict each batch: the testbed's.
+const Indices = 1000
+
+// chunkName is which chunk of the indices a call evaluates, int32.
+const chunkName = "chunk"
+
+// stream is that of the test inputs and the indices of the problems' seeds.
+func (e *exam) stream(seeds *Node) rng.Stream { return problemStream(seeds).Named("tests").Step(e.Tau) }
+
+// buildDraw draws test inputs and classes, and the weights of the indices where these can be listed: how often each
+// comes among K that are drawn.
+func (e *exam) buildDraw(in named[*Node]) named[*Node] {
+	seeds := in[seedName]
+	s, g := e.stream(seeds), seeds.Graph()
+	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
+	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+	m := NewMixture(g, s.Runs(), e.Batches)
+	out.add("mixture.", map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight})
+	if _, ok := e.trial.finite(); ok {
+		drawn := s.Named("z").Intn(Const(g, int32(e.trial.columns())), Indices)
+		out["weights"] = ReduceSum(OneHot(drawn, e.trial.columns(), dtypes.Float32), 1)
+	}
+	return out
+}
+
+// drawn are the test inputs that buildDraw made.
+func drawn(in named[*Node]) Drawn {
+	return Drawn{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
+}
+
+func mixture(in named[*Node]) Mixture {
+	return Mixture{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
+}
+
+// buildAnswer adds what the functions of a chunk of indices say to the mixture.
+func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
+	z, weights := e.indices(in)
+	d := drawn(in)
+	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
+	m := mixture(in).Accumulate(d.LogLikelihood(f), weights)
+	return named[*Node]{"mixture.top": m.Top, "mixture.sum": m.Sum, "mixture.weight": m.Weight}
+}
+
+// indices are those of a chunk, with their weights, [runs, indices], or nil.
+func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
+	seeds, chunk := in[seedName], in[chunkName]
+	finite, ok := e.trial.finite()
+	if !ok {
+		return e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(chunk), e.chunk), nil
+	}
+	weights = in["weights"]
+	all := finite.All(seeds.Graph(), seeds.Shape().Dim(0))
+	if e.chunk == finite.Dim() {
+		return all, weights
+	}
+	part := func(x *Node) *Node { return columnsOf(x, chunk, e.chunk) }
+	return all.Part(part), part(weights)
+}
+
+// columnsOf returns the chunk-th n columns of x [runs, columns]: [runs, n].
+func columnsOf(x, chunk *Node, n int) *Node {
+	at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), n), 1), MulScalar(chunk, int32(n)))
+	return Squeeze(row.Take(InsertAxes(x, -1), at), 2)
+}
+
+// buildMark makes the divergence of each problem, with its standard error over the batches.
+func (e *exam) buildMark(in named[*Node]) named[*Node] {
+	mean, se := drawn(in).Divergence(mixture(in).Mean())
+	return named[*Node]{"mean": mean, "se": se}
+}
+
+// take tests what was learned of problems: their divergences from the truth, with standard errors.
+func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl, se []float32, err error) {
+	e.chunk = e.chunkOf(args[seedName].Shape().Dim(0))
+	of := named[*tensors.Tensor]{seedName: args[seedName], rhoName: args[rhoName], thetaName: state[thetaName]}
+	paper, err := e.draw.call(of)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { release(paper) }()
+	for chunk := range (e.trial.columns() + e.chunk - 1) / e.chunk {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		now := maps.Clone(paper)
+		maps.Copy(now, state)
+		delete(now, thetaName)
+		now[seedName], now[chunkName] = args[seedName], tensors.FromValue(int32(chunk))
+		next, err := e.answer.call(now)
+		if err != nil {
+			return nil, nil, err
+		}
+		for name, x := range next {
+			paper[name].MustFinalizeAll()
+			paper[name] = x
+		}
+	}
+	marks, err := e.mark.call(paper)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release(marks)
+	if kl, err = tensors.CopyFlatData[float32](marks["mean"]); err == nil {
+		se, err = tensors.CopyFlatData[float32](marks["se"])
+	}
+	return kl, se, err
+}

@@ -1,0 +1,90 @@
+package testbed
+
+import (
+	"maps"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute"
+)
+
+// program is a compiled function of named nodes to named nodes, so that what it makes can be handed on.
+type program struct {
+	exec *Exec
+	in   []string // names of the arguments, sorted
+	out  []string // names of the results, sorted; known once it is built
+}
+
+// named are nodes or tensors by name.
+type named[T any] map[string]T
+
+// newProgram compiles nothing yet: the first call does.
+func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*program, error) {
+	p := &program{}
+	exec, err := NewExec(b, func(args []*Node) []*Node {
+		in := named[*Node]{}
+		for i, name := range p.in {
+			in[name] = args[i]
+		}
+		out := build(in)
+		p.out = slices.Sorted(maps.Keys(out))
+		nodes := make([]*Node, len(p.out))
+		for i, name := range p.out {
+			nodes[i] = out[name]
+		}
+		return nodes
+	})
+	if err != nil {
+		return nil, err
+	}
+	exec.SetMaxCache(-1)
+	p.exec = exec
+	return p, nil
+}
+
+// call runs the program on tensors, which must have the same names each time. What it returns is the caller's.
+func (p *program) call(in named[*tensors.Tensor]) (named[*tensors.Tensor], error) {
+	p.in = slices.Sorted(maps.Keys(in))
+	args := make([]any, len(p.in))
+	for i, name := range p.in {
+		args[i] = in[name]
+	}
+	results, err := p.exec.Call(args...)
+	if err != nil {
+		return nil, err
+	}
+	out := named[*tensors.Tensor]{}
+	for i, name := range p.out {
+		out[name] = results[i]
+	}
+	return out, nil
+}
+
+// release frees tensors.
+func release(all ...named[*tensors.Tensor]) {
+	for _, some := range all {
+		for _, t := range some {
+			t.MustFinalizeAll()
+		}
+	}
+}
+
+// part is what has a prefix in its name, without it.
+func (n named[T]) part(prefix string) named[T] {
+	out := named[T]{}
+	for name, x := range n {
+		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
+			out[name[len(prefix):]] = x
+		}
+	}
+	return out
+}
+
+// add puts in what another has, with a prefix before its names.
+func (n named[T]) add(prefix string, more map[string]T) {
+	for name, x := range more {
+		n[prefix+name] = x
+	}
+}
