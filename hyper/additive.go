@@ -35,21 +35,30 @@ type Prior struct {
 	// sigma_p over standardised inputs, whatever its depth and width (its parameters are scaled by fan-in, see
 	// [base.MLP.Deviations]).
 	StdDev []float64
-
-	output int // D is multiplied by sigma_p from this parameter on
+	// InitB draws the columns of B as the parameters of networks, [runs, Width, N_theta], in the place of Rows: with
+	// one-hot indices each is the prior network of a particle, as InitTruncatedLayers draws it. A nil StdDev is then all
+	// ones.
+	InitB Initializer
+	// Output is the parameter from which on sigma_p multiplies D, where StdDev or InitB is given: 0 is all of D. From
+	// the first parameter of a network's output layer on ([base.MLP.Output]) sigma_p multiplies the prior's predictions.
+	Output int
 }
 
 // Init draws the entries of D B within the layout, [runs, N_theta, Width]. scale multiplies D, one number for each run
 // ([runs]), or is nil for 1. It knows no model: a nil StdDev is all ones here, and no Rows are RowsSphere.
 func (p Prior) Init(s rng.Stream, scale *Node) *Node {
-	rows, width := p.Layout.Rows(), p.Layout.Width
-	var b *Node
-	if p.Rows == RowsGaussian {
-		b = s.Normal(rows, width)
-	} else {
-		b = s.Sphere(rows, width)
+	return widened(p.drawB(s, p.Layout.Rows(), p.Layout.Width), p.StdDev, p.Output, scale, 1)
+}
+
+// drawB draws the entries of B, [runs, rows, width].
+func (p Prior) drawB(s rng.Stream, rows, width int) *Node {
+	switch {
+	case p.InitB != nil:
+		return Transpose(p.InitB(s, width, rows, width, rows), 1, 2)
+	case p.Rows == RowsGaussian:
+		return s.Normal(rows, width)
 	}
-	return widened(b, p.StdDev, p.output, scale, 1)
+	return s.Sphere(rows, width)
 }
 
 // Theta returns D B z, [runs, indices, N_theta]. No gradient flows into it.

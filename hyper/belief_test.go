@@ -30,6 +30,7 @@ func conforming() map[string]struct {
 	wide := base.MLP{Layers: []int{2, 5, 3, 1}} // 34 parameters
 	thirteen := PerParameter(13, 1)
 	out := map[string]row{
+		"MLP, matched networks": {Model{net, Ensemble{Particles: 4, Params: 13}, &Prior{Base: net, Layout: Dense(13, 4), InitB: InitTruncatedLayers(net, 0.7), Output: net.Output()}}, ""},
 		"MLP, no prior":         {Model{net, Ensemble{Particles: 4, Params: 13}, nil}, ""},
 		"prior in parameters":   {Model{net, Linear{Layout: thirteen, P: index.Gaussian{N: 13}}, &Prior{Layout: thirteen}}, ""},
 		"no prior, diagonal":    {Model{line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}}, nil}, ""},
@@ -53,6 +54,7 @@ func conforming() map[string]struct {
 		"MLP, per group":        "P+-A---G",
 		"MLP, ensemble":         "P+--R--G",
 		"MLP, network":          "P+-----G",
+		"MLP, matched networks": "P+--R--G",
 		"blocks of ensemble":    "P-L-R---",
 		"MLP, no prior":         "P---R--G",
 		"prior in parameters":   "P--A---G",

@@ -81,6 +81,29 @@ func InitLayers(net base.MLP) Initializer {
 	}
 }
 
+// InitTruncatedLayers draws the parameters of a network, in its order, as haiku does and with it the Neural Testbed
+// (Osband et al. 2022): weights from N(0, 1/fan-in) conditioned on two standard deviations, whose own is therefore 0.88
+// of 1/sqrt(fan-in), and zero biases; those of the first layer are from N(0, firstBias^2), as the testbed's functions
+// and prior networks have them with firstBias = 1/sqrt(inputs). The last axis must be the network's parameters.
+func InitTruncatedLayers(net base.MLP, firstBias float64) Initializer {
+	return func(s rng.Stream, _, _ int, dims ...int) *Node {
+		var sd []float64
+		for i := range len(net.Layers) - 1 {
+			in, out := net.Layers[i], net.Layers[i+1]
+			sd = append(sd, slices.Repeat([]float64{1 / math.Sqrt(float64(in))}, in*out)...)
+			sd = append(sd, make([]float64, out)...)
+		}
+		theta := widened(InitTruncatedNormal(1)(s, 0, 0, dims...), sd, 0, nil, len(dims))
+		if firstBias == 0 {
+			return theta
+		}
+		lead, at, width := dims[:len(dims)-1], net.Layers[0]*net.Layers[1], net.Layers[1]
+		part := func(from, to int) *Node { return SliceAxis(theta, theta.Rank()-1, AxisRange(from, to)) }
+		biases := MulScalar(s.Named("bias").Normal(append(slices.Clone(lead), width)...), firstBias)
+		return Concatenate([]*Node{part(0, at), biases, part(at+width, len(sd))}, -1)
+	}
+}
+
 func zeros(s rng.Stream, dims []int) *Node {
 	return BroadcastToDims(Const(s.Graph(), float32(0)), append([]int{s.Runs()}, dims...)...)
 }

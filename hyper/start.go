@@ -40,10 +40,10 @@ func (m Model) initNu(s rng.Stream, scale *Node) []*Node {
 
 // UnitVariance is the sigma_p^2 under which predictions of a default prior have variance 1 over standardised inputs:
 // 1/Features for a linear base model, whose parameters all have variance sigma_p^2 as the loss has it, and else 1. It
-// is 1 also where the prior's StdDev is given.
+// is 1 also where the prior's StdDev or InitB is given.
 func (m Model) UnitVariance() float64 {
 	b, ok := m.Base.(interface{ UnitVariance() float64 })
-	if !ok || !m.linearInTheta() || m.Prior != nil && m.Prior.StdDev != nil {
+	if !ok || !m.linearInTheta() || m.Prior != nil && (m.Prior.StdDev != nil || m.Prior.InitB != nil) {
 		return 1
 	}
 	return b.UnitVariance()
@@ -61,8 +61,8 @@ func (m Model) prior() Prior {
 			p.Rows = RowsGaussian
 		}
 	}
-	if p.StdDev == nil {
-		p.StdDev, p.output = m.deviations(b, p.Layout)
+	if p.StdDev == nil && p.InitB == nil {
+		p.StdDev, p.Output = m.deviations(b, p.Layout)
 		p.normalise(m.Index())
 	}
 	return p

@@ -79,7 +79,21 @@ func (p Prior) Validate(b BaseModel, p_z index.Distribution) error {
 		errs = append(errs, fmt.Errorf("the layout needs an index of dimension %d, but the hypermodel's has %d",
 			p.Layout.IndexDim(), p_z.Dim()))
 	}
-	return faults.Prefix("prior: ", errors.Join(append(errs, faults.Known("Rows", p.Rows), p.validateStdDev(n))...))
+	return faults.Prefix("prior: ", errors.Join(append(errs, faults.Known("Rows", p.Rows), p.validateStdDev(n),
+		p.validateDraw(n))...))
+}
+
+// validateDraw reports what B is not drawn with, and an Output that no parameter is.
+func (p Prior) validateDraw(n int) error {
+	switch {
+	case p.InitB != nil && p.Rows != 0:
+		return errors.New("InitB and Rows both say how B is drawn; give one of them")
+	case p.Output != 0 && p.InitB == nil && p.StdDev == nil:
+		return errors.New("Output is for a StdDev or an InitB that is given; without these it is the base model's")
+	case p.Output < 0 || p.Output >= n:
+		return fmt.Errorf("Output must be one of the %d parameters, got %d", n, p.Output)
+	}
+	return nil
 }
 
 func (p Prior) validateStdDev(n int) error {

@@ -157,11 +157,11 @@ var wrongConfigs = []wrong{
 	{"huge train", ofTrain(func(c *train.Config) { c.Steps, c.Batch, c.Indices = huge, huge, huge }), "Learner.Train.Steps x Batch would be [1099511627776 1099511627776] numbers; at most 2147483647 are possible\n" +
 		"Learner.Train.Steps x Indices x the length of an index would be [1099511627776 1099511627776 4] numbers; at most 2147483647 are possible\nLearner.Train.Indices x parameters would be [1099511627776 13] numbers; at most 2147483647 are possible"},
 	{"names", ofTrain(func(c *train.Config) {
-		c.Optimizer, c.Integrate, c.IndexSet, c.Regularize = train.Adam{Beta1: 2}, 99, -1, 3
+		c.Optimizer, c.Integrate, c.IndexSet, c.Regularize = train.Adam{Beta1: 2}, 99, -1, 4
 	}), `Learner.Train.Optimizer: Beta1 must be in [0, 1), got 2` + "\n" +
 		`Learner.Train.Integrate: unknown 99; choose sampled, analytic, full-data or exact` + "\n" +
 		`Learner.Train.IndexSet: unknown -1; choose iid, antithetic, frame or per-datum` + "\n" +
-		`Learner.Train.Regularize: unknown 3; choose anchor or kl`},
+		`Learner.Train.Regularize: unknown 4; choose anchor, kl or decay`},
 	{"odd frame", ofTrain(func(c *train.Config) { c.IndexSet, c.Indices = train.Frame, 15 }), "Learner.Train.IndexSet frame needs an even number of Indices, got 15"},
 	{"analytic network", ofTrain(func(c *train.Config) { c.Integrate = train.Analytic }), "Learner.Train.Integrate analytic needs a base model that is linear in its parameters; use sampled"},
 	{"kl", ofTrain(func(c *train.Config) { c.Regularize = train.KL }), "Learner.Train.Regularize kl needs a mean-field hypermodel; use anchor"},

@@ -70,6 +70,12 @@ func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r
 			grads[j] = Add(grads[j], g)
 		}
 		return grads
+	case w.Regularize == Decay:
+		grads := w.pullback(at.Nu, z, e)
+		for j, nu := range at.Nu {
+			grads[j] = Add(grads[j], Div(nu, perRun(r.PriorVar, nu)))
+		}
+		return grads
 	case w.Affine != nil && w.z.Moments().Mean == 0:
 		grads := w.pullback(at.Nu, z, e)
 		for j, scale := range []float64{1, w.z.Moments().Second} {

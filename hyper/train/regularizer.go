@@ -19,28 +19,38 @@ const (
 	// KL is that of Bayes by Backprop (appendix D): the divergence of a variational belief's distribution of theta from
 	// N(0, sigma_p^2 I), times the strength Rates.KL, which is 1 in the variational bound.
 	KL
+	// Decay is weight decay as the Neural Testbed has it (Osband et al. 2022), 1/(2 sigma_p^2) ||nu||^2 over all trained
+	// parameters, biases and every particle included. It pulls to zero, not to nu_0, so that training forgets the start;
+	// a prior's fixed networks are not in it. The testbed's scale * ||nu||^2 beside a mean loss over |D| data is sigma_p^2
+	// = sigma_w^2 / (2 |D| scale) here.
+	Decay
 )
 
-func (r Regularizer) String() string { return enum.Word(r, "anchor", "kl") }
+func (r Regularizer) String() string { return enum.Word(r, "anchor", "kl", "decay") }
 
 // regularizer is the part of the loss that does not see the data, [runs].
 func (p problem) regularizer(at hyper.Params, z index.Set, r Rates) *Node {
 	switch {
 	case p.Regularize == KL:
 		return p.divergence(at, r)
+	case p.Regularize == Decay:
+		return Div(distance(at.Nu, nil), MulScalar(r.PriorVar, 2))
 	case p.Parametric == nil:
-		return Div(distance(at), MulScalar(r.PriorVar, 2))
+		return Div(distance(at.Nu, at.Nu0), MulScalar(r.PriorVar, 2))
 	}
 	moved := Sub(p.Parametric.Trained(at.Nu, z), StopGradient(p.Parametric.Trained(at.Nu0, z)))
 	return Div(ReduceMean(ReduceSum(Square(moved), 2), 1), MulScalar(r.PriorVar, 2))
 }
 
-// distance is ||nu - nu0||^2, [runs].
-func distance(at hyper.Params) *Node {
+// distance is ||nu - from||^2, [runs]; from nil is 0.
+func distance(nu, from []*Node) *Node {
 	var sum *Node
-	for i, nu := range at.Nu {
-		runs := nu.Shape().Dim(0)
-		d := ReduceSum(Reshape(Square(Sub(nu, at.Nu0[i])), runs, nu.Shape().Size()/runs), 1)
+	for i, moved := range nu {
+		if from != nil {
+			moved = Sub(moved, from[i])
+		}
+		runs := moved.Shape().Dim(0)
+		d := ReduceSum(Reshape(Square(moved), runs, moved.Shape().Size()/runs), 1)
 		if sum == nil {
 			sum = d
 		} else {

@@ -136,7 +136,7 @@ func (p problem) bySums() error {
 }
 
 func (p problem) byFeatures() error {
-	if !p.sampled() || p.ownIndices() || p.Regularize == KL || !p.linearInTheta() {
+	if !p.sampled() || p.ownIndices() || !p.anchors() || !p.linearInTheta() {
 		return errOther
 	}
 	return nil
@@ -167,6 +167,9 @@ var errOther = errors.New("another way is meant")
 // ownIndices tells whether each datum of a step sees an index of its own.
 func (c Config) ownIndices() bool { return c.sampled() && c.IndexSet == PerDatum }
 
+// anchors tells whether the regularizer is Anchor, which the ways by sums and in closed form have alone.
+func (c Config) anchors() bool { return c.Regularize == 0 || c.Regularize == Anchor }
+
 // linearInTheta tells whether the predictions are phi(x)^T theta, prior included.
 func (p problem) linearInTheta() bool {
 	return p.Linear != nil && p.Parametric != nil && p.Additive == nil
@@ -181,7 +184,7 @@ func (p problem) plain() error {
 		return fmt.Errorf("Integrate %s has no Weights, which are other ones for each index; use sampled", p.Integrate)
 	case p.Weighted && p.Integrate != Exact:
 		return fmt.Errorf("Integrate %s has no weights of data; use sampled or exact", p.Integrate)
-	case p.Regularize == KL:
+	case !p.anchors():
 		return fmt.Errorf("Integrate %s goes with the regularizer anchor; use sampled", p.Integrate)
 	}
 	return nil

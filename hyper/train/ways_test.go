@@ -104,13 +104,16 @@ func TestWaysRefuse(t *testing.T) {
 		config Config
 		belief hyper.Belief
 	}{
-		"Weights bernoulli are made from a^T z":  {with(func(c *Config) { c.Weights = Bernoulli }), masks},
-		"Integrate exact needs a quadratic loss": {Config{Integrate: Exact, Loss: logCosh{}}, linearInArms()},
-		"Integrate full-data has no Weights":     {Config{Integrate: FullData, Steps: 1, Weights: Exponential}, linearInArms()},
-		"Integrate analytic has no Weights":      {with(func(c *Config) { c.Integrate, c.Weights = Analytic, Exponential }), linearInArms()},
-		"Integrate analytic needs":               {with(func(c *Config) { c.Integrate = Analytic }), outsider{}},
-		"Regularize kl needs a mean-field":       {with(func(c *Config) { c.Regularize = KL }), outsider{}},
-		"Weights: unknown -1":                    {with(func(c *Config) { c.Weights = -1 }), outsider{}},
+		"Weights bernoulli are made from a^T z":                {with(func(c *Config) { c.Weights = Bernoulli }), masks},
+		"Integrate exact needs a quadratic loss":               {Config{Integrate: Exact, Loss: logCosh{}}, linearInArms()},
+		"Integrate full-data has no Weights":                   {Config{Integrate: FullData, Steps: 1, Weights: Exponential}, linearInArms()},
+		"Integrate analytic has no Weights":                    {with(func(c *Config) { c.Integrate, c.Weights = Analytic, Exponential }), linearInArms()},
+		"Integrate analytic needs":                             {with(func(c *Config) { c.Integrate = Analytic }), outsider{}},
+		"Regularize kl needs a mean-field":                     {with(func(c *Config) { c.Regularize = KL }), outsider{}},
+		"Integrate exact goes with the regularizer anchor":     {Config{Integrate: Exact, Regularize: Decay}, linearInArms()},
+		"Integrate full-data goes with the regularizer anchor": {Config{Integrate: FullData, Steps: 1, Regularize: Decay}, linearInArms()},
+		"Integrate analytic goes with the regularizer anchor":  {with(func(c *Config) { c.Integrate, c.Regularize = Analytic, Decay }), linearInArms()},
+		"Weights: unknown -1":                                  {with(func(c *Config) { c.Weights = -1 }), outsider{}},
 	} {
 		if err := x.config.Validate(x.belief); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", x.config, err, want)
@@ -124,7 +127,7 @@ func TestWaysRefuse(t *testing.T) {
 func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	loss := q.objective(at, data, z, size, r)
 	mean, second := q.z.Moments().Mean, q.z.Moments().Second
-	if w.Name != "own gradient" || q.Affine == nil || mean != 0 || q.Regularize == KL {
+	if w.Name != "own gradient" || q.Affine == nil || mean != 0 || !q.anchors() {
 		return loss
 	}
 	loss = Sub(loss, q.regularizer(at, z, r))
@@ -224,6 +227,10 @@ func TestWaysAgree(t *testing.T) {
 	}
 	if kl := agree(t, Config{Regularize: KL}, 2*single); kl["own gradient"] == 0 || kl["features"]+kl["sums"] > 0 {
 		t.Errorf("with KL the ways are %v", kl)
+	}
+	decay := agree(t, Config{Regularize: Decay}, 2*single)
+	if decay["own gradient"] < 9 || decay["features"]+decay["sums"]+decay["closed form"]+decay["all sums"] > 0 {
+		t.Errorf("with Decay the ways are %v", decay)
 	}
 }
 
