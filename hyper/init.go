@@ -64,21 +64,34 @@ func InitScaled(scale float64, init Initializer) Initializer {
 // InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases.
 // The last axis must be the network's parameters.
 func InitLayers(net base.MLP) Initializer {
+	limits := ofWeights(net, func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) })
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
-		var limits []float32
-		for i := range len(net.Layers) - 1 {
-			in, out := net.Layers[i], net.Layers[i+1]
-			limit := float32(math.Sqrt(6 / float64(in+out)))
-			limits = append(limits, slices.Repeat([]float32{limit}, in*out)...)
-			limits = append(limits, make([]float32, out)...)
-		}
 		u := AddScalar(MulScalar(s.Uniform(dims...), 2), -1)
-		limit := Const(s.Graph(), limits)
-		for limit.Rank() < u.Rank() {
-			limit = InsertAxes(limit, 0)
-		}
-		return Mul(u, limit)
+		return Mul(u, ExpandLeftToRank(Const(s.Graph(), limits), u.Rank()))
 	}
+}
+
+// InitTruncatedLayers draws the parameters of a network, in its order: weights of N(0, 1/fanIn) conditioned on two
+// standard deviations, so that they have 0.88 of that one's, and zero biases. It is the default of Haiku's linear
+// layers, which the Neural Testbed's networks have. The last axis must be the network's parameters.
+func InitTruncatedLayers(net base.MLP) Initializer {
+	sd := ofWeights(net, func(in, _ int) float64 { return 1 / math.Sqrt(float64(in)) })
+	return func(s rng.Stream, _, _ int, dims ...int) *Node {
+		w := InitTruncatedNormal(1)(s, 0, 0, dims...)
+		return Mul(w, ExpandLeftToRank(Const(s.Graph(), sd), w.Rank()))
+	}
+}
+
+// ofWeights are scales of a network's parameters, in its order: that of the fans for the weights of a layer, and 0 for
+// biases.
+func ofWeights(net base.MLP, scale func(in, out int) float64) []float32 {
+	var scales []float32
+	for i := range len(net.Layers) - 1 {
+		in, out := net.Layers[i], net.Layers[i+1]
+		scales = append(scales, slices.Repeat([]float32{float32(scale(in, out))}, in*out)...)
+		scales = append(scales, make([]float32, out)...)
+	}
+	return scales
 }
 
 func zeros(s rng.Stream, dims []int) *Node {
