@@ -20,6 +20,9 @@ func (d Drawn) LogLikelihood(f *Node) *Node {
 	return Neg(ReduceSum(no, 3))
 }
 
+// Uniform returns the log-likelihoods of the agent that gives both classes one half, [runs, batches]: a baseline.
+func (d Drawn) Uniform() *Node { return MulScalar(ReduceSum(Add(d.Ones, d.Zeros), 2), -math.Ln2) }
+
 // Mixture is the running logarithm of the mean of likelihoods over the indices: of what an agent says that draws an
 // index and predicts all classes of a batch by its function. It is made of chunks of indices, whose predictions need
 // not be in memory together; how they are cut does not matter.

@@ -184,9 +184,11 @@ func TestUniformAgent(t *testing.T) {
 				s := rng.New(in[0])
 				theta := e.Init(s.Named("truth"))
 				d := tests.Draw(s.Named("tests"), e, theta, in[1])
-				mean, _ := d.Divergence(Squeeze(d.LogLikelihood(ZerosLike(InsertAxes(d.Truth, 1))), 1))
-				return []*Node{theta, mean}
+				mean, _ := d.Divergence(d.Uniform())
+				odds, _ := d.Divergence(Squeeze(d.LogLikelihood(ZerosLike(InsertAxes(d.Truth, 1))), 1))
+				return []*Node{theta, mean, odds}
 			}, seeds(problems), slices.Repeat([]float32{float32(rho)}, problems))
+			near(t, "odds of 1 for each class", out[2], out[1], single)
 			var excess []float64
 			for i, kl := range out[1] {
 				entropy := 0.0
