@@ -87,6 +87,7 @@ func ExampleInitializer() {
 		{"truncated normal", hyper.InitTruncatedNormal(0.05)},
 		{"Glorot uniform", hyper.InitGlorotUniform},
 		{"layers", hyper.InitLayers(net)},
+		{"truncated layers", hyper.InitTruncatedLayers(net, 0)},
 	} {
 		largest, err := CallOnce(b, func(seeds *Node) *Node {
 			w := init.Initializer(rng.New(seeds), 4, 13, 4, 13)
@@ -103,4 +104,5 @@ func ExampleInitializer() {
 	// truncated normal: at most 0.10 <nil>
 	// Glorot uniform: at most 0.59 <nil>
 	// layers: at most 1.02 <nil>
+	// truncated layers: at most 1.11 <nil>
 }

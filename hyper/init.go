@@ -64,20 +64,10 @@ func InitScaled(scale float64, init Initializer) Initializer {
 // InitLayers draws the parameters of a network, in its order: Glorot uniform weights, layer by layer, and zero biases.
 // The last axis must be the network's parameters.
 func InitLayers(net base.MLP) Initializer {
+	limits := ofWeights(net, func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) })
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
-		var limits []float32
-		for i := range len(net.Layers) - 1 {
-			in, out := net.Layers[i], net.Layers[i+1]
-			limit := float32(math.Sqrt(6 / float64(in+out)))
-			limits = append(limits, slices.Repeat([]float32{limit}, in*out)...)
-			limits = append(limits, make([]float32, out)...)
-		}
 		u := AddScalar(MulScalar(s.Uniform(dims...), 2), -1)
-		limit := Const(s.Graph(), limits)
-		for limit.Rank() < u.Rank() {
-			limit = InsertAxes(limit, 0)
-		}
-		return Mul(u, limit)
+		return Mul(u, ExpandLeftToRank(Const(s.Graph(), limits), u.Rank()))
 	}
 }
 
@@ -86,14 +76,10 @@ func InitLayers(net base.MLP) Initializer {
 // of 1/sqrt(fan-in), and zero biases; those of the first layer are from N(0, firstBias^2), as the testbed's functions
 // and prior networks have them with firstBias = 1/sqrt(inputs). The last axis must be the network's parameters.
 func InitTruncatedLayers(net base.MLP, firstBias float64) Initializer {
+	sd := ofWeights(net, func(in, _ int) float64 { return 1 / math.Sqrt(float64(in)) })
 	return func(s rng.Stream, _, _ int, dims ...int) *Node {
-		var sd []float64
-		for i := range len(net.Layers) - 1 {
-			in, out := net.Layers[i], net.Layers[i+1]
-			sd = append(sd, slices.Repeat([]float64{1 / math.Sqrt(float64(in))}, in*out)...)
-			sd = append(sd, make([]float64, out)...)
-		}
-		theta := widened(InitTruncatedNormal(1)(s, 0, 0, dims...), sd, 0, nil, len(dims))
+		theta := InitTruncatedNormal(1)(s, 0, 0, dims...)
+		theta = Mul(theta, ExpandLeftToRank(Const(s.Graph(), sd), theta.Rank()))
 		if firstBias == 0 {
 			return theta
 		}
@@ -102,6 +88,18 @@ func InitTruncatedLayers(net base.MLP, firstBias float64) Initializer {
 		biases := MulScalar(s.Named("bias").Normal(append(slices.Clone(lead), width)...), firstBias)
 		return Concatenate([]*Node{part(0, at), biases, part(at+width, len(sd))}, -1)
 	}
+}
+
+// ofWeights are scales of a network's parameters, in its order: that of the fans for the weights of a layer, and 0 for
+// biases.
+func ofWeights(net base.MLP, scale func(in, out int) float64) []float32 {
+	var scales []float32
+	for i := range len(net.Layers) - 1 {
+		in, out := net.Layers[i], net.Layers[i+1]
+		scales = append(scales, slices.Repeat([]float32{float32(scale(in, out))}, in*out)...)
+		scales = append(scales, make([]float32, out)...)
+	}
+	return scales
 }
 
 func zeros(s rng.Stream, dims []int) *Node {

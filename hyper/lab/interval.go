@@ -180,11 +180,11 @@ func share(k, n int) Estimate {
 	return Estimate{Value: Float(successes / all), Lower: Float(max(0, middle-half)), Upper: Float(min(1, middle+half))}
 }
 
-// ratioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose standard
+// RatioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose standard
 // error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened. A pair whose first regret is infinite
 // makes the ratio and its upper end infinite, one whose second alone is makes the ratio and its lower end zero. The
 // other end is that of the other pairs.
-func ratioOfMeans(a, b []float64) Estimate {
+func RatioOfMeans(a, b []float64) Estimate {
 	var soundA, soundB []float64
 	var up, down bool
 	for i := range a {
@@ -210,7 +210,7 @@ func ratioOfMeans(a, b []float64) Estimate {
 	return e
 }
 
-// soundRatio is ratioOfMeans of finite regrets.
+// soundRatio is RatioOfMeans of finite regrets.
 func soundRatio(a, b []float64) Estimate {
 	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
 	ratio := meanA / meanB

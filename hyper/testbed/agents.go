@@ -26,7 +26,7 @@ func trained(b hyper.Belief, step float64, indices int) learner.Learner {
 	return learner.Learner{
 		Belief: b, StepSize: step, FreeSteps: true, Perturbation: -1,
 		Train: train.Config{Steps: callSteps, Batch: 100, Indices: indices, Loss: train.LogisticLoss{},
-			Optimizer: train.Adam{}, Integrate: train.Sampled, Regularize: train.Anchor},
+			Optimizer: train.Adam{}, Integrate: train.Sampled, Regularize: train.Decay},
 	}
 }
 
@@ -53,7 +53,7 @@ func with(numbers func(p Problem) map[string]float64, name string, x func(p Prob
 // particles is an ensemble of networks that start at random.
 func particles(n int, net base.LogOdds) hyper.Model {
 	return hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: n, Params: hyper.NumTheta(net),
-		InitNu: hyper.InitTruncatedLayers(net.MLP)}}
+		InitNu: hyper.InitTruncatedLayers(net.MLP, 0)}}
 }
 
 // MLP is the testbed's single network, by which others are judged.
@@ -78,7 +78,7 @@ func BayesByBackprop() Agent {
 		Learner: func(inputs, _ int) learner.Learner {
 			net := network(inputs, hidden...)
 			l := trained(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: hyper.NumTheta(net),
-				InitM: hyper.InitTruncatedLayers(net.MLP)}}, 3e-3, 8)
+				InitM: hyper.InitTruncatedLayers(net.MLP, 0)}}, 3e-3, 8)
 			l.Train.Regularize, l.PriorVariance = train.KL, 1
 			return l
 		},
@@ -96,7 +96,7 @@ func Dropout() Agent {
 		Learner: func(inputs, _ int) learner.Learner {
 			net := base.MLP{Layers: []int{inputs, 100, 100, 1}}
 			return trained(hyper.Model{Base: net,
-				Hyper: hyper.Dropout{Net: net, Keep: 0.9, InitNu: hyper.InitTruncatedLayers(net)}}, 1e-3, 1)
+				Hyper: hyper.Dropout{Net: net, Keep: 0.9, InitNu: hyper.InitTruncatedLayers(net, 0)}}, 1e-3, 1)
 		},
 		Numbers: decay(1), Steps: steps(1000),
 	}

@@ -1,0 +1,229 @@
+package testbed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// given is an input of a graph that has drawn classes: the truth, ones and zeros.
+func given(in []*Node) Drawn { return Drawn{Truth: in[0], Ones: in[1], Zeros: in[2]} }
+
+// counts makes drawn classes with a truth, and log-odds of so many functions, at a scale.
+func counts(r *rand.Rand, runs, batches, distinct, tau, functions int, scale float64) (args []any, f []float64) {
+	n := runs * batches * distinct
+	truth, ones, zeros := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range truth {
+		truth[i] = float32(scale * r.NormFloat64())
+	}
+	for batch := range runs * batches {
+		for range tau {
+			i := batch*distinct + r.IntN(distinct)
+			if r.Float64() < sigmoid(float64(truth[i])) {
+				ones[i]++
+			} else {
+				zeros[i]++
+			}
+		}
+	}
+	values := make([]float32, runs*functions*batches*distinct)
+	for i := range values {
+		values[i] = float32(scale * r.NormFloat64())
+		f = append(f, float64(values[i]))
+	}
+	of := tensors.FromFlatDataAndDimensions[float32]
+	return []any{of(truth, runs, batches*distinct), of(ones, runs, batches, distinct), of(zeros, runs, batches, distinct),
+		of(values, runs, functions, batches*distinct)}, f
+}
+
+func flat(tensor any) []float64 {
+	var out []float64
+	for _, v := range tensors.MustCopyFlatData[float32](tensor.(*tensors.Tensor)) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+// byHand is the log-likelihood of each batch, index by index: sums of logarithms of probabilities in double precision.
+func byHand(args []any, f []float64, runs, batches, distinct, functions int) (ll [][][]float64) {
+	ones, zeros := flat(args[1]), flat(args[2])
+	logProbability := func(f float64) float64 { return -math.Log1p(math.Exp(-math.Abs(f))) - max(-f, 0) }
+	ll = make([][][]float64, runs)
+	for run := range runs {
+		ll[run] = make([][]float64, functions)
+		for k := range functions {
+			ll[run][k] = make([]float64, batches)
+			for i := range batches * distinct {
+				f := f[(run*functions+k)*batches*distinct+i]
+				at := run*batches*distinct + i
+				ll[run][k][i/distinct] += ones[at]*logProbability(f) + zeros[at]*logProbability(-f)
+			}
+		}
+	}
+	return ll
+}
+
+// logMean is the logarithm of a weighted mean of exponentials, batch by batch.
+func logMean(ll [][]float64, weights []float64) []float64 {
+	out := make([]float64, len(ll[0]))
+	for batch := range out {
+		top, sum, total := math.Inf(-1), 0.0, 0.0
+		for k := range ll {
+			if weights[k] > 0 {
+				top = max(top, ll[k][batch])
+			}
+		}
+		for k, w := range weights {
+			if w > 0 {
+				sum += w * math.Exp(ll[k][batch]-top)
+			}
+			total += w
+		}
+		out[batch] = top + math.Log(sum/total)
+	}
+	return out
+}
+
+// The log-likelihoods, their mixture and the divergence are those by hand, whatever the chunks of indices, for odds near
+// 1 and for odds whose products underflow; weights count indices again, and weights of zero leave out even what is not
+// a number.
+func TestDivergence(t *testing.T) {
+	const runs, batches, functions = 2, 6, 7
+	weights := [][]float32{{1, 0, 2, 3, 0, 1, 1}, {0, 0, 0, 0, 5, 0, 1}}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, distinct := range []int{2, 10} {
+			for _, scale := range []float64{0.5, 100} {
+				r := rand.New(rand.NewPCG(uint64(distinct), uint64(scale)))
+				args, f := counts(r, runs, batches, distinct, 10, functions, scale)
+				ll := byHand(args, f, runs, batches, distinct, functions)
+				out := eval(t, name, func(in []*Node) []*Node {
+					d, g := given(in), in[0].Graph()
+					all := d.LogLikelihood(in[3])
+					chunk := func(x *Node, from, to int) *Node { return Slice(x, AxisRange(), AxisRange(from, to)) }
+					once := NewMixture(g, runs, batches).Accumulate(all, nil).Mean()
+					chunks := NewMixture(g, runs, batches)
+					for _, cut := range [][2]int{{0, 1}, {1, 5}, {5, 7}} {
+						chunks = chunks.Accumulate(d.LogLikelihood(chunk(in[3], cut[0], cut[1])), chunk(in[4], cut[0], cut[1]))
+					}
+					mean, se := d.Divergence(once)
+					return []*Node{all, once, chunks.Mean(), mean, se}
+				}, append(args, weights)...)
+				what := fmt.Sprintf("%d inputs, odds of e^%v: ", distinct, scale)
+				for run := range runs {
+					at := func(x []float64) []float64 { return x[run*len(x)/runs:][:len(x)/runs] }
+					near(t, what+"log-likelihood", at(out[0]), slices.Concat(ll[run]...), single)
+					mean := logMean(ll[run], slices.Repeat([]float64{1}, functions))
+					near(t, what+"mixture", at(out[1]), mean, single)
+					var w []float64
+					for _, v := range weights[run] {
+						w = append(w, float64(v))
+					}
+					near(t, what+"weighted, in chunks", at(out[2]), logMean(ll[run], w), single)
+					d, se := divergence(args, mean, run, runs, batches, distinct)
+					near(t, what+"divergence and error", []float64{at(out[3])[0], at(out[4])[0]}, []float64{d, se}, single)
+				}
+			}
+		}
+	})
+}
+
+// divergence is Divergence of a run by hand.
+func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mean, se float64) {
+	truth := byHand(args, flat(args[0]), runs, batches, distinct, 1)[run][0]
+	n := float64(batches)
+	for i := range truth {
+		mean += (truth[i] - ll[i]) / n
+	}
+	for i := range truth {
+		se += math.Pow(truth[i]-ll[i]-mean, 2)
+	}
+	return mean, math.Sqrt(se / n / (n - 1))
+}
+
+// An agent that knows the truth, whatever index it draws, scores 0 exactly, with any weights and in chunks.
+func TestTruthScoresZero(t *testing.T) {
+	e := Environment{Inputs: 2}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, tests := range []Tests{{100, 1, 0}, {100, 10, 0}, {100, 10, 2}} {
+			out := eval(t, name, func(in []*Node) []*Node {
+				s := rng.New(in[0])
+				theta := e.Init(s.Named("truth"))
+				d := tests.Draw(s.Named("tests"), e, theta, in[1])
+				f := BroadcastToDims(InsertAxes(d.Truth, 1), 3, 13, tests.Batches*tests.Distinct())
+				m := NewMixture(in[0].Graph(), 3, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
+				mean, se := d.Divergence(m.Accumulate(d.LogLikelihood(f), s.Uniform(13)).Mean())
+				return []*Node{mean, se}
+			}, seeds(3), []float32{0.01, 0.1, 0.5})
+			for i, x := range slices.Concat(out...) {
+				if x != 0 {
+					t.Errorf("%+v: %d: %g, want 0", tests, i, x)
+				}
+			}
+		}
+	})
+}
+
+// The uniform agent's divergence from problems is tau ln 2 less the entropies of the truth's classes at the tau inputs:
+// here in the mean over problems, by a forward pass in double precision at inputs of its own.
+func TestUniformAgent(t *testing.T) {
+	const problems, batches = 100, 50
+	r := rand.New(rand.NewPCG(1, 2))
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, tests := range []Tests{{batches, 1, 0}, {batches, 10, 0}, {batches, 10, 2}} {
+			e, rho := Environment{Inputs: 2}, 0.1
+			out := eval(t, name, func(in []*Node) []*Node {
+				s := rng.New(in[0])
+				theta := e.Init(s.Named("truth"))
+				d := tests.Draw(s.Named("tests"), e, theta, in[1])
+				mean, _ := d.Divergence(d.Uniform())
+				odds, _ := d.Divergence(Squeeze(d.LogLikelihood(ZerosLike(InsertAxes(d.Truth, 1))), 1))
+				return []*Node{theta, mean, odds}
+			}, seeds(problems), slices.Repeat([]float32{float32(rho)}, problems))
+			near(t, "odds of 1 for each class", out[2], out[1], single)
+			var excess []float64
+			for i, kl := range out[1] {
+				entropy := 0.0
+				for range 150 {
+					f := forward(e, out[0][i*len(out[0])/problems:], []float64{r.NormFloat64(), r.NormFloat64()}, rho)
+					entropy += (math.Log1p(math.Exp(-math.Abs(f))) + math.Abs(f)*sigmoid(-math.Abs(f))) / 150
+				}
+				excess = append(excess, kl-float64(tests.Tau)*(math.Ln2-entropy))
+			}
+			within(t, fmt.Sprintf("%+v: divergence less the analytic one", tests), excess, 0)
+		}
+	})
+}
+
+// Two functions that are sure of opposite classes: each class alone is as good as a coin's, and ten classes at one input
+// cost only ln 2 of it, where a coin costs ten times that.
+func ExampleMixture() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := CallOnceN(b, func(in []*Node) (divergences []*Node) {
+		for _, ones := range in[2:] {
+			d := Drawn{Truth: in[1], Ones: ones, Zeros: ZerosLike(ones)}
+			m := NewMixture(ones.Graph(), 1, 1).Accumulate(d.LogLikelihood(in[0]), nil)
+			mean, _ := d.Divergence(m.Mean())
+			divergences = append(divergences, mean)
+		}
+		return divergences
+	}, [][][]float32{{{1000}, {-1000}}}, [][]float32{{1000}}, [][][]float32{{{1}}}, [][][]float32{{{10}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f %.4f\n", out[0].Value(), out[1].Value())
+	// Output: [0.6931] [0.6931]
+}

@@ -1,0 +1,74 @@
+package testbed
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Numbers and seeds are those of the published lists: of each tau, D, then T, then rho, then the seed; the seed counts
+// problems and is incremented before its use.
+func TestNumbering(t *testing.T) {
+	for _, c := range []struct {
+		sweep  Sweep
+		number int
+		want   Problem
+	}{
+		{Classification2D(), 0, Problem{0, 2, 1, 0.01, 1}},
+		{Classification2D(), 75, Problem{75, 2, 10, 0.1, 76}},      // of the tutorial: seed 76, T = 10, rho = 0.1
+		{Classification2D(), 209, Problem{209, 2, 1000, 0.5, 210}}, // the last of 7 * 3 * 10
+		{Classification(), 103, Problem{103, 10, 1000, 0.5, 104}},  // ((1*4 + 2)*3 + 2)*5 + 3: D = 10, T = 100 D
+		{Classification(), 179, Problem{179, 100, 1e5, 0.5, 180}},  // the last of 3 * 4 * 3 * 5
+		{Classification().Few(1), 3, Problem{15, 2, 20, 0.01, 16}}, // one for each of 36 settings
+		{Classification2D().Few(4), 5, Problem{11, 2, 1, 0.1, 12}}, // four of ten
+	} {
+		if got := c.sweep.Problems[c.number]; got != c.want {
+			t.Errorf("%s: problem at %d is %+v, want %+v", c.sweep.Name, c.number, got, c.want)
+		}
+		if err := c.sweep.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	lengths := fmt.Sprint(len(Classification2D().Problems), len(Classification().Problems),
+		len(Classification2D().Few(4).Problems), len(Classification().Few(1).Problems))
+	if lengths != "210 180 84 36" {
+		t.Errorf("lengths %s", lengths)
+	}
+	for name, sweep := range Known {
+		if sweep().Name != name {
+			t.Errorf("%s is listed as %s", sweep().Name, name)
+		}
+	}
+}
+
+// Each fault of a configuration is told in one clear line.
+func TestValidate(t *testing.T) {
+	double := Classification2D()
+	double.Problems = append(double.Problems, double.Problems[3])
+	for want, v := range map[string]interface{ Validate() error }{
+		"testbed.Problem: Inputs must be at least 1, got 0":       Problem{Data: 1, Temperature: 1},
+		"testbed.Problem: Data must be at least 1, got -1":        Problem{Inputs: 1, Data: -1, Temperature: 1},
+		"testbed.Problem: Number must be at least 0, got -1":      Problem{Number: -1, Inputs: 1, Data: 1, Temperature: 1},
+		"Temperature must be positive and finite, got NaN":        Problem{Inputs: 1, Data: 1, Temperature: math.NaN()},
+		"the data would be [2000000 2000] numbers":                Problem{Inputs: 2000, Data: 2e6, Temperature: 1},
+		"testbed.Environment: Inputs must be at least 1":          Environment{},
+		"testbed.Tests: Batches must be at least 1, got 0":        Tests{Tau: 1},
+		"testbed.Tests: Tau must be at least 1, got 0":            Tests{Batches: 1},
+		"testbed.Tests: Anchors must be at least 0, got -2":       Tests{Batches: 1, Tau: 1, Anchors: -2},
+		"testbed.Projection: Planes must be at most 20, or 0 for": Projection{Planes: 21},
+		"testbed.Sweep: the number of problems must be at least":  Sweep{Seeds: 1},
+		"testbed.Sweep: there are two problems of number 3":       double,
+		"problem 7: testbed.Problem: Temperature must be": Sweep{Seeds: 1,
+			Problems: []Problem{{Number: 7, Inputs: 1, Data: 1}}},
+	} {
+		if err := v.Validate(); err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%+v: error %v, want %q", v, err, want)
+		}
+	}
+	for _, v := range []interface{ Validate() error }{Environment{Inputs: 100}, Tests{1000, 10, 2}, Tests{1, 1, 0}} {
+		if err := v.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}

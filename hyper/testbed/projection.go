@@ -1,0 +1,92 @@
+package testbed
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Projection estimates what an agent says of so many classes, 100 say, that hardly one of K sampled functions has a
+// likelihood worth counting: the logarithm of the mean over functions, [Mixture], is then that of the luckiest one.
+//
+// It takes the K vectors of the probits of the probabilities of both classes at the tau inputs, clipped at +-5, sorts
+// them into cells by the signs of a few random affine functions, and lets the classes be independent within a cell: the
+// log-likelihood is the logarithm of the sum over cells of their shares of functions times the products of the mean
+// probabilities of the classes. It is RandomProjection of the Neural Testbed (likelihood/classification_projection.py),
+// whose tests allow it an error of 25% of the log-likelihood at tau = 10. It is biased: where functions that disagree
+// share a cell, it is lost that each of them agrees with itself.
+//
+// Unlike the testbed's, the affine functions are drawn anew for each batch.
+type Projection struct {
+	Planes int // affine functions: 2^Planes cells; 0 is 7
+}
+
+// Validate reports too many planes, or fewer than none.
+func (p Projection) Validate() error {
+	if p.Planes < 0 || p.Planes > 20 {
+		return fmt.Errorf("testbed.Projection: Planes must be at most 20, or 0 for 7, got %d", p.Planes)
+	}
+	return nil
+}
+
+const (
+	mostProbit       = 5
+	leastProbability = 2.866516e-7 // of a standard normal number to be below -5
+)
+
+// LogLikelihood returns the estimate for each batch, [runs, batches], by all the functions of an agent at once: their
+// log-odds f are [runs, indices, batches * distinct]. It has memory for indices * 2^Planes numbers for each batch: see
+// [Drawn.Slice].
+func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f *Node) *Node {
+	of := d.Ones.Shape().Dimensions
+	f = Transpose(Reshape(f, of[0], f.Shape().Dim(1), of[1], of[2]), 1, 2) // [runs, batches, indices, distinct]
+	cell := p.cells(s, d, f)
+	n := ReduceSum(cell, 2) // [runs, batches, cells]
+	logMean := func(f *Node) *Node {
+		sums := Einsum("rbkc,rbkd->rbcd", cell, clipped(Sigmoid(f)))
+		return Log(Div(sums, MaxScalar(InsertAxes(n, -1), 1))) // no number for an empty cell
+	}
+	ll := ReduceSum(Add(Mul(InsertAxes(d.Ones, 2), logMean(f)), Mul(InsertAxes(d.Zeros, 2), logMean(Neg(f)))), 3)
+	return cellMean(ll, n)
+}
+
+// cells returns the cell of each function as a one-hot vector, [runs, batches, indices, cells]. The probits of the
+// classes are q and -q: of n classes at one input 2n independent standard normal coefficients of q make one of variance
+// 2n.
+func (p Projection) cells(s rng.Stream, d Drawn, f *Node) *Node {
+	planes := cmp.Or(p.Planes, 7)
+	batches, distinct := d.Ones.Shape().Dim(1), d.Ones.Shape().Dim(2)
+	sd := Sqrt(MulScalar(Add(d.Ones, d.Zeros), 2))
+	normals := Mul(s.Named("normals").Normal(batches, planes, distinct), InsertAxes(sd, 2))
+	side := Add(Einsum("rbkd,rbpd->rbkp", probit(f), normals), InsertAxes(s.Named("offsets").Normal(batches, planes), 2))
+	number := Const(f.Graph(), int32(0))
+	for i := range planes {
+		bit := GreaterThan(Slice(side, AxisRange(), AxisRange(), AxisRange(), AxisElem(i)), ScalarZero(f.Graph(), side.DType()))
+		number = Add(number, MulScalar(ConvertDType(Squeeze(bit, 3), dtypes.Int32), int32(1)<<i))
+	}
+	return OneHot(number, 1<<planes, dtypes.Float32)
+}
+
+// probit is the quantile of the standard normal distribution at the probability that log-odds f stand for, clipped.
+func probit(f *Node) *Node {
+	x := ClipScalar(Tanh(MulScalar(f, 0.5)), 2*leastProbability-1, 1-2*leastProbability)
+	return ClipScalar(MulScalar(rng.ErfInv(x), math.Sqrt2), -mostProbit, mostProbit)
+}
+
+// clipped is a probability whose probit is clipped.
+func clipped(p *Node) *Node { return ClipScalar(p, leastProbability, 1-leastProbability) }
+
+// cellMean is the logarithm of the mean over functions of the likelihoods of their cells, [runs, batches], by the cells'
+// log-likelihoods and numbers of functions, [runs, batches, cells].
+func cellMean(ll, n *Node) *Node {
+	ll = Where(GreaterThan(n, ZerosLike(n)), ll, AddScalar(ZerosLike(ll), lowest))
+	top := ReduceAndKeep(ll, ReduceMax, 2)
+	mean := Div(ReduceSum(Mul(n, Exp(Sub(ll, top))), 2), ReduceSum(n, 2))
+	return Add(Squeeze(top, 2), Log(mean))
+}

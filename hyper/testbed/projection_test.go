@@ -1,0 +1,77 @@
+package testbed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Of 1000 functions with independent log-odds, the difference of two standard normal logits, the projection is within
+// 25% of the logarithm of their mean likelihood at tau = 10: as in the testbed's own test, by which the classes are one
+// function's.
+func TestProjectionIsNearBruteForce(t *testing.T) {
+	const batches, functions = 12, 1000
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, distinct := range []int{10, 2} {
+			args, f := counts(rand.New(rand.NewPCG(3, uint64(distinct))), 1, batches, distinct, 10, functions, math.Sqrt2)
+			brute := logMean(byHand(args, f, 1, batches, distinct, functions)[0], slices.Repeat([]float64{1}, functions))
+			out := eval(t, name, func(in []*Node) []*Node {
+				return []*Node{Projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3])}
+			}, append(args, []uint64{1})...)[0]
+			worst := 0.0
+			for i, want := range brute {
+				worst = max(worst, math.Abs(out[i]-want)/-want)
+			}
+			t.Logf("%d inputs: off by at most %.0f%%", distinct, 100*worst)
+			if worst > 0.25 {
+				t.Errorf("%d inputs: %.3v, by brute force %.3v", distinct, out, brute)
+			}
+		}
+	})
+}
+
+// The projection is exact, whatever the planes, for functions that are all alike; and for two that contradict each other
+// wherever one of 7 planes tells them apart, which is nearly always: their probits are t times a unit and its opposite.
+// Probabilities are clipped at probits of +-5.
+func TestProjectionIsExact(t *testing.T) {
+	const batches = 200
+	testbackend.Each(t, func(t *testing.T, name string) {
+		args, _ := counts(rand.New(rand.NewPCG(5, 0)), 1, batches, 2, 10, 1, 1)
+		sizes := []float32{1, 3, 100}
+		out := eval(t, name, func(in []*Node) []*Node {
+			d, s := given(in), rng.New(in[4])
+			f := Mul(OnesLike(InsertAxes(d.Truth, 1)), InsertAxes(in[5], -1)) // [1, sizes, batches * distinct]
+			var out []*Node
+			for i := range sizes {
+				up := Slice(f, AxisRange(), AxisElem(i))
+				out = append(out, Projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1)),
+					Projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1)))
+			}
+			return append(out, d.Ones)
+		}, append(args, []uint64{1}, [][]float32{sizes})...)
+		for k, size := range sizes {
+			p := min(sigmoid(float64(size)), 1-leastProbability)
+			right, alike := 0, []float64{}
+			for i := range batches {
+				ones := out[6][2*i] + out[6][2*i+1]
+				of := func(ones float64) float64 { return ones*math.Log(p) + (10-ones)*math.Log1p(-p) }
+				alike = append(alike, of(ones))
+				both := math.Log((math.Exp(of(ones)) + math.Exp(of(10-ones))) / 2)
+				if math.Abs(out[2*k+1][i]-both) < 1e-4*(1-both) {
+					right++
+				}
+			}
+			near(t, fmt.Sprint("alike, odds of e^", size), out[2*k], alike, 1e-5)
+			if right < batches*9/10 {
+				t.Errorf("odds of e^%v: %d of %d batches are those of two cells", size, right, batches)
+			}
+		}
+	})
+}

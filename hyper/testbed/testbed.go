@@ -1,0 +1,12 @@
+// Package testbed is the Neural Testbed for classification (Osband et al., "The Neural Testbed: evaluating joint
+// predictions", NeurIPS 2022): problems whose truth is a random network, and the score of an agent, by how far its
+// predictions of several classes at once are from the truth's.
+//
+// A [Problem] is what an agent is told, and the seed of the truth. An [Environment] draws the truth, its data, and with
+// [Tests] the batches of inputs to be predicted. An agent predicts the logarithm of the odds of class 1, for each of K
+// functions that it holds possible: [Drawn.LogLikelihood] and a [Mixture] of them make the log-likelihood of what it
+// says, and [Drawn.Divergence] compares that with the truth. [Sweep] and [Score] sum up many problems.
+//
+// There are always two classes. The first axis of every node is the runs, which are problems here: runs of one batch
+// have the same D, T and tau, and may differ in rho and seed.
+package testbed
