@@ -2,9 +2,11 @@ package testbed
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -41,11 +43,11 @@ func decay(weight float64) func(p Problem) map[string]float64 {
 	}
 }
 
-// with are numbers and more of them.
-func with(numbers func(p Problem) map[string]float64, name string, x func(p Problem) float64) func(p Problem) map[string]float64 {
+// withPrior are numbers, and the scale of the outputs of fixed prior functions at a temperature.
+func withPrior(numbers func(p Problem) map[string]float64, scale func(rho float64) float64) func(Problem) map[string]float64 {
 	return func(p Problem) map[string]float64 {
-		out := numbers(p)
-		out[name] = x(p)
+		out, x := numbers(p), scale(p.Temperature)
+		out["InitVariance"] = x * x
 		return out
 	}
 }
@@ -69,6 +71,73 @@ func Ensemble(n int) Agent {
 	return Agent{Name: "ensemble", About: "networks that start apart",
 		Learner: func(inputs, _ int) learner.Learner { return trained(particles(n, network(inputs, hidden...)), 1e-3, n) },
 		Numbers: decay(1 / float64(n)), Steps: steps(1000),
+	}
+}
+
+// EnsemblePlus is the testbed's ensemble+ of so many networks, each beside a fixed one of its kind whose output is
+// multiplied by 3/sqrt(rho): it has 100.
+func EnsemblePlus(n int) Agent {
+	return Agent{Name: "ensemble+", About: "networks beside fixed ones",
+		Learner: func(inputs, _ int) learner.Learner {
+			net := network(inputs, hidden...)
+			b := particles(n, net)
+			b.Prior = &hyper.Prior{Base: net, Layout: hyper.Dense(hyper.NumTheta(net), n),
+				InitB: hyper.InitTruncatedLayers(net.MLP, 1/math.Sqrt(float64(inputs))), Output: net.Output()}
+			return trained(b, 1e-3, n)
+		},
+		Numbers: withPrior(decay(1/float64(n)), func(rho float64) float64 { return 3 / math.Sqrt(rho) }),
+		Steps:   steps(1000),
+	}
+}
+
+// hypermodelIndex is the length of the index of [Hypermodel].
+const hypermodelIndex = 6
+
+// Hypermodel is the testbed's linear hypermodel, theta = mu + C z for z of N(0, I/6), beside a fixed network with a
+// hidden layer of 10 units, each of whose layers sees a half of the index, times 1/sqrt(rho). C is drawn without regard
+// to fan-in, and mu starts at 0.
+func Hypermodel() Agent {
+	return Agent{Name: "hypermodel", About: "parameters linear in an index of 6 numbers",
+		Learner: func(inputs, _ int) learner.Learner {
+			net, fixed := network(inputs, hidden...), network(inputs, 10)
+			b := hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), hypermodelIndex),
+				P:     index.Scaled{N: hypermodelIndex, Deviation: 1 / math.Sqrt(hypermodelIndex)},
+				InitM: hyper.InitZeros, InitC: hyper.InitTruncatedNormal(1 / math.Sqrt(hypermodelIndex))},
+				Prior: &hyper.Prior{Base: fixed, Layout: hyper.PerGroup(fixed, hypermodelIndex/2), Rows: hyper.RowsSphere,
+					StdDev: fanIn(fixed.MLP), Output: fixed.Output()}}
+			return trained(b, 1e-3, 16)
+		},
+		Numbers: withPrior(decay(1), func(rho float64) float64 { return 1 / math.Sqrt(rho) }),
+		Steps:   steps(2000),
+	}
+}
+
+// fanIn are 1/sqrt(fan-in) of a network's weights, and 1 of its biases.
+func fanIn(net base.MLP) (out []float64) {
+	for i := range len(net.Layers) - 1 {
+		in, width := net.Layers[i], net.Layers[i+1]
+		out = append(out, slices.Repeat([]float64{1 / math.Sqrt(float64(in))}, in*width)...)
+		out = append(out, slices.Repeat([]float64{1}, width)...)
+	}
+	return out
+}
+
+// Epinet is the testbed's epinet: see [hyper.Epinet]. The outputs of its fixed networks are multiplied by 0.3/rho. It
+// has one output, the log odds.
+func Epinet() Agent {
+	return Agent{Name: "epinet", About: "a network and a small one that sees the index",
+		Learner: func(inputs, _ int) learner.Learner { return trained(hyper.NewEpinet(inputs), 1e-3, 8) },
+		Numbers: withPrior(func(p Problem) map[string]float64 {
+			data := float64(p.Data)
+			decay := 0.2 * math.Pow(float64(p.Inputs)/data, 0.7)
+			return map[string]float64{"PriorVariance": 1 / (2 * data * decay)}
+		}, func(rho float64) float64 { return 0.3 / rho }),
+		Steps: func(inputs, data int) int {
+			if data > 500*inputs {
+				return 10_000
+			}
+			return 1000
+		},
 	}
 }
 
@@ -99,5 +168,36 @@ func Dropout() Agent {
 				Hyper: hyper.Dropout{Net: net, Keep: 0.9, InitNu: hyper.InitTruncatedLayers(net, 0)}}, 1e-3, 1)
 		},
 		Numbers: decay(1), Steps: steps(1000),
+	}
+}
+
+// Agents are the testbed's for a sweep, with the settings that its code has for it. Sweeps with anchors have five times
+// the steps for more than 500 data an input, and a fifth of them for fewer than 5, of all agents but mlp (by an
+// oversight of the testbed's code, which its published scores have too) and epinet.
+func Agents(s Sweep) []Agent {
+	all := []Agent{MLP(), Ensemble(100), EnsemblePlus(100), Hypermodel(), Epinet(), Dropout(), BayesByBackprop()}
+	if s.Anchors == 0 {
+		return all
+	}
+	for i, a := range all {
+		switch a.Name {
+		case "mlp", "epinet":
+		default:
+			all[i].Steps = byRatio(1000)
+		}
+	}
+	return all
+}
+
+// byRatio are the steps of sweeps with anchors.
+func byRatio(n int) func(inputs, data int) int {
+	return func(inputs, data int) int {
+		switch {
+		case data > 500*inputs:
+			return 5 * n
+		case data < 5*inputs:
+			return n / 5
+		}
+		return n
 	}
 }

@@ -15,7 +15,7 @@ func TestTrySpeed(t *testing.T) {
 	s := Classification2D()
 	s.Problems = s.Problems[60:90][:10] // T=10
 	fmt.Println(s.Problems[0])
-	for _, a := range []Agent{MLP(), Ensemble(100), BayesByBackprop()} {
+	for _, a := range []Agent{MLP(), Hypermodel(), Epinet(), BayesByBackprop()} {
 		at := time.Now()
 		err := Try(context.Background(), a, s, Options{}, func(r []Result) error {
 			for _, x := range r[:2] {
