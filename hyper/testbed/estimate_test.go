@@ -93,9 +93,8 @@ func logMean(ll [][]float64, weights []float64) []float64 {
 	return out
 }
 
-// The log-likelihoods, their mixture and the divergence are those by hand, whatever the chunks of indices, for odds near
-// 1 and for odds whose products underflow; weights count indices again, and weights of zero leave out even what is not
-// a number.
+// The log-likelihoods, their mixture and the divergence are those by hand, whatever the chunks of indices, for odds
+// near 1 and for odds whose products underflow; weights count indices again, and those of weight 0 count nothing.
 func TestDivergence(t *testing.T) {
 	const runs, batches, functions = 2, 6, 7
 	weights := [][]float32{{1, 0, 2, 3, 0, 1, 1}, {0, 0, 0, 0, 5, 0, 1}}
@@ -203,9 +202,9 @@ func TestUniformAgent(t *testing.T) {
 	})
 }
 
-// Two functions that are sure of opposite classes: each class alone is as good as a coin's, and ten classes at one input
-// cost only ln 2 of it, where a coin costs ten times that.
-func ExampleMixture() {
+// Two functions that are sure of opposite classes: a class alone costs ln 2, as by a coin, and ten classes at one input
+// cost no more, where those of a coin cost ten times that.
+func ExampleNewMixture() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
 		fmt.Println(err)

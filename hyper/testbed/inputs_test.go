@@ -7,13 +7,14 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Every batch has tau classes. At an anchor of kappa there are Binomial(tau, 1/kappa) of them, so that the mean is
-// tau/kappa and the mean square of the distance from it tau (1/kappa)(1 - 1/kappa); without anchors there is one at each
-// input. Class 1 has its probability at each input.
+// Every batch has tau classes. At an anchor of kappa there are Binomial(tau, 1/kappa) of them: tau/kappa in the mean,
+// with a variance of tau (1/kappa)(1 - 1/kappa); without anchors there is one at each input. Class 1 has its
+// probability at each input.
 func TestDraw(t *testing.T) {
 	const runs, batches = 3, 400
 	e := Environment{Inputs: 2}
@@ -72,4 +73,42 @@ func TestClassesAreDrawnOneByOne(t *testing.T) {
 		}
 		within(t, "squares less their expectation", excess, 0)
 	})
+}
+
+// What is asked in two parts has the likelihoods of all at once.
+func TestSlice(t *testing.T) {
+	e, tests := Environment{Inputs: 3}, Tests{Batches: 9, Tau: 10, Anchors: 2}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		out := eval(t, name, func(in []*Node) []*Node {
+			s := rng.New(in[0])
+			theta := e.Init(s.Named("truth"))
+			d := tests.Draw(s.Named("tests"), e, theta, in[1])
+			of := func(d Drawn) *Node { return d.LogLikelihood(InsertAxes(e.Logit(theta, d.X, in[1]), 1)) }
+			first, rest := d.Slice(0, 4), d.Slice(4, 9)
+			return []*Node{of(d), Concatenate([]*Node{of(first), of(rest)}, 2), d.Truth,
+				Concatenate([]*Node{first.Truth, rest.Truth}, 1)}
+		}, seeds(2), []float32{0.1, 0.5})
+		near(t, "log-likelihoods", out[1], out[0], single)
+		near(t, "truth", out[3], out[2], 0)
+	})
+}
+
+// Dyadic tests of a problem: how often each class was drawn at each of the two inputs of three batches.
+func ExampleTests() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		s, e := rng.New(in[0]), Environment{Inputs: 10}
+		d := Tests{Batches: 3, Tau: 10, Anchors: 2}.Draw(s.Named("tests"), e, e.Init(s.Named("truth")), in[1])
+		return []*Node{d.Ones, d.Zeros}
+	}, []uint64{1}, []float32{0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out[0].Value(), out[1].Value())
+	// Output: [[[2 0] [8 2] [5 0]]] [[[4 4] [0 0] [0 5]]]
 }

@@ -72,3 +72,20 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// The test vector of the testbed's tutorial, and what is tested there.
+func ExampleClassification2D() {
+	sweep := Classification2D()
+	p := sweep.Problems[75]
+	fmt.Printf("%s: %+v\n%+v\n", sweep.ID(p), p, sweep.Tests(10, 1000))
+	// Output:
+	// classification_2d/75: {Number:75 Inputs:2 Data:10 Temperature:0.1 Seed:76}
+	// {Batches:1000 Tau:10 Anchors:0}
+}
+
+// A fifth of the problems with inputs of up to a hundred numbers, which are tested at dyadic inputs.
+func ExampleClassification() {
+	sweep := Classification().Few(1)
+	fmt.Println(len(sweep.Problems), sweep.Validate(), sweep.Tests(10, 1000).Distinct())
+	// Output: 36 <nil> 2
+}

@@ -65,9 +65,9 @@ func (p Projection) cells(s rng.Stream, d Drawn, f *Node) *Node {
 	sd := Sqrt(MulScalar(Add(d.Ones, d.Zeros), 2))
 	normals := Mul(s.Named("normals").Normal(batches, planes, distinct), InsertAxes(sd, 2))
 	side := Add(Einsum("rbkd,rbpd->rbkp", probit(f), normals), InsertAxes(s.Named("offsets").Normal(batches, planes), 2))
-	number := Const(f.Graph(), int32(0))
+	number, zero := Const(f.Graph(), int32(0)), ScalarZero(f.Graph(), side.DType())
 	for i := range planes {
-		bit := GreaterThan(Slice(side, AxisRange(), AxisRange(), AxisRange(), AxisElem(i)), ScalarZero(f.Graph(), side.DType()))
+		bit := GreaterThan(Slice(side, AxisRange(), AxisRange(), AxisRange(), AxisElem(i)), zero)
 		number = Add(number, MulScalar(ConvertDType(Squeeze(bit, 3), dtypes.Int32), int32(1)<<i))
 	}
 	return OneHot(number, 1<<planes, dtypes.Float32)
@@ -82,8 +82,8 @@ func probit(f *Node) *Node {
 // clipped is a probability whose probit is clipped.
 func clipped(p *Node) *Node { return ClipScalar(p, leastProbability, 1-leastProbability) }
 
-// cellMean is the logarithm of the mean over functions of the likelihoods of their cells, [runs, batches], by the cells'
-// log-likelihoods and numbers of functions, [runs, batches, cells].
+// cellMean is the logarithm of the mean over functions of the likelihoods of their cells, [runs, batches]; ll and n are
+// the cells' log-likelihoods and numbers of functions, [runs, batches, cells].
 func cellMean(ll, n *Node) *Node {
 	ll = Where(GreaterThan(n, ZerosLike(n)), ll, AddScalar(ZerosLike(ll), lowest))
 	top := ReduceAndKeep(ll, ReduceMax, 2)

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -37,9 +38,8 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 	})
 }
 
-// The projection is exact, whatever the planes, for functions that are all alike; and for two that contradict each other
-// wherever one of 7 planes tells them apart, which is nearly always: their probits are t times a unit and its opposite.
-// Probabilities are clipped at probits of +-5.
+// The projection is exact, whatever the planes, for functions that are all alike; and for two that contradict each
+// other wherever one of 7 planes tells them apart, which is nearly always. Probabilities are clipped at probits of +-5.
 func TestProjectionIsExact(t *testing.T) {
 	const batches = 200
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -74,4 +74,31 @@ func TestProjectionIsExact(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A hundred classes by 200 functions that agree in nothing: of more and more such functions the mean is that of a
+// hundred coins. The mean of the 200 is far from it, as it is that of the luckiest, and their projection is near.
+func ExampleProjection() {
+	b, err := backend.Open(backend.Go)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := CallOnceN(b, func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		tests := Tests{Batches: 20, Tau: 100}
+		d := tests.Classes(s.Named("classes"), nil, MulScalar(s.Named("truth").Normal(tests.Batches*tests.Tau), 5))
+		f := MulScalar(s.Named("f").Normal(200, tests.Batches*tests.Tau), 5)
+		m := NewMixture(f.Graph(), 1, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
+		lucky, _ := d.Divergence(m.Mean())
+		projected, _ := d.Divergence(Projection{}.LogLikelihood(s, d, f))
+		uniform, _ := d.Divergence(d.Uniform())
+		return []*Node{lucky, projected, uniform}
+	}, []uint64{1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.0f %.0f %.0f\n", out[0].Value(), out[1].Value(), out[2].Value())
+	// Output: [127] [53] [46]
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Negative divergences count 0, those that are missing or no finite numbers 10^6, and problems of another sweep nothing.
+// Negative divergences count 0, and those that are missing or no finite numbers 10^6; those of problems that the sweep
+// does not have are left out.
 func TestScoreCounts(t *testing.T) {
 	s := Classification2D().Few(1)
 	s.Problems = s.Problems[:5] // 0, 10, 20, 30, 40
@@ -36,7 +37,8 @@ func TestScoreStdErr(t *testing.T) {
 	s := sweep.Score(kl)
 	ratio, se := s.Over(sweep.Score(uniform))
 	want := math.Sqrt(14.0 / 3 / 4)
-	near(t, "mean, error, ratio, its error", []float64{s.Mean(), s.StdErr(), ratio, se}, []float64{3, want, 0.5, want / 6}, 1e-12)
+	got := []float64{s.Mean(), s.StdErr(), ratio, se}
+	near(t, "mean, error, ratio, its error", got, []float64{3, want, 0.5, want / 6}, 1e-12)
 }
 
 // An agent with half of another's divergence in each problem has a ratio of one half for certain, and one whose

@@ -7,6 +7,9 @@
 // functions that it holds possible: [Drawn.LogLikelihood] and a [Mixture] of them make the log-likelihood of what it
 // says, and [Drawn.Divergence] compares that with the truth. [Sweep] and [Score] sum up many problems.
 //
+// Streams of random numbers are the caller's: the same stream for [Environment.Init] and [Environment.Data] gives the
+// same problem, however an agent is tested.
+//
 // There are always two classes. The first axis of every node is the runs, which are problems here: runs of one batch
 // have the same D, T and tau, and may differ in rho and seed.
 package testbed

@@ -1,0 +1,177 @@
+package testbed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// LogisticProblem is the example of "Evaluating high-order predictive distributions in deep learning" (UAI 2022,
+// figures 1 and 2), in which nothing is learned: logistic regression with log-odds phi^T x / rho and phi of N(0, I),
+// drawn anew for each batch. (The paper's text multiplies by rho; its figures are of the division.) Three agents know
+// that law:
+//
+//   - uniform gives both classes one half;
+//   - prior draws one phi for all inputs of a batch, from Samples of them, as an agent that knows how its predictions
+//     depend on each other;
+//   - marginal draws another phi for each class, so that its probabilities are products of prior's for each class
+//     alone. As phi and -phi are alike, these are one half: it is uniform, but for the choice of Samples.
+type LogisticProblem struct {
+	Inputs      int     // D
+	Anchors     int     // of the test inputs, see [Tests]
+	Tau         int     // 0 is 10
+	Batches     int     // 0 is 400
+	Samples     int     // K; 0 is 10,000
+	Temperature float64 // rho; 0 is 0.01
+	Seed        uint64
+}
+
+// Divergence is one of an agent, with its standard error, in nats.
+type Divergence struct{ Mean, StdErr float64 }
+
+func (d Divergence) String() string { return fmt.Sprintf("%.2f +- %.2f", d.Mean, d.StdErr) }
+
+// LogisticRow are the divergences of the three agents.
+type LogisticRow struct{ Uniform, Prior, Marginal Divergence }
+
+func (c LogisticProblem) tests() Tests {
+	return Tests{Batches: cmp.Or(c.Batches, 400), Tau: cmp.Or(c.Tau, 10), Anchors: c.Anchors}
+}
+
+func (c LogisticProblem) samples() int { return cmp.Or(c.Samples, 10_000) }
+func (c LogisticProblem) rho() float64 { return cmp.Or(c.Temperature, 0.01) }
+
+// Validate reports every number that is out of its range.
+func (c LogisticProblem) Validate() error {
+	return faults.Prefix("testbed.LogisticProblem: ", errors.Join(faults.AtLeast("Inputs", c.Inputs, 1),
+		c.tests().Validate(), faults.AtLeast("Samples", c.samples(), 1), faults.Positive("Temperature", c.rho())))
+}
+
+// LogisticRegression evaluates the three agents on a backend, see [backend.Open].
+func LogisticRegression(c LogisticProblem, backendName string) (LogisticRow, error) {
+	if err := c.Validate(); err != nil {
+		return LogisticRow{}, err
+	}
+	row, err := c.run(backendName)
+	if err != nil {
+		return row, fmt.Errorf("testbed.LogisticRegression: %w", err)
+	}
+	return row, nil
+}
+
+// run draws the tests, adds up what the agents say chunk by chunk, and compares.
+func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
+	b, err := backend.Open(backendName)
+	if err != nil {
+		return LogisticRow{}, err
+	}
+	seed := []uint64{c.Seed}
+	sums, err := CallOnceN(b, func(in []*Node) []*Node { return c.start(rng.New(in[0])).nodes() }, seed)
+	if err != nil {
+		return LogisticRow{}, err
+	}
+	add, err := NewExec(b, func(in []*Node) []*Node {
+		return c.add(rng.New(in[0]), in[1], logisticOf(in[2:])).nodes()
+	})
+	if err != nil {
+		return LogisticRow{}, err
+	}
+	defer add.Finalize()
+	for from := 0; from < c.samples(); from += logisticChunk {
+		args := []any{seed, int32(from)}
+		for _, sum := range sums {
+			args = append(args, sum)
+		}
+		if sums, err = add.Call(args...); err != nil {
+			return LogisticRow{}, err
+		}
+	}
+	return c.compare(b, sums)
+}
+
+// logisticChunk is how many phi are evaluated at once.
+const logisticChunk = 500
+
+// logisticSums are the tests and what the agents said of them by the phi until now. ones and zeros are the sums of the
+// probabilities of both classes at each input, [1, batches * distinct].
+type logisticSums struct {
+	Drawn
+	Mixture
+	ones, zeros *Node
+}
+
+func (l logisticSums) nodes() []*Node {
+	return []*Node{l.X, l.Truth, l.Drawn.Ones, l.Drawn.Zeros, l.Top, l.Sum, l.Weight, l.ones, l.zeros}
+}
+
+func logisticOf(n []*Node) logisticSums {
+	return logisticSums{Drawn{n[0], n[1], n[2], n[3]}, Mixture{n[4], n[5], n[6]}, n[7], n[8]}
+}
+
+// start draws a truth and the inputs for each batch, of one run.
+func (c LogisticProblem) start(s rng.Stream) logisticSums {
+	t := c.tests()
+	x := s.Named("x").Normal(t.Batches, t.Distinct(), c.Inputs)
+	truth := Einsum("rbid,rbd->rbi", x, s.Named("truth").Normal(t.Batches, c.Inputs))
+	truth = c.logit(Reshape(truth, 1, t.Batches*t.Distinct()))
+	d := t.Classes(s.Named("classes"), Reshape(x, 1, t.Batches*t.Distinct(), c.Inputs), truth)
+	return logisticSums{d, NewMixture(s.Graph(), 1, t.Batches), ZerosLike(truth), ZerosLike(truth)}
+}
+
+func (c LogisticProblem) logit(product *Node) *Node {
+	return DivScalar(product, c.rho())
+}
+
+// add evaluates the phi from one on: a chunk of them, of which those beyond the last have no weight.
+func (c LogisticProblem) add(s rng.Stream, from *Node, l logisticSums) logisticSums {
+	phi := s.Named("phi").At(from).Normal(logisticChunk, c.Inputs)
+	f := c.logit(Einsum("rkd,rid->rki", phi, l.X))
+	number := Add(Iota(s.Graph(), shapes.Make(dtypes.Int32, 1, logisticChunk), 1), from)
+	weights := ConvertDType(LessThan(number, Const(s.Graph(), int32(c.samples()))), dtypes.Float32)
+	sum := func(f *Node) *Node { return Einsum("rk,rki->ri", weights, Sigmoid(f)) }
+	return logisticSums{l.Drawn, l.Accumulate(l.LogLikelihood(f), weights), Add(l.ones, sum(f)), Add(l.zeros, sum(Neg(f)))}
+}
+
+// compare returns the agents' divergences.
+func (c LogisticProblem) compare(b compute.Backend, sums []*tensors.Tensor) (LogisticRow, error) {
+	var args []any
+	for _, sum := range sums {
+		args = append(args, sum)
+	}
+	out, err := CallOnceN(b, func(in []*Node) (all []*Node) {
+		l := logisticOf(in)
+		for _, ll := range []*Node{l.Uniform(), l.Mean(), l.marginal()} {
+			mean, se := l.Divergence(ll)
+			all = append(all, mean, se)
+		}
+		return all
+	}, args...)
+	if err != nil {
+		return LogisticRow{}, err
+	}
+	of := func(i int) Divergence {
+		number := func(i int) float64 { return float64(tensors.MustCopyFlatData[float32](out[i])[0]) }
+		return Divergence{number(2 * i), number(2*i + 1)}
+	}
+	return LogisticRow{Uniform: of(0), Prior: of(1), Marginal: of(2)}, nil
+}
+
+// marginal is the log-likelihood of each batch by the products of mean probabilities, [1, batches].
+func (l logisticSums) marginal() *Node {
+	of := func(counts, sum *Node) *Node {
+		mean := Reshape(Div(sum, InsertAxes(l.Weight, -1)), counts.Shape().Dimensions...)
+		return Mul(counts, Log(mean))
+	}
+	return ReduceSum(Add(of(l.Drawn.Ones, l.ones), of(l.Drawn.Zeros, l.zeros)), 2)
+}

@@ -1,0 +1,104 @@
+package testbed
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+)
+
+// The divergences of the uniform and the prior agent are those of a simulation by other code of 400 batches with K =
+// 10,000, at dyadic and at independent inputs, within 5 standard errors of both. What marginal says is uniform, since
+// an input is as likely to be of either class: its divergence is uniform's but for its choice of 10,000 phi, by which a
+// mean probability errs by 0.005, a batch's log-likelihood by sqrt(2) * 5 * 0.01 or so, and the mean less.
+func TestLogisticRegression(t *testing.T) {
+	const batches = 60
+	rows := []struct {
+		inputs, anchors int
+		uniform, prior  float64
+	}{{10, 2, 6.90, 1.44}, {1, 2, 6.53, 0.91}, {100, 2, 6.91, 1.39}, {1, 0, 6.53, 0.87}, {100, 0, 6.91, 6.9}}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		if name != backend.Go {
+			rows = rows[:1] // a second to compile each
+		}
+		for _, c := range rows {
+			row, err := LogisticRegression(
+				LogisticProblem{Inputs: c.inputs, Anchors: c.anchors, Batches: batches, Seed: 1}, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("D = %d, %d anchors: %+v", c.inputs, c.anchors, row)
+			for _, of := range []struct {
+				agent string
+				got   Divergence
+				want  float64
+			}{{"uniform", row.Uniform, c.uniform}, {"prior", row.Prior, c.prior}, {"marginal", row.Marginal, c.uniform}} {
+				within := 5*of.got.StdErr*math.Sqrt(1+batches/400.0) + 0.03
+				if !(math.Abs(of.got.Mean-of.want) <= within) {
+					t.Errorf("D = %d, %d anchors: %s %v, want %v", c.inputs, c.anchors, of.agent, of.got, of.want)
+				}
+			}
+			if math.Abs(row.Marginal.Mean-row.Uniform.Mean) > 0.07 {
+				t.Errorf("D = %d, %d anchors: marginal %v, uniform %v", c.inputs, c.anchors, row.Marginal, row.Uniform)
+			}
+		}
+	})
+}
+
+// The limits at many features: ten classes at two inputs of unknown class cost 2 ln 2, and by marginals alone 10 ln 2.
+func TestLogisticRegressionLimits(t *testing.T) {
+	row, err := LogisticRegression(LogisticProblem{Inputs: 100, Anchors: 2, Batches: 200, Samples: 4000,
+		Temperature: 1e-4, Seed: 2}, backend.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		got  Divergence
+		want float64
+	}{{row.Uniform, 10 * math.Ln2}, {row.Prior, 2 * math.Ln2}, {row.Marginal, 10 * math.Ln2}} {
+		if math.Abs(c.got.Mean-c.want) > 0.07 {
+			t.Errorf("%v, want %.3f", c.got, c.want)
+		}
+	}
+}
+
+// Of a single phi prior and marginal say the same, and the 499 others of its chunk have no part in it.
+func TestLogisticRegressionOfOneSample(t *testing.T) {
+	testbackend.Each(t, func(t *testing.T, name string) {
+		c := LogisticProblem{Inputs: 3, Anchors: 2, Batches: 50, Samples: 1, Temperature: 2, Seed: 3}
+		row, err := LogisticRegression(c, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers := func(d Divergence) []float64 { return []float64{d.Mean, d.StdErr} }
+		near(t, "marginal", numbers(row.Marginal), numbers(row.Prior), single)
+		if row.Prior.Mean <= 0 || row.Prior == row.Uniform {
+			t.Errorf("%+v", row)
+		}
+	})
+}
+
+// Faults are told, all at once.
+func TestLogisticRegressionFaults(t *testing.T) {
+	_, err := LogisticRegression(LogisticProblem{Anchors: -1, Samples: -3, Temperature: -1}, backend.Go)
+	for _, want := range []string{"Inputs must be at least 1, got 0", "Anchors must", "Samples must", "Temperature must"} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	_, err = LogisticRegression(LogisticProblem{Inputs: 1}, "xla")
+	if err == nil || !strings.Contains(err.Error(), "xla:cpu") {
+		t.Errorf("an unknown backend: %v", err)
+	}
+}
+
+// Ten classes at two inputs of a hundred numbers, when nothing has been learned: the agents give the same probabilities
+// to each class alone.
+func ExampleLogisticRegression() {
+	row, err := LogisticRegression(LogisticProblem{Inputs: 100, Anchors: 2, Batches: 100, Samples: 2000}, backend.Go)
+	fmt.Printf("uniform %.1f, prior %.1f, marginal %.1f %v\n", row.Uniform.Mean, row.Prior.Mean, row.Marginal.Mean, err)
+	// Output: uniform 6.9, prior 1.4, marginal 6.9 <nil>
+}
