@@ -272,3 +272,9 @@ func between(from, to, part float64) float64 {
 	}
 	return from + part*(to-from)
 }
+
+// NoEstimate is of what there is no number.
+func NoEstimate() Estimate {
+	nan := Float(math.NaN())
+	return Estimate{Value: nan, Lower: nan, Upper: nan}
+}

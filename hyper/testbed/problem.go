@@ -8,11 +8,11 @@ import (
 
 // Problem is a classification problem of a sweep. An agent is told all of it but the seed.
 type Problem struct {
-	Number      int     // in its sweep, from 0
-	Inputs      int     // D: the length of an input
-	Data        int     // T: pairs of an input and its class to learn from
-	Temperature float64 // rho: the truth's logits are divided by it, the only noise there is
-	Seed        uint64  // of the truth, the data and the test inputs
+	Number      int     `json:"number"`      // in its sweep, from 0
+	Inputs      int     `json:"inputs"`      // D: the length of an input
+	Data        int     `json:"data"`        // T: pairs of an input and its class to learn from
+	Temperature float64 `json:"temperature"` // rho: the truth's logits are divided by it, the only noise there is
+	Seed        uint64  `json:"seed"`        // of the truth, the data and the test inputs
 }
 
 // Validate reports every number that is out of its range.

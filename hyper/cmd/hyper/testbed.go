@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
+)
+
+// testbedFlags are the flags of hyper testbed.
+type testbedFlags struct {
+	agents, show        []string
+	seeds, steps        int
+	options             testbed.Options
+	out, baseline, draw string
+	json                bool
+}
+
+func (f *testbedFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.agents, "agent", nil,
+		"agents, separated by commas: the testbed's, or FILE.json, a learner with settings of its own (default: mlp and epinet)")
+	flags.IntVar(&f.seeds, "seeds", 1, "seeds of each setting of D, T and rho: the first so many of the sweep's")
+	flags.IntVar(&f.steps, "steps", 1000, "SGD steps of agents of FILE.json")
+	flags.IntVar(&f.options.Batches, "batches", 1000, "batches of test inputs: the testbed has 1000")
+	flags.IntVar(&f.options.Side, "side", 10, "the most problems of one shape that are learned side by side")
+	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
+	flags.StringVar(&f.out, "out", "", "FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
+	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results; try no agent")
+	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent that others are compared with")
+	flags.StringVar(&f.draw, "figure", "", "path of a figure of the leaderboard, without extension")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object for each agent and tau")
+}
+
+func testbedCommand() *cobra.Command {
+	var f testbedFlags
+	names := slices.Sorted(maps.Keys(testbed.Known))
+	c := &cobra.Command{
+		Use:   "testbed SWEEP",
+		Short: "Judge agents by their joint predictions, on the Neural Testbed",
+		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates how
+far their predictions of tau = 1 and tau = 10 classes together are from the truth's, in nats. It prints the means over
+problems, and their ratios to those of a baseline on the same problems.
+
+Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
+		Example: `  hyper testbed classification_2d --agent mlp,epinet --seeds 1
+  hyper testbed classification --agent mlp,mine.json --steps 2000`,
+		Args: argument("SWEEP"),
+	}
+	f.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := unknown("sweep", names, args[0]); err != nil {
+			return err
+		}
+		s := testbed.Known[args[0]]()
+		results, err := f.results(c, s)
+		if err != nil {
+			return err
+		}
+		return f.print(testbed.Leaderboard(s, results, f.baseline))
+	}
+	return c
+}
+
+// testbedAgents are the names of the testbed's agents.
+func testbedAgents(s testbed.Sweep) (names []string) {
+	for _, a := range testbed.Agents(s) {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// results reads results, or makes them.
+func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed.Result, err error) {
+	if len(f.show) == 0 {
+		return f.try(c.Context(), s)
+	}
+	for _, path := range f.show {
+		r, err := testbed.ReadRecord(path)
+		if err != nil {
+			return nil, err
+		}
+		if r.Sweep != s.Name {
+			return nil, fmt.Errorf("%s has results of the sweep %s, not %s", path, r.Sweep, s.Name)
+		}
+		all = append(all, r.Results...)
+	}
+	return all, nil
+}
+
+// try tries the agents on the problems on which they have not been tried yet.
+func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Result, error) {
+	agents, err := f.chosen(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.seeds < 1 || f.seeds > s.Seeds:
+		return nil, fmt.Errorf("--seeds must be from 1 to %d, as the sweep has them, got %d", s.Seeds, f.seeds)
+	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1:
+		return nil, errors.New("--batches, --side and --steps must be at least 1")
+	}
+	if f.options.Backend == "" {
+		f.options.Backend = backend.Default()
+	}
+	if f.out == "" {
+		f.out = filepath.Join("hyper-out", "testbed", s.Name+".jsonl")
+	}
+	record, err := testbed.OpenRecord(f.out, testbed.Header{Sweep: s.Name, Batches: f.options.Batches,
+		Backend: f.options.Backend, Provenance: lab.ThisProvenance(f.options.Backend), Machine: lab.ThisMachine()})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = record.Close() }()
+	for _, a := range agents {
+		left := record.Left(a.Name, s.Few(f.seeds), testbed.Taus)
+		if len(left.Problems) == 0 {
+			continue
+		}
+		done := 0
+		err := testbed.Try(ctx, a, left, f.options, func(r []testbed.Result) error {
+			done += len(r) / len(testbed.Taus)
+			fmt.Fprintf(os.Stderr, "%s: %d of %d problems\n", a.Name, done, len(left.Problems))
+			return record.Add(r)
+		})
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is in %s, and the same command goes on\n", f.out)
+			return nil, lab.ErrInterrupted
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(os.Stderr, "results in %s\n", f.out)
+	return record.Results, nil
+}
+
+// chosen are the agents of the flag.
+func (f *testbedFlags) chosen(s testbed.Sweep) (agents []testbed.Agent, err error) {
+	if len(f.agents) == 0 {
+		f.agents = []string{"mlp", "epinet"}
+	}
+	all := testbed.Agents(s)
+	for _, name := range f.agents {
+		if filepath.Ext(name) == ".json" {
+			a, err := f.own(name)
+			if err != nil {
+				return nil, err
+			}
+			agents = append(agents, a)
+			continue
+		}
+		at := slices.IndexFunc(all, func(a testbed.Agent) bool { return a.Name == name })
+		if at < 0 {
+			return nil, unknown("agent", testbedAgents(s), name)
+		}
+		agents = append(agents, all[at])
+	}
+	return agents, nil
+}
+
+// own is the agent of a learner's file.
+func (f *testbedFlags) own(path string) (testbed.Agent, error) {
+	kind, settings, err := readLearner(path)
+	if err != nil {
+		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := unknown("learner", slices.Sorted(maps.Keys(learners.Known)), kind); err != nil {
+		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
+	}
+	setting := &lab.Setting{Learner: learners.Known[kind](false)}
+	if err := lab.SetValues(setting, settings); err != nil {
+		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
+	}
+	maker, ok := setting.Learner.(lab.LearnerMaker)
+	if !ok {
+		return testbed.Agent{}, fmt.Errorf("%s: %s is no learner that predicts", path, kind)
+	}
+	name := strings.TrimSuffix(filepath.Base(path), ".json")
+	return testbed.Entered(name, func(p bandit.Problem, data int) learner.Learner { return maker.Learner(p, data) }, f.steps),
+		nil
+}
+
+// print prints the leaderboard, and draws it.
+func (f *testbedFlags) print(lines []testbed.Line) error {
+	if len(lines) == 0 {
+		return fmt.Errorf("there is no problem on which the baseline %s and another agent were tried", f.baseline)
+	}
+	if f.draw != "" {
+		if err := drawLeaderboard(lines, f.baseline, f.draw); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return printLines(lines...)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\n", f.baseline)
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.4f ± %.4f\t%v\n", l.Agent, l.Tau, l.Problems, float64(l.Mean), float64(l.SE), l.Ratio)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println("\n± is one standard error, by classes of seeds. An exact Bayesian has a positive KL, too: nobody knows the truth.")
+	return nil
+}
+
+// drawLeaderboard draws the ratios of agents, for each tau.
+func drawLeaderboard(lines []testbed.Line, baseline, path string) error {
+	var agents []string
+	kinds := map[int]*plot.Estimates{}
+	for _, l := range lines {
+		if !slices.Contains(agents, l.Agent) {
+			agents = append(agents, l.Agent)
+		}
+	}
+	for _, l := range lines {
+		if kinds[l.Tau] == nil {
+			kinds[l.Tau] = &plot.Estimates{Label: fmt.Sprintf("tau = %d", l.Tau)}
+			for range agents {
+				kinds[l.Tau].Values = append(kinds[l.Tau].Values, lab.NoEstimate())
+			}
+		}
+		kinds[l.Tau].Values[slices.Index(agents, l.Agent)] = l.Ratio
+	}
+	var all []plot.Estimates
+	for _, tau := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, *kinds[tau])
+	}
+	p, err := plot.Points(plot.Axes{Y: "KL over that of " + baseline}, agents, all...)
+	if err != nil {
+		return err
+	}
+	return plot.Save(p, path)
+}

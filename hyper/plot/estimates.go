@@ -1,0 +1,90 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Estimates are estimates of one kind, each of the thing that is named at its place.
+type Estimates struct {
+	Label  string
+	Values []lab.Estimate // NaN is not drawn
+}
+
+// Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and a
+// little beside the others. It fails when there is not a name for each, or nothing can be drawn.
+func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
+	p, drawn := newPlot(axes), 0
+	p.NominalX(names...)
+	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
+	for k, kind := range kinds {
+		if len(kind.Values) != len(names) {
+			return nil, fmt.Errorf("%d names for %d estimates of %q: want a name for each", len(names), len(kind.Values),
+				kind.Label)
+		}
+		beside := 0.16 * (float64(k) - float64(len(kinds)-1)/2)
+		points := errorPoints{}
+		for i, e := range kind.Values {
+			if v := float64(e.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				points.add(float64(i)+beside, e)
+			}
+		}
+		drawn += len(points.XYs)
+		if err := points.draw(p, kind.Label, k); err != nil {
+			return nil, err
+		}
+	}
+	if drawn == 0 {
+		return nil, errors.New("there is no estimate to draw")
+	}
+	p.Legend.Top = true
+	return p, nil
+}
+
+// errorPoints are points with intervals.
+type errorPoints struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+func (e *errorPoints) add(x float64, of lab.Estimate) {
+	v := float64(of.Value)
+	length := func(to lab.Float) float64 {
+		if d := math.Abs(float64(to) - v); !math.IsNaN(d) && !math.IsInf(d, 0) {
+			return d
+		}
+		return 0
+	}
+	e.XYs = append(e.XYs, plotter.XY{X: x, Y: v})
+	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{length(of.Lower), length(of.Upper)})
+}
+
+func (e errorPoints) draw(p *gonum.Plot, label string, kind int) error {
+	if len(e.XYs) == 0 {
+		return nil
+	}
+	bars, err := plotter.NewYErrorBars(e)
+	if err != nil {
+		return err
+	}
+	points, err := plotter.NewScatter(e.XYs)
+	if err != nil {
+		return err
+	}
+	color := Palette[kind%len(Palette)]
+	bars.Color, bars.CapWidth = color, vg.Points(4)
+	points.Color, points.Radius, points.Shape = color, vg.Points(3), draw.CircleGlyph{}
+	p.Add(bars, points)
+	if label != "" {
+		p.Legend.Add(label, points)
+	}
+	return nil
+}

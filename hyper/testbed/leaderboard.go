@@ -1,0 +1,77 @@
+package testbed
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Line is an agent of a leaderboard, at one tau.
+type Line struct {
+	Agent    string       `json:"agent"`
+	Tau      int          `json:"tau"`
+	Problems int          `json:"problems"` // on which both it and the baseline were tried
+	Mean     lab.Float    `json:"mean"`     // of the divergences, in nats
+	SE       lab.Float    `json:"se"`       // by classes of seeds
+	Ratio    lab.Estimate `json:"ratio"`    // the mean over the baseline's on the same problems
+}
+
+// Leaderboard compares the agents of results with a baseline among them, at each tau, from the best to the worst at the
+// largest tau. Agents are compared with the baseline on the problems on which both were tried.
+func Leaderboard(s Sweep, results []Result, baseline string) []Line {
+	kl := map[int]map[string]map[int]float64{} // by tau, agent and number
+	var taus []int
+	var agents []string
+	for _, r := range results {
+		if kl[r.Tau] == nil {
+			kl[r.Tau], taus = map[string]map[int]float64{}, append(taus, r.Tau)
+		}
+		if kl[r.Tau][r.Agent] == nil {
+			kl[r.Tau][r.Agent] = map[int]float64{}
+		}
+		if !slices.Contains(agents, r.Agent) {
+			agents = append(agents, r.Agent)
+		}
+		kl[r.Tau][r.Agent][r.Number] = float64(r.KL)
+	}
+	slices.Sort(taus)
+	var out []Line
+	for _, tau := range taus {
+		for _, agent := range agents {
+			if line, ok := lineOf(s, kl[tau][agent], kl[tau][baseline]); ok {
+				line.Agent, line.Tau = agent, tau
+				out = append(out, line)
+			}
+		}
+	}
+	rank := map[string]float64{}
+	for _, l := range out { // the last is of the largest tau
+		rank[l.Agent] = float64(l.Ratio.Value)
+	}
+	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(orLast(rank[a.Agent]), orLast(rank[b.Agent])) })
+	return out
+}
+
+// orLast makes what is no number the largest.
+func orLast(x float64) float64 {
+	if math.IsNaN(x) {
+		return math.Inf(1)
+	}
+	return x
+}
+
+// lineOf compares divergences by the numbers of problems.
+func lineOf(s Sweep, own, baseline map[int]float64) (Line, bool) {
+	s.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool {
+		_, ok := own[p.Number]
+		_, both := baseline[p.Number]
+		return !ok || !both
+	})
+	if len(s.Problems) == 0 {
+		return Line{}, false
+	}
+	a, b := s.Score(own), s.Score(baseline)
+	return Line{Problems: len(s.Problems), Mean: lab.Float(a.Mean()), SE: lab.Float(a.StdErr()), Ratio: a.Paired(b)}, true
+}
