@@ -16,11 +16,11 @@ import (
 
 // Epinet is a network with an epinet beside it (Osband et al., "Epistemic Neural Networks", 2023), for z ~ N(0, I):
 //
-//	f(x, z) = mu(x) + g([z, phi(x)])^T z + PriorScale sum_i z_i p_i(x)
+//	f(x, z) = mu(x) + g([z, phi(x)])^T z + PriorScale sum_i z_i p_i(x) + MatchedScale g0([z, phi(x)])^T z
 //
 // mu is a network, phi(x) is x with mu's last hidden layer, into which no gradient of the epinet flows, g a small
-// network with an output for each number of the index, and p_i fixed networks, drawn once. nu is the parameters of mu,
-// and those of g. All networks have ReLU units.
+// network with an output for each number of the index, p_i fixed networks, and g0 a fixed one of the shape of g, drawn
+// once. nu is the parameters of mu, and those of g. All networks have ReLU units.
 type Epinet struct {
 	Features    int     // of an input
 	Hidden      []int   `help:"hidden widths of the network"`
@@ -28,6 +28,10 @@ type Epinet struct {
 	Dim         int     `help:"dimension of the index"`
 	PriorHidden []int   `help:"hidden widths of each of the prior's networks"`
 	PriorScale  float64 `help:"scale of the prior's networks"`
+	// MatchedScale 0, the testbed's, is without g0.
+	MatchedScale float64 `help:"scale of a fixed epinet beside the trained one; 0 is none"`
+	// Truncated is as the testbed draws all networks: InitTruncatedLayers with biases of 0.
+	Truncated bool `help:"yes: networks start with truncated normal weights, as the testbed's; no: Glorot uniform"`
 }
 
 var _ Sized = Epinet{}
@@ -47,7 +51,7 @@ func (b Epinet) ForInputs(features int) Belief {
 // Validate reports everything that is wrong.
 func (b Epinet) Validate() error {
 	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Dim", b.Dim, 1),
-		faults.NotNegative("PriorScale", b.PriorScale)}
+		faults.NotNegative("PriorScale", b.PriorScale), faults.NotNegative("MatchedScale", b.MatchedScale)}
 	if len(b.Hidden) == 0 {
 		errs = append(errs, errors.New("Hidden needs a layer, whose units the epinet sees"))
 	}
@@ -76,36 +80,59 @@ func (b Epinet) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
 func (b Epinet) Inputs() int               { return b.Features }
 func (b Epinet) NumInvolved() int          { return NumTheta(b.mean()) + NumTheta(b.epinet()) }
 
-// Init draws the networks, Glorot uniform; scale multiplies the prior's.
+// Init draws the networks; scale multiplies the prior's.
 func (b Epinet) Init(s rng.Stream, scale *Node) Params {
-	draw := func(name string, net base.MLP, dims ...int) *Node {
-		return InitLayers(net)(s.Named(name), 0, 0, append(dims, NumTheta(net))...)
-	}
 	if scale == nil {
 		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
 	}
-	nu := []*Node{draw("mean", b.mean()), draw("epinet", b.epinet())}
-	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": draw("prior", b.prior(), b.Dim), "scale": scale}}
+	nu := []*Node{b.draw(s.Named("mean"), b.mean()), b.draw(s.Named("epinet"), b.epinet())}
+	fixed := map[string]*Node{"prior": b.draw(s.Named("prior"), b.prior(), b.Dim), "scale": scale}
+	if b.MatchedScale > 0 {
+		fixed["matched"] = b.draw(s.Named("matched"), b.epinet())
+	}
+	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
+}
+
+// draw draws networks, [runs, dims..., parameters].
+func (b Epinet) draw(s rng.Stream, net base.MLP, dims ...int) *Node {
+	init := InitLayers(net)
+	if b.Truncated {
+		init = InitTruncatedLayers(net, 0)
+	}
+	return init(s, 0, 0, append(dims, NumTheta(net))...)
 }
 
 // Predict returns f(x, z), [runs, indices, inputs].
 func (b Epinet) Predict(p Params, z index.Set, x *Node) *Node {
 	mean, phi := b.meanAt(InsertAxes(p.Nu[0], 1), x)
 	vectors := z.Dense() // [runs, indices, Dim]
-	runs, indices, inputs := vectors.Shape().Dim(0), vectors.Shape().Dim(1), x.Shape().Dim(1)
+	in := pairs(vectors, StopGradient(phi))
+	learned := b.along(p.Nu[1], in, vectors)
 
-	// g sees each index with each input: [runs, indices * inputs, Dim + features].
-	pairs := func(v *Node, axis int) *Node {
+	fixed := MulScalar(Einsum("rdb,rnd->rnb", b.prior().Apply(p.Fixed["prior"], x), vectors), b.PriorScale)
+	if matched := p.Fixed["matched"]; matched != nil {
+		fixed = Add(fixed, MulScalar(b.along(matched, in, vectors), b.MatchedScale))
+	}
+	fixed = StopGradient(Mul(fixed, InsertAxes(p.Fixed["scale"], -1, -1)))
+	return Add(Add(mean, learned), fixed)
+}
+
+// pairs joins each index, z [runs, indices, Dim], with each input's phi, [runs, inputs, features]: [runs, indices *
+// inputs, Dim + features].
+func pairs(z, phi *Node) *Node {
+	runs, indices, inputs := z.Shape().Dim(0), z.Shape().Dim(1), phi.Shape().Dim(1)
+	each := func(v *Node, axis int) *Node {
 		width := v.Shape().Dim(2)
 		return Reshape(BroadcastToDims(InsertAxes(v, axis), runs, indices, inputs, width), runs, indices*inputs, width)
 	}
-	in := Concatenate([]*Node{pairs(vectors, 2), pairs(StopGradient(phi), 1)}, 2)
-	g := b.epinet().Outputs(InsertAxes(p.Nu[1], 1), in) // [runs, 1, Dim, indices * inputs]
-	learned := Einsum("rdnb,rnd->rnb", Reshape(g, runs, b.Dim, indices, inputs), vectors)
+	return Concatenate([]*Node{each(z, 2), each(phi, 1)}, 2)
+}
 
-	fixed := MulScalar(Einsum("rdb,rnd->rnb", b.prior().Apply(p.Fixed["prior"], x), vectors), b.PriorScale)
-	fixed = StopGradient(Mul(fixed, InsertAxes(p.Fixed["scale"], -1, -1)))
-	return Add(Add(mean, learned), fixed)
+// along returns g([z, phi(x)])^T z, [runs, indices, inputs], for theta [runs, parameters] of g.
+func (b Epinet) along(theta, in, z *Node) *Node {
+	runs, indices := z.Shape().Dim(0), z.Shape().Dim(1)
+	g := b.epinet().Outputs(InsertAxes(theta, 1), in) // [runs, 1, Dim, indices * inputs]
+	return Einsum("rdnb,rnd->rnb", Reshape(g, runs, b.Dim, indices, -1), z)
 }
 
 // meanAt returns mu(x), [runs, 1, inputs], and phi(x), [runs, inputs, features], for theta [runs, 1, parameters].
