@@ -126,7 +126,11 @@ func fanIn(net base.MLP) (out []float64) {
 // has one output, the log odds.
 func Epinet() Agent {
 	return Agent{Name: "epinet", About: "a network and a small one that sees the index",
-		Learner: func(inputs, _ int) learner.Learner { return trained(hyper.NewEpinet(inputs), 1e-3, 8) },
+		Learner: func(inputs, _ int) learner.Learner {
+			b := hyper.NewEpinet(inputs)
+			b.Truncated = true
+			return trained(b, 1e-3, 8)
+		},
 		Numbers: withPrior(func(p Problem) map[string]float64 {
 			data := float64(p.Data)
 			decay := 0.2 * math.Pow(float64(p.Inputs)/data, 0.7)

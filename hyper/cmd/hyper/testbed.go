@@ -179,20 +179,14 @@ func (f *testbedFlags) own(path string) (testbed.Agent, error) {
 	if err != nil {
 		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := unknown("learner", slices.Sorted(maps.Keys(learners.Known)), kind); err != nil {
+	if _, err := learners.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
 	}
-	setting := &lab.Setting{Learner: learners.Known[kind](false)}
-	if err := lab.SetValues(setting, settings); err != nil {
-		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
+	make := func(p bandit.Problem, _ int) learner.Learner {
+		l, _ := learners.For(kind, p, settings) // what a shape does not suit, its agent's Validate reports
+		return l
 	}
-	maker, ok := setting.Learner.(lab.LearnerMaker)
-	if !ok {
-		return testbed.Agent{}, fmt.Errorf("%s: %s is no learner that predicts", path, kind)
-	}
-	name := strings.TrimSuffix(filepath.Base(path), ".json")
-	return testbed.Entered(name, func(p bandit.Problem, data int) learner.Learner { return maker.Learner(p, data) }, f.steps),
-		nil
+	return testbed.Entered(strings.TrimSuffix(filepath.Base(path), ".json"), make, f.steps), nil
 }
 
 // print prints the leaderboard, and draws it.

@@ -1,0 +1,84 @@
+package testbed
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+var header = Header{Sweep: "few", Batches: 20, Backend: "go", Provenance: lab.ThisProvenance("go")}
+
+// A record goes on where it stopped, also in the middle of a line, and keeps numbers that are not finite.
+func TestRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "few.jsonl")
+	s := few(3, 5)
+	r, err := OpenRecord(path, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(number, tau int) {
+		t.Helper()
+		x := Result{Agent: "mlp", Problem: s.Problems[number], Tau: tau, KL: lab.Float(math.Inf(1))}
+		if err := r.Add([]Result{x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0, 1)
+	add(0, 10)
+	add(1, 1)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	_, _ = f.WriteString(`{"agent":"mlp","numb`)
+	_ = f.Close()
+	if r, err = OpenRecord(path, header); err != nil {
+		t.Fatal(err)
+	}
+	if left := r.Left("mlp", s, Taus).Problems; len(left) != 2 || left[0].Number != 1 {
+		t.Errorf("left are %+v", left)
+	}
+	add(2, 1)
+	_ = r.Close()
+	again, err := ReadRecord(path)
+	if err != nil || len(again.Results) != 4 || !math.IsInf(float64(again.Results[3].KL), 1) ||
+		again.Results[3].Problem != s.Problems[2] || again.Header.Provenance != header.Provenance {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestRecordRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	head := `{"format":"hypermodels-testbed-1","sweep":"few"}` + "\n"
+	for name, text := range map[string]string{
+		"empty": "", "other": "{}\n", "no JSON": "a\n", "no result": head + "{}\n", "long": head + strings.Repeat("x", 1<<17) + "\n",
+	} {
+		if _, err := ReadRecord(write(name, text)); !errors.Is(err, ErrRecord) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := OpenRecord(write("sweep", head), header); !errors.Is(err, ErrRecord) {
+		t.Errorf("another number of batches: %v", err)
+	}
+	path := filepath.Join(dir, "mixed")
+	other := header
+	other.Provenance.GoMLX = "v0"
+	if r, err := OpenRecord(path, other); err != nil || r.Close() != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRecord(path, header); !errors.Is(err, lab.ErrMixed) {
+		t.Errorf("another GoMLX: %v", err)
+	}
+}

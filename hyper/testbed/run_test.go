@@ -1,0 +1,204 @@
+package testbed
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+)
+
+// few are problems of one shape, with three temperatures.
+func few(n, data int) Sweep {
+	s := Sweep{Name: "few", Seeds: 1, Anchors: 2}
+	for i := range n {
+		s.Problems = append(s.Problems, Problem{Number: i, Inputs: 2, Data: data, Temperature: temperatures[i%3],
+			Seed: uint64(i) + 1})
+	}
+	return s
+}
+
+// divergences are an agent's by tau and number.
+func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]float64 {
+	t.Helper()
+	out := map[int]map[int]float64{}
+	err := Try(context.Background(), a, s, o, func(results []Result) error {
+		for _, r := range results {
+			if out[r.Tau] == nil {
+				out[r.Tau] = map[int]float64{}
+			}
+			out[r.Tau][r.Number] = float64(r.KL)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// untrained is the agent mlp, or an ensemble, that predicts one half whatever comes.
+func untrained(particles int) Agent {
+	a := Ensemble(particles)
+	make := a.Learner
+	a.Learner = func(inputs, data int) learner.Learner {
+		l := make(inputs, data)
+		m := l.Belief.(hyper.Model)
+		h := m.Hyper.(hyper.Ensemble)
+		h.InitNu = hyper.InitZeros
+		m.Hyper = h
+		l.Belief, l.StepSize, l.Train.Steps = m, 1e-30, 1
+		return l
+	}
+	a.Steps = steps(1)
+	return a
+}
+
+// Who predicts one half everywhere is the uniform agent: it has its divergence, which comes from the truth alone. An
+// ensemble of such networks has the same, by the weights of its particles.
+func TestUntrainedAgents(t *testing.T) {
+	s, o := few(4, 3), Options{Batches: 50, Side: 4, Taus: []int{10}}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		o.Backend = name
+		for _, particles := range []int{7} {
+			got := divergences(t, untrained(particles), s, o)
+			for _, tau := range o.Taus {
+				for i, want := range uniformOf(t, name, s, tau, o.Batches) {
+					if g := got[tau][i]; math.Abs(g-want) > 1e-4 {
+						t.Errorf("%d particles, tau %d, problem %d: %v, want %v", particles, tau, i, g, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// uniformOf are the divergences of the uniform agent on the same tests.
+func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
+	t.Helper()
+	b, err := backend.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial, err := newTrial(b, untrained(1), 2, 3, []Tests{s.Tests(tau, batches)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := trial.tests[0]
+	p, err := newProgram(b, func(in named[*Node]) named[*Node] {
+		theta := trial.env.Init(problemStream(in[seedName]).Named("truth"))
+		d := e.Draw(e.stream(in[seedName]), trial.env, theta, in[rhoName])
+		mean, _ := d.Divergence(d.Uniform())
+		return named[*Node]{"mean": mean}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := trial.args(s.Problems)
+	for name := range args {
+		if name != seedName && name != rhoName {
+			delete(args, name)
+		}
+	}
+	out, err := p.call(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mean []float64
+	for _, x := range tensors.MustCopyFlatData[float32](out["mean"]) {
+		mean = append(mean, float64(x))
+	}
+	return mean
+}
+
+// A problem's result does not depend on those beside it, nor on how indices are cut into chunks: only roundings do. So it
+// is for indices that are listed, drawn from a Gaussian, and masks.
+func TestResultsAreOfTheProblemAlone(t *testing.T) {
+	s := few(3, 5)
+	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Epinet(), Dropout(), BayesByBackprop()} {
+		make := a.Learner
+		a.Learner = func(inputs, data int) learner.Learner {
+			l := make(inputs, data)
+			l.Train.Steps = 3
+			return l
+		}
+		a.Steps = steps(9)
+		o := Options{Backend: backend.Go, Batches: 20, Side: 3} // where nothing has to be compiled
+		together := divergences(t, a, s, o)
+		o.Side = 1
+		alone := divergences(t, a, s, o)
+		for _, tau := range Taus {
+			for i := range s.Problems {
+				if x, y := together[tau][i], alone[tau][i]; !(math.Abs(x-y) < 0.02*(1+y)) {
+					t.Errorf("%s, tau %d, problem %d: %v beside others, %v alone", a.Name, tau, i, x, y)
+				}
+			}
+		}
+	}
+}
+
+// With a thousand data and much noise there is little left to learn: a network is near the truth, far nearer than the
+// uniform agent; and its decay of weights is the testbed's, sqrt(rho) D/T sum theta^2 beside a mean loss.
+func TestAgentsLearn(t *testing.T) {
+	s := few(3, 1000)
+	for i := range s.Problems {
+		s.Problems[i].Temperature = 0.1
+	}
+	o := Options{Batches: 200, Side: 3, Taus: []int{1}}
+	learned, uniform := divergences(t, MLP(), s, o), divergences(t, untrained(1), s, o)
+	if a, b := s.Score(learned[1]).Mean(), s.Score(uniform[1]).Mean(); a > b/4 {
+		t.Errorf("mlp is %v from the truth, uniform %v", a, b)
+	}
+	p := s.Problems[0]
+	variance := MLP().Numbers(p)["PriorVariance"]
+	want := math.Sqrt(p.Temperature) * float64(p.Inputs) / float64(p.Data)
+	if got := 1 / (2 * variance * float64(p.Data)); math.Abs(got/want-1) > 1e-12 {
+		t.Errorf("weights decay by %v, want %v", got, want)
+	}
+}
+
+func TestLeaderboard(t *testing.T) {
+	s := few(4, 3)
+	var results []Result
+	for i, p := range s.Problems {
+		for _, tau := range Taus {
+			base := float64(1 + i)
+			for agent, kl := range map[string]float64{"mlp": base, "half": base / 2, "broken": math.NaN()} {
+				results = append(results, Result{Agent: agent, Problem: p, Tau: tau, KL: lab.Float(kl)})
+			}
+		}
+	}
+	results = append(results, Result{Agent: "alone", Problem: Problem{Number: 9}, Tau: 1})
+	lines := Leaderboard(s, results, "mlp")
+	if len(lines) != 6 || lines[0].Agent != "half" || lines[0].Ratio.Value != 0.5 || lines[0].Problems != 4 ||
+		lines[0].Mean != 1.25 || lines[5].Agent != "broken" || lines[5].Mean != Missing {
+		t.Errorf("%+v", lines)
+	}
+	if lines := Leaderboard(s, results, "nobody"); len(lines) != 0 {
+		t.Errorf("%+v", lines)
+	}
+}
+
+func TestAgentValidate(t *testing.T) {
+	for _, s := range []Sweep{Classification2D(), Classification()} {
+		for _, a := range Agents(s) {
+			if err := a.Validate(10, 100); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	bad := MLP()
+	bad.Numbers = func(Problem) map[string]float64 { return map[string]float64{"Speed": 1} }
+	for name, a := range map[string]Agent{"no learner": {Name: "x"}, "unknown number": bad} {
+		if err := Try(context.Background(), a, few(1, 3), Options{}, nil); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
