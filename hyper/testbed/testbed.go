@@ -10,6 +10,18 @@
 // Streams of random numbers are the caller's: the same stream for [Environment.Init] and [Environment.Data] gives the
 // same problem, however an agent is tested.
 //
+// [Try] trains an [Agent] on problems, and tests it; a [Record] keeps what came out, and [Leaderboard] compares.
+//
+// # What differs from the testbed's code
+//
+// Problems agree with the testbed's in distribution; the random numbers are others. Where its sources disagree:
+//   - ensemble+ has prior functions times 3/sqrt(rho) in all sweeps. The testbed's code for its second sweep asks for
+//     another scaling by a word that it does not know, and so has none.
+//   - Prior functions are drawn anew for each problem; there they are the same for all problems of a shape.
+//   - epinet and dropout have one output, the log odds, where the testbed's have one for each class.
+//   - The first biases of ensemble+'s fixed networks are N(0, 1/D), as the truth's.
+//   - The agent mlp has 1000 steps in all sweeps, as by an oversight of the code, since published scores have it so.
+//
 // There are always two classes. The first axis of every node is the runs, which are problems here: runs of one batch
 // have the same D, T and tau, and may differ in rho and seed.
 package testbed
