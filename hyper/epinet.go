@@ -137,11 +137,9 @@ func (b Epinet) along(theta, in, z *Node) *Node {
 
 // meanAt returns mu(x), [runs, 1, inputs], and phi(x), [runs, inputs, features], for theta [runs, 1, parameters].
 func (b Epinet) meanAt(theta, x *Node) (mean, phi *Node) {
-	net := b.mean()
-	body := base.MLP{Layers: net.Layers[:len(net.Layers)-1]}
-	n, width := NumTheta(body), b.Hidden[len(b.Hidden)-1]
-	part := func(from, to int) *Node { return Slice(theta, AxisRange(), AxisRange(), AxisRange(from, to)) }
-	units := MaxScalar(Squeeze(body.Outputs(part(0, n), x), 1), 0.0) // [runs, width, inputs]
-	mean = Add(Einsum("rnw,rwb->rnb", part(n, n+width), units), part(n+width, n+width+1))
+	units, output := lastUnits(b.mean(), theta, x)
+	width := b.Hidden[len(b.Hidden)-1]
+	part := func(from, to int) *Node { return Slice(output, AxisRange(), AxisRange(), AxisRange(from, to)) }
+	mean = Add(Einsum("rnw,rwb->rnb", part(0, width), units), part(width, width+1))
 	return mean, Concatenate([]*Node{x, Transpose(units, 1, 2)}, 2)
 }

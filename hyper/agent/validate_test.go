@@ -160,7 +160,7 @@ var wrongConfigs = []wrong{
 		c.Optimizer, c.Integrate, c.IndexSet, c.Regularize = train.Adam{Beta1: 2}, 99, -1, 4
 	}), `Learner.Train.Optimizer: Beta1 must be in [0, 1), got 2` + "\n" +
 		`Learner.Train.Integrate: unknown 99; choose sampled, analytic, full-data or exact` + "\n" +
-		`Learner.Train.IndexSet: unknown -1; choose iid, antithetic, frame or per-datum` + "\n" +
+		`Learner.Train.IndexSet: unknown -1; choose iid, antithetic, frame, per-datum or axes` + "\n" +
 		`Learner.Train.Regularize: unknown 4; choose anchor, kl or decay`},
 	{"odd frame", ofTrain(func(c *train.Config) { c.IndexSet, c.Indices = train.Frame, 15 }), "Learner.Train.IndexSet frame needs an even number of Indices, got 15"},
 	{"analytic network", ofTrain(func(c *train.Config) { c.Integrate = train.Analytic }), "Learner.Train.Integrate analytic needs a base model that is linear in its parameters; use sampled"},

@@ -47,6 +47,16 @@ func ExampleNewNeural() {
 	// Output: <nil> 1000 20 79
 }
 
+// The neural bandit of the follow-up with fewer actions: a learner knows the lengths of inputs alone, and runs may differ
+// in the temperature.
+func ExampleNewNeuralLogistic() {
+	w := bandit.NewNeuralLogistic()
+	w.Actions = 200
+	p := w.Problem()
+	fmt.Println(w.Validate(), p.Actions, p.Features, p.Truth == nil, hyper.NumbersOf(w))
+	// Output: <nil> 200 100 true map[Temperature:0.1]
+}
+
 // The bandit of section 5 for four components: each alone, and the halves of the list.
 func ExampleNewOneSparse() {
 	w := bandit.NewOneSparse()

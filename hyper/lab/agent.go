@@ -64,6 +64,8 @@ func (a learning) Computation() float64 {
 	switch {
 	case c.Integrate == train.Sampled && c.IndexSet == train.PerDatum:
 		indices = 1 // of each datum
+	case c.Integrate == train.Sampled && c.IndexSet == train.Axes:
+		indices = float64(2 * a.Belief.Index().Dim())
 	case c.Integrate != train.Sampled:
 		indices = 1
 		if p, ok := a.Belief.Index().(index.Enumerable); ok {

@@ -61,6 +61,8 @@ func Names(choices []Choice) []string {
 // Beliefs are those that settings can name, each a learner of its own, beside those of package learners.
 var Beliefs = []Choice{
 	{"epinet", hyper.NewEpinet(0)},
+	{"last-layer", hyper.NewLastLayer(0)},
+	{"ensemble-plus-plus-neural", hyper.NewSharedEnsemble(0)},
 }
 
 // choicesOf lists the values that a field of an interface type can have.

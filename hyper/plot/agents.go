@@ -35,6 +35,9 @@ var looks = map[string]look{
 	"exact-thompson":  {brown, 3},
 	"epinet":          {maroon, 0},
 	"bayesian-linear": {maroon, 2},
+	"last-layer":      {Palette[0], 2},
+
+	"ensemble-plus-plus-neural": {brown, 2},
 }
 
 var (

@@ -57,6 +57,8 @@ func (p problem) steepness(mapStep float64) float64 {
 		return max(1, mapStep*average(fourth, second, indices/2))
 	case p.IndexSet == Frame && p.sampled():
 		return max(1, mapStep*second*framed(indices/2, float64(index.FrameSize(p.z)/2), w))
+	case p.IndexSet == Axes && p.sampled(): // E z z^T is exact
+		return max(1, mapStep*second)
 	}
 	return max(average(1+mapStep*w*second, 1, indices), average(1+mapStep*fourth, mapStep*second, indices))
 }

@@ -37,7 +37,7 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	const sets = 20_000
 	for _, m := range limitModels() {
 		for _, c := range []Config{
-			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame}, {Indices: 12, IndexSet: Frame},
+			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame}, {Indices: 12, IndexSet: Frame}, {IndexSet: Axes},
 			{Integrate: FullData},
 		} {
 			if c.Integrate != FullData && newProblem(c, m.Model).indexSet() != nil {
@@ -67,6 +67,9 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 	t.Helper()
 	if c.Integrate == FullData {
 		c, sets = Config{Indices: sets}, 1
+	}
+	if c.IndexSet == Axes { // all sets are the same
+		c.Indices, sets = 2*m.Index().Dim(), 1
 	}
 	z := eval(t, backend.Go, func(in []*Node) []*Node {
 		drawn, _ := minibatches{newProblem(Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet}, m)}.indexSets(rng.New(in[0]))

@@ -72,16 +72,21 @@ func (m minibatches) indexSets(s rng.Stream) (index.Set, int) {
 	case Antithetic:
 		half := Reshape(m.z.Sample(s, m.Steps*n/2).Dense(), s.Runs(), m.Steps, n/2, m.z.Dim())
 		return index.Vectors(Reshape(Concatenate([]*Node{half, Neg(half)}, 2), s.Runs(), m.Steps*n, m.z.Dim())), n
+	case Axes:
+		return index.Axes(m.z, s.Graph(), s.Runs(), m.Steps), n
 	}
 	return m.z.Sample(s, m.Steps*n), n
 }
 
 // drawn is the number of indices that a step draws.
-func (c Config) drawn() int {
-	if c.IndexSet == PerDatum {
-		return c.Batch
+func (p problem) drawn() int {
+	switch p.IndexSet {
+	case PerDatum:
+		return p.Batch
+	case Axes:
+		return 2 * p.z.Dim()
 	}
-	return c.Indices
+	return p.Indices
 }
 
 // indices are those of step i.

@@ -73,7 +73,7 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 	for i, m := range otherModels() {
 		kinds := []kind{{IID, Sampled}}
 		if m.Index().Moments().Pairs > 0 {
-			kinds = append(kinds, kind{Antithetic, Sampled}, kind{Frame, Sampled})
+			kinds = append(kinds, kind{Antithetic, Sampled}, kind{Frame, Sampled}, kind{Axes, Sampled})
 		}
 		if _, ok := m.Index().(index.Enumerable); ok {
 			kinds = append(kinds, kind{IID, Analytic})

@@ -59,9 +59,14 @@ const (
 	// PerDatum draws an index for each datum of the minibatch: the usual way to train with dropout. The regularizer
 	// sees the first Indices of them. For distributions whose indices cannot be listed.
 	PerDatum
+	// Axes is the same vectors in each step, one along each axis of the index and its opposite, as Ensemble++ has them:
+	// see [index.Axes]. Indices is not read. For distributions of mean 0.
+	Axes
 )
 
-func (s IndexSet) String() string { return enum.Word(s, "iid", "antithetic", "frame", "per-datum") }
+func (s IndexSet) String() string {
+	return enum.Word(s, "iid", "antithetic", "frame", "per-datum", "axes")
+}
 
 // Config says how a hypermodel is trained. It holds what shapes the computation; see [Rates] for the numbers that do
 // not.
@@ -148,6 +153,11 @@ func (p problem) indexSet() error {
 		}
 	case PerDatum:
 		return p.perDatum()
+	case Axes:
+		if m.Mean != 0 || m.Blocks > 0 {
+			return fmt.Errorf("IndexSet axes needs a distribution symmetric about 0, without blocks, not %T; use iid", p.z)
+		}
+		return nil
 	default:
 		return nil
 	}

@@ -83,6 +83,14 @@ func ExampleNewGeneric() {
 	// Output: <nil> 10
 }
 
+// Ensemble++ on a network sees 16 indices in each step: plus and minus along each of 8 axes.
+func ExampleNewSharedEnsemble() {
+	c, p := learners.NewSharedEnsemble(), bandit.NewNeural().Problem()
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), l.Belief.Index(), l.Train.IndexSet, l.Train.Regularize)
+	// Output: <nil> {8} axes decay
+}
+
 // The paper's way to train: one step of SGD a period. Other settings change fields of it.
 func ExampleNewDescent() {
 	c := learners.NewDescent()

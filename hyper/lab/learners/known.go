@@ -23,5 +23,6 @@ func known() map[string]func(arms bool) lab.Learner {
 	for _, b := range lab.Beliefs {
 		all[b.Name] = func(bool) lab.Learner { return NewGeneric(b.Value.(hyper.Belief)) }
 	}
+	all["ensemble-plus-plus-neural"] = func(bool) lab.Learner { return NewSharedEnsemble() }
 	return all
 }

@@ -100,3 +100,41 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 	}
 	return spec
 }
+
+// Beliefs on networks learn rewards of 0 and 1 by the logistic loss, with weight decay: over 200 periods each has less
+// than half of the regret of actions that are not learned, which are drawn from 12 all along.
+func TestNetworksLearnLogistic(t *testing.T) {
+	x := paper.Known["neural-logistic"]
+	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2", "batch=32", "index-samples=8", "loss=logistic",
+		"perturbation=0"}
+	size := lab.Size{Periods: 200, Runs: 3}
+	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural"}
+	spec, err := x.Spec(kinds, sets, size, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4", "anneal=1000000000"}, size, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	regret := func(spec lab.Spec) []float64 {
+		_, rows, err := lab.Simulate(t.Context(), spec, paper.Known, lab.Options{Backend: backend.Go})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]float64, len(spec.Entries))
+		for _, r := range rows {
+			if r.Period == size.Periods {
+				out[r.Entry] += float64(r.Regret) / float64(size.Runs)
+			}
+		}
+		return out
+	}
+	unlearned := regret(random)[0]
+	for i, got := range regret(spec) {
+		t.Logf("%s: %.1f of %.1f", kinds[i], got, unlearned)
+		if !(got < unlearned/2) {
+			t.Errorf("%s has a regret of %.1f, without learning it is %.1f", kinds[i], got, unlearned)
+		}
+	}
+}

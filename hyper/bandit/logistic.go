@@ -1,0 +1,79 @@
+package bandit
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// NeuralLogistic is the neural bandit of "Approximate Thompson Sampling via Epistemic Neural Networks" (Osband et al.
+// 2023, section 5): actions are drawn from N(0, I) once, and a reward is 1 with probability p(x) = sigmoid((g_1(x) -
+// g_0(x)) / rho), and else 0. g is the generator of the Neural Testbed (Osband et al. 2022), a random ReLU network with
+// two outputs: weights of hyper.InitTruncatedLayers, first biases from N(0, 1/Features), and others 0. All is drawn
+// anew for each run. Learners suit it with the logistic loss, whose predictions are (g_1 - g_0) / rho.
+type NeuralLogistic struct {
+	Actions     int     `help:"number of actions, from N(0, I)"`
+	Features    int     `help:"D: length of an action's vector"`
+	Generator   []int   `help:"hidden widths of the network that makes the probabilities of rewards, as 50x50"`
+	Temperature float64 `run:"true" help:"rho: divides the network's logits; the less, the surer rewards are"`
+}
+
+var _ Told = &NeuralLogistic{}
+
+// NewNeuralLogistic returns the bandit with 1,000 actions of 100 features and a temperature of 0.1.
+func NewNeuralLogistic() *NeuralLogistic {
+	return &NeuralLogistic{Actions: 1000, Features: 100, Generator: []int{50, 50}, Temperature: 0.1}
+}
+
+func (b *NeuralLogistic) Validate() error {
+	errs := []error{faults.AtLeast("actions", b.Actions, 1), faults.AtLeast("features", b.Features, 1),
+		faults.Positive("temperature", b.Temperature)}
+	if len(b.Generator) == 0 {
+		errs = append(errs, errors.New("generator needs hidden layers, as 50x50"))
+	} else {
+		errs = append(errs, faults.Prefix("generator: ", b.network().Validate()))
+	}
+	return errors.Join(errs...)
+}
+
+// network makes the two logits.
+func (b *NeuralLogistic) network() base.MLP {
+	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{2})}
+}
+
+// Problem knows the shape of the inputs alone: no function of independent Gaussian parameters is the truth, and rewards
+// have no noise of one variance.
+func (b *NeuralLogistic) Problem() Problem { return Problem{Actions: b.Actions, Features: b.Features} }
+
+// Init draws the actions, [runs, Actions, Features], and their probabilities of a reward, [runs, Actions].
+func (b *NeuralLogistic) Init(s rng.Stream, n hyper.Numbers) State {
+	actions, net := s.Named("actions").Normal(b.Actions, b.Features), b.network()
+	draw := hyper.InitTruncatedLayers(net, 1/math.Sqrt(float64(b.Features)))
+	theta := draw(s.Named("generator"), 0, 0, 1, hyper.NumTheta(net))
+	g := Squeeze(net.Outputs(theta, actions), 1) // [runs, 2, Actions]
+	output := func(i int) *Node { return Squeeze(Slice(g, AxisRange(), AxisElem(i)), 1) }
+	rho := InsertAxes(n.Of(s, "Temperature", b.Temperature), -1)
+	return State{"actions": actions, "mean": Sigmoid(Div(Sub(output(1), output(0)), rho))}
+}
+
+// Means are the probabilities of a reward.
+func (b *NeuralLogistic) Means(state State) *Node { return state["mean"] }
+
+func (b *NeuralLogistic) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
+	return Offer{X: state["actions"]}, state
+}
+
+// Step returns 1 with probability p(x): where a uniform number is less, that of the period whatever the action, so that
+// two agents on one seed meet the same world.
+func (b *NeuralLogistic) Step(state State, _ hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
+	p := Squeeze(pickRow(InsertAxes(state["mean"], -1), x), -1)
+	one := LessThan(Squeeze(s.Named("noise").Uniform(1), 1), p)
+	return Outcome{Reward: ConvertDType(one, p.DType()), Regret: Sub(ReduceMax(state["mean"], 1), p)}, state
+}

@@ -1,0 +1,97 @@
+package hyper
+
+import (
+	"errors"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// SharedEnsemble is the neural Ensemble++ (Li et al. 2024): linear members on the features of one network, which they do
+// not train,
+//
+//	f(x, zeta) = b^T h(x) + sum_m zeta_m (Scale theta_m + PriorScale theta0_m)^T sg[h(x)]
+//
+// with h the last hidden layer of a ReLU network, sg no gradient, and fixed theta0, whose M numbers for a unit have norm
+// 1. zeta is uniform on the sphere of radius sqrt(M), or N(0, I). nu is the network without an output bias, [runs,
+// N_theta - 1], with b last, and theta, [runs, width, M].
+//
+// Its paper trains it by the mean loss over zeta = +-sqrt(M) e_m, which is train.Axes, on responses with beta zeta^T a
+// added, a uniform on the unit sphere: Perturbation = beta of a learner with sigma_w = 1. Of a quadratic loss cross terms
+// cancel: the network sees the mean loss, and member m with its prior is fitted to beta a_m. The paper's (lambda/2|D|)
+// ||theta||^2 beside squares without a half is train.Decay with sigma_p^2 = 2/lambda.
+type SharedEnsemble struct {
+	Features   int     // of an input
+	Hidden     []int   `help:"hidden widths of the network"`
+	Members    int     `help:"M: linear members on the network's features, and dimension of the index"`
+	Scale      float64 `help:"s: scale of the trained members"`
+	PriorScale float64 `help:"s0: scale of the fixed members beside them"`
+	Gaussian   bool    `help:"indices are N(0, I), no: uniform on the sphere of radius sqrt(M)"`
+}
+
+var _ Sized = SharedEnsemble{}
+
+// NewSharedEnsemble has the paper's sizes, and scales of 1.
+func NewSharedEnsemble(features int) SharedEnsemble {
+	return SharedEnsemble{Features: features, Hidden: []int{64, 64}, Members: 8, Scale: 1, PriorScale: 1}
+}
+
+// ForInputs is the belief for inputs of a number of features.
+func (b SharedEnsemble) ForInputs(features int) Belief {
+	b.Features = features
+	return b
+}
+
+// Validate reports everything that is wrong.
+func (b SharedEnsemble) Validate() error {
+	errs := []error{faults.AtLeast("Features", b.Features, 1), faults.AtLeast("Members", b.Members, 1),
+		faults.NotNegative("Scale", b.Scale), faults.NotNegative("PriorScale", b.PriorScale)}
+	if len(b.Hidden) == 0 {
+		errs = append(errs, errors.New("Hidden needs a layer, whose units the members see"))
+	}
+	return faults.Prefix("hyper.SharedEnsemble: ", errors.Join(append(errs, b.network().Validate())...))
+}
+
+func (b SharedEnsemble) network() base.MLP { return layers(b.Features, b.Hidden, 1) }
+
+// Index is that of zeta, with a uniform on the unit sphere.
+func (b SharedEnsemble) Index() index.Distribution {
+	if b.Gaussian {
+		return index.Gaussian{N: b.Members}
+	}
+	return index.WideSphere{N: b.Members}
+}
+
+func (b SharedEnsemble) Inputs() int      { return b.Features }
+func (b SharedEnsemble) NumInvolved() int { return NumTheta(b.network()) - 1 + b.width()*b.Members }
+
+func (b SharedEnsemble) width() int { return b.Hidden[len(b.Hidden)-1] }
+
+// Init draws the network, Glorot uniform, theta, Glorot normal, and theta0; scale multiplies the fixed
+// members.
+func (b SharedEnsemble) Init(s rng.Stream, scale *Node) Params {
+	if scale == nil {
+		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
+	}
+	n, width := NumTheta(b.network()), b.width()
+	net := InitLayers(b.network())(s.Named("network"), 0, 0, n)
+	sd := math.Sqrt(2 / float64(width+b.Members))
+	nu := []*Node{Slice(net, AxisRange(), AxisRange(0, n-1)), MulScalar(s.Named("members").Normal(width, b.Members), sd)}
+	prior := Mul(s.Named("prior").Sphere(width, b.Members), InsertAxes(scale, -1, -1))
+	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"prior": prior}}
+}
+
+// Predict returns f(x, zeta), [runs, indices, inputs].
+func (b SharedEnsemble) Predict(p Params, z index.Set, x *Node) *Node {
+	units, output := lastUnits(b.network(), InsertAxes(p.Nu[0], 1), x)
+	members := Add(MulScalar(p.Nu[1], b.Scale), StopGradient(MulScalar(p.Fixed["prior"], b.PriorScale)))
+	theta := Einsum("rnm,rwm->rnw", z.Dense(), members) // [runs, indices, width]
+	return Add(Einsum("rnw,rwb->rnb", output, units), Einsum("rnw,rwb->rnb", theta, StopGradient(units)))
+}
