@@ -52,6 +52,8 @@ func worlds() map[string]World {
 		"gaussian":         &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5},
 		"neural":           &Neural{Actions: 5, Features: 3, Generator: []int{2}, Noise: 0.5},
 		"one-sparse":       &OneSparse{Size: 4, NoiseVariance: 0.01, NoiseFactor: 2},
+		"linear":           &Linear{Actions: 6, Features: 3, ActionSet: ActionsCube, PriorVariance: 2, NoiseVariance: 0.5},
+		"linear, sphere":   &Linear{Actions: 6, Features: 3, ActionSet: ActionsSphere, PriorVariance: 2, NoiseVariance: 0.5},
 		"moving":           &moving{Noise: 0.5},
 		"delayed gaussian": &Delayed{&Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, 3},
 		"delayed moving":   &Delayed{&moving{Noise: 0.5}, 2},
