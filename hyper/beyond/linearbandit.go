@@ -12,7 +12,7 @@ import (
 var LinearBandit = lab.Experiment{
 	Name:    "linear-bandit",
 	Title:   "Linear bandit: Ensemble++ against exact Thompson sampling",
-	Section: "2 of Ensemble++",
+	Section: "figure 2 of Ensemble++ (Li et al.)",
 	World:   func() bandit.World { return bandit.NewLinear() },
 	Agents: map[string]func() lab.Learner{
 		"exact":              func() lab.Learner { return linearExact() },

@@ -19,7 +19,7 @@ import (
 var UnknownAction = lab.Experiment{
 	Name:    "unknown-action",
 	Title:   "One unknown action: joint predictions against marginal ones",
-	Section: "Wen et al., From predictions to decisions; Osband et al., ATS via ENNs, section 3",
+	Section: "section 3 of ATS via ENNs (Osband et al.)",
 	World:   func() bandit.World { return bandit.NewUnknownAction() },
 	Agents: map[string]func() lab.Learner{
 		"exact-thompson": func() lab.Learner { return &OneUnknown{Joint: true} },

@@ -113,10 +113,16 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 }
 
 func sectionTitle(section string) string {
-	if strings.HasPrefix(section, "appendi") {
-		return strings.ToUpper(section[:1]) + section[1:]
+	named := sectionName(section)
+	return strings.ToUpper(named[:1]) + named[1:]
+}
+
+// sectionName is an experiment's section in words: a number alone is a section of the paper.
+func sectionName(section string) string {
+	if section[0] < '0' || section[0] > '9' {
+		return section
 	}
-	return "Section " + section
+	return "section " + section
 }
 
 // claimLine is a line of the table: of what a smaller size has, where there is no more.

@@ -67,7 +67,7 @@ gradient.`,
 func listExperiment(x lab.Experiment) error {
 	title := x.Title
 	if x.Section != "" {
-		title += " (section " + x.Section + ")"
+		title += " (" + sectionName(x.Section) + ")"
 	}
 	fmt.Printf("%s: %s\n", x.Name, title)
 	fmt.Printf("  hyper run %s --quick makes %v of each agent; --full, as in the paper, %v\n", x.Name, x.Quick, x.Full)
@@ -120,7 +120,7 @@ func listClaims(x lab.Experiment) {
 	if len(x.Claims) == 0 {
 		return
 	}
-	fmt.Printf("  claims of the paper that hyper check %s tests\n", x.Name)
+	fmt.Printf("  claims that hyper check %s tests\n", x.Name)
 	for _, c := range x.Claims {
 		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
 			c.Full, x.Name, c.Name, c.Quick)
