@@ -25,7 +25,8 @@ import (
 //
 //	phi(x) = (sqrt(2/Waves) cos(w_j^T x + b_j), c x / sqrt(d), c),   w_j ~ N(0, I / (d Length^2)),   b_j ~ U(0, 2 pi)
 //
-// with c = 0.3, or without waves phi(x) = (x, 1) / sqrt(d + 1). Features should have mean 0 and variance 1 or so.
+// with c = 0.3, or without waves phi(x) = (x, 1) / sqrt(d + 1). Features should have mean 0 and variance 1 or so. Plain
+// is phi(x) = x, for linear bandits.
 //
 // With Blocks an input is as many blocks of d numbers, all 0 but those of one block, or with Numbered the number of
 // a block and its d numbers. theta has a part of its own for each block: disjoint models, one for each action, of
@@ -39,6 +40,7 @@ type BayesianLinear struct {
 	Numbered bool    // an input is the number of its block and d numbers
 	Waves    int     `help:"random cosines of an action's features; 0 is none, a linear function"`
 	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
+	Plain    bool    // phi(x) is x itself: f has no intercept, and x is not scaled
 }
 
 var (
@@ -65,6 +67,9 @@ func (b BayesianLinear) Validate() error {
 	if b.Waves > 0 {
 		errs = append(errs, faults.Positive("Length", b.Length))
 	}
+	if b.Plain && b.Waves > 0 {
+		errs = append(errs, fmt.Errorf("Waves must be 0 with Plain, got %d", b.Waves))
+	}
 	if b.Numbered && b.Features < 2 {
 		errs = append(errs, fmt.Errorf("Features must be the number of a block and its numbers, got %d", b.Features))
 	}
@@ -80,7 +85,14 @@ func (b BayesianLinear) Validate() error {
 }
 
 func (b BayesianLinear) blocks() int { return max(b.Blocks, 1) }
-func (b BayesianLinear) size() int   { return b.Waves + b.width() + 1 }
+
+// size is the numbers of theta in a block.
+func (b BayesianLinear) size() int {
+	if b.Plain {
+		return b.width()
+	}
+	return b.Waves + b.width() + 1
+}
 
 // width is d.
 func (b BayesianLinear) width() int {
@@ -101,6 +113,9 @@ func (b BayesianLinear) NumInvolved() int { return b.NumTheta() * (b.size() + 1)
 
 // UnitVariance is the sigma_p^2 with which predictions before data have variance 1 over standardised inputs.
 func (b BayesianLinear) UnitVariance() float64 {
+	if b.Plain {
+		return 1 / float64(b.width())
+	}
 	if b.Waves == 0 {
 		return 1
 	}
@@ -129,6 +144,9 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 	d := b.width()
 	x, block = b.blockOf(x)
+	if b.Plain {
+		return x, block
+	}
 	one := OnesLike(Slice(x, AxisRange(), AxisRange(), AxisRange(0, 1)))
 	if b.Waves == 0 {
 		return MulScalar(Concatenate([]*Node{x, one}, 2), 1/math.Sqrt(float64(d+1))), block
@@ -160,13 +178,20 @@ func (b BayesianLinear) Predict(p Params, z index.Set, x *Node) *Node {
 	theta := Einsum("rkpq,rnkq->rnkp", narrow(p.Nu[1]), vectors)
 	theta = Mul(theta, InsertAxes(p.Fixed["scale"], -1, -1, -1))
 	theta = Add(theta, Reshape(narrow(p.Nu[0]), runs, 1, b.blocks(), b.size()))
+	if b.blocks() == 1 {
+		return Einsum("rip,rnp->rni", phi, Squeeze(theta, 2))
+	}
 	each := Mul(InsertAxes(phi, 2), InsertAxes(OneHot(block, b.blocks(), dtypes.Float32), -1))
 	return Einsum("rikp,rnkp->rni", each, theta)
 }
 
 // Draw returns the values of n functions at inputs x, [runs, n, inputs]. In blocks, where there are few inputs, it
-// draws from their joint distribution, which takes a number for each input and not one for each parameter.
+// draws from their joint distribution, which takes a number for each input and not one for each parameter. Plain ones,
+// of which a world may have many inputs, are drawn as functions.
 func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
+	if b.Plain && b.blocks() == 1 {
+		return b.Predict(p, b.Index().Sample(s, n), x)
+	}
 	phi, block := b.Phi(p, x)
 	mean, root := b.moments(p, phi, block)
 	runs, inputs := mean.Shape().Dim(0), mean.Shape().Dim(1)

@@ -147,9 +147,11 @@ func (m Model) hostTheta(p HostParams) func(s rng.Host, n int) func(k int, theta
 
 // hostGaussian tells whether indices are drawn as vectors of normal numbers.
 func hostGaussian(d index.Distribution) bool {
-	switch d.(type) {
+	switch d := d.(type) {
 	case index.Gaussian, index.PerArm:
 		return true
+	case index.Paired:
+		return d.Reference == index.LawGaussian
 	}
 	return false
 }
@@ -291,6 +293,10 @@ func (b BayesianLinear) hostPhi(p HostParams, x, phi []float32) (block int) {
 		block, x = int(x[0]), x[1:]
 	case b.blocks() > 1:
 		block, x = b.hostBlock(x)
+	}
+	if b.Plain {
+		copy(phi, x)
+		return block
 	}
 	if b.Waves == 0 {
 		scale := float32(1 / math.Sqrt(float64(d+1)))

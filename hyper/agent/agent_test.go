@@ -109,6 +109,9 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 		"dropout": {Features: 2, Learner: learner.Learner{
 			Belief: hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: 0.5}},
 		}},
+		"ensemble++": {Features: 2, Learner: learner.Learner{
+			Belief: hyper.EnsemblePlusPlus{Features: 2, P: index.Paired{N: 4, Reference: index.LawCube, Noise: index.LawSphere}},
+		}},
 		"mean field, KL": {Features: 2, Learner: learner.Learner{
 			Belief: hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, Perturbation: -1, Train: train.Config{Regularize: train.KL},
 		}},

@@ -54,6 +54,8 @@ func hostedBeliefs() map[string]Config {
 		"neural, no prior":       of(4, dense(net, nil)),
 		"neural, layers":         of(4, hyper.Model{Base: net, Hyper: hyper.Linear{Layout: groups, P: index.Gaussian{N: groups.IndexDim()}}}),
 		"bayesian":               of(4, hyper.BayesianLinear{Features: 4}),
+		"bayesian, plain":        of(4, hyper.BayesianLinear{Features: 4, Plain: true}),
+		"ensemble++":             of(4, hyper.EnsemblePlusPlus{Features: 4, P: index.Paired{N: 6, Reference: index.LawGaussian, Noise: index.LawCube}}),
 		"bayesian, waves":        of(4, waves.ForInputs(4)),
 		"bayesian, blocks":       of(12, blocks),
 		"bayesian, numbered":     of(5, numbered),

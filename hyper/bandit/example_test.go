@@ -75,6 +75,23 @@ func ExampleNewOneSparse() {
 	// [0 0 0.5 0.5]
 }
 
+// The linear bandit with 10,000 actions of 50 features.
+func ExampleNewLinear() {
+	w := bandit.NewLinear()
+	w.Actions, w.Features = 10_000, 50
+	p := w.Problem()
+	fmt.Println(w.Validate(), p.Actions, p.Features, p.PriorVariance, w.ActionSet)
+	// Output: <nil> 10000 50 10 box
+}
+
+// One unknown action beside 1,023 known ones.
+func ExampleNewUnknownAction() {
+	w := bandit.NewUnknownAction()
+	w.Actions = 1024
+	fmt.Println(w.Validate(), w.Problem().Actions, w.Problem().Features)
+	// Output: <nil> 1024 0
+}
+
 // A file of flowers: a guess for each has the context of the flower, its two numbers and a 0 or 1
 // for each of three colours, in a block of its own.
 func ExampleTable() {

@@ -53,6 +53,8 @@ func worlds() map[string]World {
 		"neural":           &Neural{Actions: 5, Features: 3, Generator: []int{2}, Noise: 0.5},
 		"neural-logistic":  &NeuralLogistic{Actions: 5, Features: 3, Generator: []int{20, 10}, Temperature: 0.3},
 		"one-sparse":       &OneSparse{Size: 4, NoiseVariance: 0.01, NoiseFactor: 2},
+		"linear":           &Linear{Actions: 6, Features: 3, ActionSet: ActionsCube, PriorVariance: 2, NoiseVariance: 0.5},
+		"linear, sphere":   &Linear{Actions: 6, Features: 3, ActionSet: ActionsSphere, PriorVariance: 2, NoiseVariance: 0.5},
 		"moving":           &moving{Noise: 0.5},
 		"delayed gaussian": &Delayed{&Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, 3},
 		"delayed moving":   &Delayed{&moving{Noise: 0.5}, 2},

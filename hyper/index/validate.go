@@ -34,6 +34,24 @@ func (d Bernoulli) Validate() error {
 	return errors.Join(dimension("index.Bernoulli: N", d.N), keep)
 }
 
+// Validate reports laws that are none, and a Nonzero that a sparse law cannot have.
+func (d Paired) Validate() error {
+	errs := []error{dimension("index.Paired: N", d.N), d.Reference.check("Reference"), d.Noise.check("Noise")}
+	sparse := d.Reference == LawSparse || d.Noise == LawSparse
+	if sparse && (d.Nonzero < 1 || d.N%d.Nonzero != 0) {
+		errs = append(errs, fmt.Errorf("index.Paired: Nonzero must be a divisor of N for sparse vectors, got %d for %d",
+			d.Nonzero, d.N))
+	}
+	return errors.Join(errs...)
+}
+
+func (l Law) check(name string) error {
+	if l == 0 {
+		return fmt.Errorf("index.Paired: %s must be a law, such as index.LawGaussian", name)
+	}
+	return faults.Known("index.Paired: "+name, l)
+}
+
 func dimension(name string, n int) error {
 	if err := faults.AtLeast(name, n, 1); err != nil {
 		return err

@@ -86,7 +86,9 @@ var small = map[string][]string{
 	"ensemble analytic": {"ensemble", "arms=5", "particles=6", "batch=32"},
 	"linear adam": {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "optimizer=adam",
 		"sgd-steps=2"},
-	"exact": {"exact", "arms=5"},
+	"exact":      {"exact", "arms=5"},
+	"ensemble++": {"linear-bandit/ensemble-plus-plus", "actions=20", "features=4", "size=3", "reference=sphere"},
+	"plain":      {"linear-bandit/exact", "actions=20", "features=4"},
 	"shuffled table": {"table/linear", "file=learners/testdata/rows.csv", "order=shuffled", "standardize=online",
 		"hidden=none", "integrate=exact", "index-dim=4"},
 }
@@ -106,7 +108,7 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 		for label, c := range small {
 			if name != backend.Go &&
 				!slices.Contains([]string{"linear sampled", "linear full-data", "linear exact", "ensemble sampled",
-					"shuffled table"}, label) {
+					"ensemble++", "shuffled table"}, label) {
 				continue // XLA takes seconds to compile each; TestBackendsAgree runs the others
 			}
 			t.Run(label, func(t *testing.T) {

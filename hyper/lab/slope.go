@@ -38,3 +38,32 @@ func logs(x []float64) []float64 {
 	}
 	return out
 }
+
+// RegretSlope is the slope of log mean regret against log x over the entries of results, the i-th of them at x[i], with
+// an interval over seeds: the cumulative regret of a run of entry i at the last common period moves the slope by w_i
+// times what it is over the mean, where w_i are the weights of the line's least squares (the delta method). Runs that
+// diverged have no slope. The error is ErrNoRows without common seeds or periods.
+func RegretSlope(rows []Row, x []float64) (slope Estimate, period, runs int, err error) {
+	histories := make([]history, len(x))
+	for i := range x {
+		histories[i] = historyOf(rows, i)
+	}
+	seeds, periods := common(histories...)
+	if err := enough(seeds, periods); err != nil {
+		return slope, 0, 0, err
+	}
+	period = periods[len(periods)-1]
+	lx := logs(x)
+	centre, spread := stat.Mean(lx, nil), stat.Variance(lx, nil)*float64(len(lx)-1)
+	value, moves := 0.0, make([]float64, len(seeds))
+	for i, h := range histories {
+		regret, weight := h.at(period, seeds), (lx[i]-centre)/spread
+		mean := stat.Mean(regret, nil)
+		value += weight * math.Log(mean)
+		for j, r := range regret {
+			moves[j] += weight * r / mean
+		}
+	}
+	_, se := meanSE(moves)
+	return interval(value, se, len(seeds)), period, len(seeds), nil
+}

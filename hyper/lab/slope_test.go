@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -40,5 +41,33 @@ func TestLogSlopeCovers(t *testing.T) {
 	}
 	if share := float64(covered) / 2000; math.Abs(share-Level) > 0.02 {
 		t.Errorf("%.3f of the intervals hold the slope, want %.2f", share, Level)
+	}
+}
+
+// Regrets of 2 x^0.7 times the same factors of each seed have that slope and no spread. With factors of their own, the
+// standard error is that of the mean of sum_i w_i r_i / mean_i: by hand for two entries, at 1 and e, log mean_2 - log
+// mean_1.
+func TestRegretSlope(t *testing.T) {
+	row := func(entry, seed int, regret float64) Row {
+		return Row{Entry: entry, Seed: uint64(seed), Period: 10, Regret: Float(regret)}
+	}
+	var rows []Row
+	x := []float64{1, 3, 10}
+	for i, v := range x {
+		for seed := range 4 {
+			rows = append(rows, row(i, seed, 2*math.Pow(v, 0.7)*float64(seed+1)))
+		}
+	}
+	e, period, runs, err := RegretSlope(rows, x)
+	if err != nil || period != 10 || runs != 4 || math.Abs(float64(e.Value)-0.7) > 1e-12 || float64(e.Upper-e.Lower) > 1e-9 {
+		t.Errorf("%v at %d of %d runs, %v", e, period, runs, err)
+	}
+	e, _, _, err = RegretSlope([]Row{row(0, 0, 1), row(0, 1, 3), row(1, 0, 6), row(1, 1, 2)}, []float64{1, math.E})
+	// Moves are 6/4 - 1/2 = 1 and 2/4 - 3/2 = -1: standard error 1.
+	if want := math.Log(2); err != nil || math.Abs(float64(e.Value)-want) > 1e-12 || math.Abs(e.stdErr()-1) > 1e-12 {
+		t.Errorf("%v with standard error %v, %v; want %v and 1", e, e.stdErr(), err, want)
+	}
+	if _, _, _, err := RegretSlope(nil, x); !errors.Is(err, ErrNoRows) {
+		t.Error(err)
 	}
 }

@@ -70,12 +70,12 @@ func JudgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 	return j, nil
 }
 
-// JudgeAll judges all claims of the paper's experiments by studies, by the name of the experiment, with Holm's
-// correction over all of them. A claim is judged by the first study that has what it compares. An experiment without a
+// JudgeAll judges all claims of experiments in an order, as the paper's are in Order, by studies, by the name of the
+// experiment, with Holm's correction over all of them. A claim is judged by the first study that has what it compares. An experiment without a
 // study has claims that are not tested.
-func JudgeAll(studies map[string][]lab.Simulator) ([]Judged, error) {
+func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
-	for _, name := range Order {
+	for _, name := range order {
 		for _, claim := range Known[name].Claims {
 			j, err := judgeFirst(name, claim, append(studies[name], nothing))
 			if err != nil {

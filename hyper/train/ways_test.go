@@ -56,6 +56,7 @@ func TestWay(t *testing.T) {
 	}{
 		{"posterior", hyper.BayesianLinear{Features: 7}, Config{Integrate: Exact}},
 		{"exact", perArm, Config{Integrate: Exact}},
+		{"exact", plusPlus(4, index.LawCube, index.LawSphere), Config{Integrate: Exact}},
 		{"all sums", perArm, Config{Steps: 1, Integrate: FullData}},
 		{"closed form", perArm, analytic},
 		{"closed form", particles, analytic},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -47,7 +48,8 @@ the study must have that many runs or more, with results at exactly that period.
 With --all and --study DIR check prints the table of all claims of the paper, as Markdown, from the
 results that lie in the folders DIR/EXPERIMENT. As many claims are read together there, verdicts are
 corrected by Holm's method: some that are decided one by one are undecided in the table. --claim
-prints the lines of some.
+prints the lines of some. With the name beyond in place of an experiment's it prints the table of the
+claims of later work, which are read together, too.
 
 The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
 
@@ -55,7 +57,8 @@ const checkExample = `  hyper check gaussian --quick                            
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
   hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
   hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
-  hyper check --all --study notebooks/results                    # the table of all claims`
+  hyper check --all --study notebooks/results                    # the table of all claims
+  hyper check beyond --study notebooks/results/beyond            # that of later work's`
 
 // checkFlags are those of hyper check.
 type checkFlags struct {
@@ -70,7 +73,7 @@ type checkFlags struct {
 func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
-		Use:               "check EXPERIMENT | --all --study DIR",
+		Use:               "check EXPERIMENT | --all --study DIR | beyond --study DIR",
 		Short:             "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
 		Long:              checkHelp,
 		Example:           checkExample,
@@ -82,8 +85,11 @@ func checkCommand() *cobra.Command {
 			return argument("EXPERIMENT")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.all {
-				return f.table(c)
+			switch {
+			case f.all:
+				return f.table(c, paper.Order)
+			case args[0] == beyond.Name:
+				return f.table(c, beyond.Order)
 			}
 			return f.run(c, args[0])
 		},

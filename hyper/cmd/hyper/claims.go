@@ -17,17 +17,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// table prints all claims of the paper by the results of a folder.
-func (f *checkFlags) table(c *cobra.Command) error {
+// table prints all claims of experiments, in their order, by the results of a folder.
+func (f *checkFlags) table(c *cobra.Command, order []string) error {
 	for _, flag := range []string{"periods", "runs", "quick", "seed"} {
 		if c.Flags().Changed(flag) {
-			return fmt.Errorf("--%s is for one experiment: --all judges every claim at its own size", flag)
+			return fmt.Errorf("--%s is for one experiment: a table of all claims has each at its own size", flag)
 		}
 	}
 	if len(f.study) != 1 {
-		return errors.New("--all needs one --study DIR, with a folder of results for each experiment")
+		return errors.New("a table of all claims needs one --study DIR, with a folder of results for each experiment")
 	}
-	all, err := judgeFolder(f.study[0], f.engine.mix)
+	all, err := judgeFolder(order, f.study[0], f.engine.mix)
 	if err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func namedClaims(all []paper.Judged, names []string) (out []paper.Judged, err er
 }
 
 // judgeFolder judges all claims by the results in the folders of dir that have the names of experiments.
-func judgeFolder(dir string, mix mixFlag) ([]paper.Judged, error) {
+func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error) {
 	studies := map[string][]lab.Simulator{}
-	for _, name := range paper.Order {
+	for _, name := range order {
 		for _, pattern := range studyPatterns(dir, name) {
 			x := paper.Known[name]
 			h, rows, err := readStudy(x, []string{pattern}, mix)
@@ -77,9 +77,9 @@ func judgeFolder(dir string, mix mixFlag) ([]paper.Judged, error) {
 	}
 	if len(studies) == 0 {
 		return nil, fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
-			filepath.Join(dir, paper.Order[0], "*.gz"))
+			filepath.Join(dir, order[0], "*.gz"))
 	}
-	return paper.JudgeAll(studies)
+	return paper.JudgeAll(order, studies)
 }
 
 // studyPatterns are those of the studies of an experiment in a folder: the pieces in DIR/NAME are one study, and those
@@ -113,10 +113,16 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 }
 
 func sectionTitle(section string) string {
-	if strings.HasPrefix(section, "appendi") {
-		return strings.ToUpper(section[:1]) + section[1:]
+	named := sectionName(section)
+	return strings.ToUpper(named[:1]) + named[1:]
+}
+
+// sectionName is an experiment's section in words: a number alone is a section of the paper.
+func sectionName(section string) string {
+	if section[0] < '0' || section[0] > '9' {
+		return section
 	}
-	return "Section " + section
+	return "section " + section
 }
 
 // claimLine is a line of the table: of what a smaller size has, where there is no more.

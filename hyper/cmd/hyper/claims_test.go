@@ -24,7 +24,7 @@ const (
 
 // The table of claims in notebooks/results is what the committed results say, and the README's lines are lines of it.
 func TestClaimsTable(t *testing.T) {
-	all, err := judgeFolder("../../../notebooks/results", false)
+	all, err := judgeFolder(paper.Order, "../../../notebooks/results", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 // What cannot be printed is refused, with what to do.
 func TestCheckAllRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--all needs one --study DIR":     {"check", "--all"},
+		"needs one --study DIR":           {"check", "--all"},
 		"unknown command":                 {"check", "--all", "ids", "--study", "x"},
 		"no results in folders":           {"check", "--all", "--study", t.TempDir()},
 		"--periods is for one experiment": {"check", "--all", "--study", "x", "--periods", "10"},

@@ -24,6 +24,7 @@ var hypermodels = [][2]string{
 	{"hyper.OneSparse", "g_nu(z) = softmax(beta nu (z^2 + alpha)), nearly one-hot functions (section 5)"},
 	{"hyper.MeanField", "g_nu(z) = mu + softplus(rho) z, a deviation for each parameter: Bayes by Backprop"},
 	{"hyper.Dropout", "g_nu(z) is nu with masked weights: dropout (appendix E)"},
+	{"hyper.EnsemblePlusPlus", "theta = mu + A z, a Linear that starts as its prior, trained exactly: Ensemble++ of linear functions"},
 	{"hyper.Prior", "additive prior f~_{DBz}, with any of them (section 2.5), or DBz added to the parameters " +
 		"(appendix D)"},
 }
@@ -35,7 +36,7 @@ func listCommand() *cobra.Command {
 		Long: `list tells what can be run. Of each experiment, or of those that are named, it prints
   - its agents, which hyper run EXPERIMENT --agent AGENT runs,
   - the keys of each agent, which --set KEY=VALUE changes: name, kind of value, default value and meaning,
-  - the claims of the paper that hyper check EXPERIMENT tests, with the runs and periods that each needs.
+  - the claims that hyper check EXPERIMENT tests, with the runs and periods that each needs.
 Last it prints the hypermodels of the Go package hyper, the learners that any experiment can run, and the ways to the
 gradient.`,
 		Example:           "  hyper list gaussian",
@@ -67,7 +68,7 @@ gradient.`,
 func listExperiment(x lab.Experiment) error {
 	title := x.Title
 	if x.Section != "" {
-		title += " (section " + x.Section + ")"
+		title += " (" + sectionName(x.Section) + ")"
 	}
 	fmt.Printf("%s: %s\n", x.Name, title)
 	fmt.Printf("  hyper run %s --quick makes %v of each agent; --full, as in the paper, %v\n", x.Name, x.Quick, x.Full)
@@ -120,7 +121,7 @@ func listClaims(x lab.Experiment) {
 	if len(x.Claims) == 0 {
 		return
 	}
-	fmt.Printf("  claims of the paper that hyper check %s tests\n", x.Name)
+	fmt.Printf("  claims that hyper check %s tests\n", x.Name)
 	for _, c := range x.Claims {
 		fmt.Printf("    %s: %s\n      needs %v: hyper check %s --claim %s\n      with --quick %v\n", c.Name, c.Text,
 			c.Full, x.Name, c.Name, c.Quick)
@@ -132,7 +133,7 @@ func listClaims(x lab.Experiment) {
 func listLibrary() {
 	fmt.Println("hypermodels of the Go package hyper")
 	for _, h := range hypermodels {
-		fmt.Printf("  %-16s %s\n", h[0], h[1])
+		fmt.Printf("  %-22s %s\n", h[0], h[1])
 	}
 	fmt.Println("\nlearners that --agent runs in every experiment, beside its own agents")
 	fmt.Println("  " + strings.Join(slices.Sorted(maps.Keys(learners.Known)), ", "))

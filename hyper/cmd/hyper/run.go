@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -89,7 +90,7 @@ func experiment(name string) (lab.Experiment, error) {
 }
 
 // experiments are the names of all, the paper's first.
-func experiments() []string { return slices.Concat(paper.Order, worlds.Order) }
+func experiments() []string { return slices.Concat(paper.Order, beyond.Order, worlds.Order) }
 
 // engineFlags are the flags that say how a Spec is run.
 type engineFlags struct {

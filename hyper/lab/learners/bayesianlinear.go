@@ -21,6 +21,8 @@ type BayesianLinear struct {
 	Variances
 	Inflation float64 `run:"true" want:"not negative" help:"multiplies the posterior's variance that the policy sees"`
 	Exploration
+
+	Plain bool // the features are taken as they are, without an intercept: Waves must be 0
 }
 
 // NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
@@ -35,7 +37,7 @@ func NewBayesianLinear(arms bool) *BayesianLinear {
 
 func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 	return hyper.BayesianLinear{
-		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length,
+		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length, Plain: c.Plain,
 	}
 }
 

@@ -103,5 +103,14 @@ func ExampleNewBayesianLinear() {
 	c, p := learners.NewBayesianLinear(false), bandit.Problem{Actions: 4, Features: 32, Blocks: 4, Moves: true}
 	l := c.Learner(p, 1000)
 	fmt.Println(c.Validate(&p), l.Belief, l.Policy)
-	// Output: <nil> {32 4 false 200 1} {0 0.84}
+	// Output: <nil> {32 4 false 200 1 false} {0 0.84}
+}
+
+// Ensemble++ with four columns in ten features: its exact minimiser, of 50 parameters.
+func ExampleNewEnsemblePlusPlus() {
+	c, p := learners.NewEnsemblePlusPlus(false), bandit.Problem{Actions: 100, Features: 10, PriorVariance: 10}
+	c.Size = 4
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), c.Belief(p).NumInvolved(), train.Trainer{Belief: l.Belief, Config: l.Train}.Way().Name)
+	// Output: <nil> 50 exact
 }

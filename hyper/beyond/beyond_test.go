@@ -1,0 +1,120 @@
+package beyond_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Every agent runs, its defaults and the experiment's sizes are valid, and no run diverges.
+func TestEveryAgentRuns(t *testing.T) {
+	for _, name := range beyond.Order {
+		x := beyond.Known[name]
+		for _, size := range []lab.Size{x.Quick, x.Full} {
+			if _, err := x.Spec(nil, nil, size, 1); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		spec, err := x.Spec(nil, []string{"actions=6"}, lab.Size{Periods: 12, Runs: 2}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range lab.Curves(h, rows) {
+			if c.Diverged > 0 || c.Runs != 2 || len(x.Order) != len(x.Agents) {
+				t.Errorf("%s, %s: %d runs, %d diverged", name, c.Agent, c.Runs, c.Diverged)
+			}
+		}
+	}
+}
+
+// Expected regrets with one unknown action are those of OneUnknown's comment: 1/2 from joint predictions, A/4 from
+// marginals. Over 2,000 runs, with deviations of 1/2 and, where the number of trials is geometric, of less than 1.8 times
+// the mean; the bound is five standard errors. After 400 periods all runs of 16 arms have found the arm.
+func TestRegretsOfOneUnknownAction(t *testing.T) {
+	const runs, periods = 2000, 400
+	spec, err := beyond.UnknownAction.Spec(nil, []string{"actions=2,16"}, lab.Size{Periods: periods, Runs: runs}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, rows, err := lab.Simulate(t.Context(), spec, beyond.Known, lab.Options{Backend: backend.Go, BatchRuns: runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range lab.Curves(h, rows) {
+		want, relative := 0.5, 1.
+		if c.Agent == "marginal" {
+			want, relative = float64(c.Settings["actions"].(int))/4, 1.8
+		}
+		if got := c.Mean[len(c.Mean)-1]; math.Abs(got/want-1) > 5*relative/math.Sqrt(runs) {
+			t.Errorf("%s with %v actions: regret %v, want %v", c.Agent, c.Settings["actions"], got, want)
+		}
+	}
+}
+
+// simulated makes up regrets: of run r of the n-th call, or of the i-th entry where a call has several.
+func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simulator {
+	call := 0
+	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+		spec, err := x.Spec(agents, sets, size, 0)
+		if err != nil {
+			return lab.Header{}, nil, fmt.Errorf("the claim's settings: %w", err)
+		}
+		var rows []lab.Row
+		for i := range spec.Entries {
+			for run := range size.Runs {
+				r := regret(call, i) * (1 + float64((run*7+3*i)%5)/100)
+				rows = append(rows, lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: size.Periods, Regret: lab.Float(r)})
+			}
+		}
+		call++
+		return lab.Header{Spec: spec}, rows, nil
+	}
+}
+
+// Claims have names of their own, and judge what they are given, at both sizes: sides of which the first has less regret
+// or more, and regrets that grow as the number of actions to a power.
+func TestClaimsJudge(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range beyond.Order {
+		for _, claim := range beyond.Known[name].Claims {
+			if seen[claim.Name] {
+				t.Errorf("two claims are named %s", claim.Name)
+			}
+			seen[claim.Name] = true
+			for _, size := range []lab.Size{claim.Quick, claim.Full} {
+				judge(t, beyond.Known[name], claim, size)
+			}
+		}
+	}
+}
+
+func judge(t *testing.T, x lab.Experiment, claim lab.Claim, size lab.Size) {
+	t.Helper()
+	wants := map[float64]lab.Verdict{0.5: lab.Reproduced, 2: lab.Refuted} // factors of the first side
+	regret := func(v float64) func(int, int) float64 {
+		return func(call, _ int) float64 { return 100 * math.Pow(v, float64(1-call)) }
+	}
+	if x.Name == beyond.UnknownAction.Name {
+		wants = map[float64]lab.Verdict{0: lab.Reproduced, 1: lab.Refuted} // powers
+		if claim.Name == "marginal-linear" {
+			wants = map[float64]lab.Verdict{1: lab.Reproduced, 0: lab.Refuted, 0.8: lab.Refuted}
+		}
+		regret = func(v float64) func(int, int) float64 {
+			return func(_, entry int) float64 { return math.Pow(2, v*float64(entry)) }
+		}
+	}
+	for v, want := range wants {
+		f, err := claim.Test(simulated(x, regret(v)), size)
+		if err != nil || f.Verdict != want || f.Runs != size.Runs || f.Kind == "" {
+			t.Errorf("%s at %v: %+v, %v; want %s", claim.Name, size, f, err, want)
+		}
+	}
+}

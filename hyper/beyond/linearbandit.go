@@ -1,0 +1,60 @@
+package beyond
+
+import (
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+)
+
+// LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2): Thompson
+// sampling by the exact posterior, and by a root of its covariance with few columns.
+var LinearBandit = lab.Experiment{
+	Name:    "linear-bandit",
+	Title:   "Linear bandit: Ensemble++ against exact Thompson sampling",
+	Section: "figure 2 of Ensemble++ (Li et al.)",
+	World:   func() bandit.World { return bandit.NewLinear() },
+	Agents: map[string]func() lab.Learner{
+		"exact":              func() lab.Learner { return linearExact() },
+		"ensemble-plus-plus": func() lab.Learner { return learners.NewEnsemblePlusPlus(false) },
+	},
+	Others:  learners.Known,
+	Order:   []string{"exact", "ensemble-plus-plus"},
+	Quick:   lab.Size{Periods: 300, Runs: 20},
+	Full:    lab.Size{Periods: 1000, Runs: 200, Sets: wide},
+	Failure: 0.5,
+	Claims:  linearClaims(),
+}
+
+// wide is the largest bandit of figure 2.
+var wide = []string{"features=50", "actions=10000"}
+
+// linearExact is Thompson sampling by Bayesian linear regression on the features as they are.
+func linearExact() *learners.BayesianLinear {
+	c := learners.NewBayesianLinear(false)
+	c.Waves, c.Plain, c.StandardizeRewards, c.PriorVariance = 0, true, false, 0
+	c.NoiseVariance, c.Policy = 1, explore.Thompson{}
+	return c
+}
+
+// linearClaims are of the bandit with 50 features and 10,000 actions.
+func linearClaims() []lab.Claim {
+	claim := func(name, text string, bound float64, a, b side) lab.Claim {
+		return lab.Claim{Name: name, Text: text, Test: comparison{a, b, bound}.judge,
+			Quick: lab.Size{Periods: 300, Runs: 40, Sets: []string{"features=10", "actions=1000"}},
+			Full:  lab.Size{Periods: 1000, Runs: 200, Sets: wide}}
+	}
+	exact := side{"exact", nil}
+	coordinate := func(size string) side { return plusPlus(size, "reference=coordinate") }
+	return []lab.Claim{
+		claim("eight-columns-near-exact", "Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
+			"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
+		claim("columns-32-near-exact", "the same with 32 columns (ours)", 1.1, plusPlus("size=32"), exact),
+		claim("gaussian-below-coordinate", "with 8 columns a Gaussian index has less regret than a coordinate one, which is "+
+			"ensemble sampling of signed particles (Ensemble++, figure 2)", 1, plusPlus("size=8"), coordinate("size=8")),
+		claim("gaussian-below-coordinate-4", "the same with 4 columns (Ensemble++, figure 2)", 1, plusPlus("size=4"),
+			coordinate("size=4")),
+	}
+}
+
+func plusPlus(sets ...string) side { return side{"ensemble-plus-plus", sets} }

@@ -1,0 +1,133 @@
+package beyond
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// UnknownAction shows what joint predictions are for, on the bandit with one unknown action: see bandit.UnknownAction.
+// With joint ones regret does not grow with the number A of actions, with marginals alone it is proportional to A.
+var UnknownAction = lab.Experiment{
+	Name:    "unknown-action",
+	Title:   "One unknown action: joint predictions against marginal ones",
+	Section: "section 3 of ATS via ENNs (Osband et al.)",
+	World:   func() bandit.World { return bandit.NewUnknownAction() },
+	Agents: map[string]func() lab.Learner{
+		"exact-thompson": func() lab.Learner { return &OneUnknown{Joint: true} },
+		"marginal":       func() lab.Learner { return &OneUnknown{} },
+	},
+	Others:  learners.Known,
+	Order:   []string{"exact-thompson", "marginal"},
+	Quick:   fewActions,
+	Full:    manyActions,
+	Failure: 0.25,
+	Claims: []lab.Claim{
+		growth("joint-flat", "exact-thompson", "Thompson sampling from joint predictions has a regret that does not grow with "+
+			"the number of actions: the slope of its logarithm is within 0.1 of 0 (ATS, section 3; the bound is ours)", 0),
+		growth("marginal-linear", "marginal", "the best agent that sees marginal predictions alone has a regret proportional to "+
+			"the number of actions: a slope within 0.1 of 1 (ATS, section 3; the bound is ours)", 1),
+	},
+}
+
+// Sizes: runs are ten times as long as the number of actions or more, so that the agents find the unknown one.
+var (
+	fewActions  = lab.Size{Periods: 1000, Runs: 400, Sets: []string{"actions=2,4,8,16,32,64"}}
+	manyActions = lab.Size{Periods: 10_000, Runs: 1000, Sets: []string{"actions=2,4,8,16,32,64,128,256,512,1024"}}
+)
+
+// growth is the claim that the logarithm of an agent's regret has a slope against that of the number of actions.
+func growth(name, agent, text string, slope float64) lab.Claim {
+	return lab.Claim{Name: name, Text: text, Quick: fewActions, Full: manyActions,
+		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
+			h, rows, err := simulate([]string{agent}, nil, size)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			var actions []float64
+			for _, e := range h.Spec.Entries {
+				actions = append(actions, float64(e.Setting.World.Problem().Actions))
+			}
+			e, period, runs, err := lab.RegretSlope(rows, actions)
+			if err != nil {
+				return lab.Finding{}, err
+			}
+			what := fmt.Sprintf("slope of the logarithm of %s's regret in that of %.0f to %.0f actions, at period %d", agent,
+				actions[0], actions[len(actions)-1], period)
+			f := lab.Within(what, e, slope-0.1, slope+0.1, period, runs)
+			f.Kind = "slope in actions"
+			return f, size.Enough(runs)
+		}}
+}
+
+// OneUnknown is an agent that knows all of the bandit but what the last arm pays: exact Thompson sampling, from joint
+// predictions, or an agent that sees nothing but the marginal distribution of each arm's next reward.
+//
+// Thompson sampling draws what the last arm pays. It takes that arm if it drew 1, and one of the others else, and so
+// tries the unknown arm with probability 1/2 in each period. Its expected regret is 1/2 in all, whatever A: where the arm
+// pays 1 (expected periods without it: 1, each of regret 1/2), and where it pays 0 (tried once).
+//
+// Before the last arm is tried, marginals are the same for all arms, so that an agent that takes the best of independent
+// draws from them, or of any function of them, with ties broken at random, takes each arm with probability 1/A. Then they
+// tell what the arm pays. This agent is the best of them: it takes the arm of the highest mean. Its expected regret is
+// A/4: where the arm pays 1 it takes A - 1 others first, and where it pays 0 it is tried once.
+type OneUnknown struct{ Joint bool }
+
+// Validate has nothing to report.
+func (*OneUnknown) Validate(*bandit.Problem) error { return nil }
+
+// Agent returns it.
+func (c *OneUnknown) Agent(p bandit.Problem) lab.Agent { return oneUnknown{p.Actions, c.Joint} }
+
+// oneUnknown has as its state the probability that the last arm pays 1, [runs].
+type oneUnknown struct {
+	actions int
+	joint   bool
+}
+
+func (oneUnknown) Numbers() map[string]float64 { return nil }
+
+func (a oneUnknown) Init(s rng.Stream, _ hyper.Numbers) lab.State {
+	zero := Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
+	return lab.State{"pays": AddScalar(zero, 0.5)}
+}
+
+// Act draws from a stream for this number of actions, so that runs with one seed and different numbers are independent
+// but for what the arm pays.
+func (a oneUnknown) Act(state lab.State, _ hyper.Numbers, s rng.Stream, _, _, _ *Node) (action, values *Node) {
+	s, pays := s.Named(fmt.Sprint(a.actions)), state["pays"]
+	draw := func(n int) *Node { return Squeeze(s.Named("arm").Intn(Const(s.Graph(), int32(n)), 1), 1) }
+	half := Const(s.Graph(), float32(0.5))
+	known, last := draw(a.actions-1), AddScalar(ZerosLike(draw(1)), int32(a.actions-1))
+	if a.joint {
+		u := Squeeze(s.Named("function").Uniform(1), 1)
+		return Where(LessThan(u, pays), last, known), pays
+	}
+	action = Where(LessThan(pays, half), known, last)
+	return Where(Equal(pays, half), draw(a.actions), action), pays
+}
+
+// Predict draws functions: mean rewards of all arms.
+func (a oneUnknown) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
+	pays := InsertAxes(state["pays"], -1, -1)
+	last := LessThan(s.Uniform(functions, 1), pays)
+	known := Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), functions, a.actions-1))
+	return Concatenate([]*Node{AddScalar(known, 0.5), ConvertDType(last, dtypes.Float32)}, 2)
+}
+
+// Learn knows what the last arm pays once it has been taken.
+func (a oneUnknown) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
+	tried := Equal(d.Action, Const(d.Action.Graph(), int32(a.actions-1)))
+	return lab.State{"pays": Where(tried, d.Reward, state["pays"])}
+}
+
+// Computation is zero: there is no SGD.
+func (oneUnknown) Computation() float64 { return 0 }

@@ -1,0 +1,71 @@
+package learners
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// EnsemblePlusPlus is an agent with the linear Ensemble++: the exact mean of Bayesian linear regression, and a root of
+// its covariance with as few columns as Size. It sees arms as one-hot vectors.
+type EnsemblePlusPlus struct {
+	Size      int    `want:"at least 1" help:"M: dimension of the index, or particles"`
+	Reference string `help:"law of the index: gaussian, sphere, cube, coordinate or sparse, of covariance I"`
+	Noise     string `key:"perturbation-law" help:"law of the data's perturbations, likewise, of length 1"`
+	Nonzero   int    `help:"components of a sparse vector that are not 0, a divisor of size"`
+	Variances
+	Inflation float64 `run:"true" want:"positive" help:"multiplies the variance of what the policy sees"`
+	Exploration
+}
+
+// NewEnsemblePlusPlus has eight columns, a Gaussian index, and perturbations on the sphere.
+func NewEnsemblePlusPlus(arms bool) *EnsemblePlusPlus {
+	c := &EnsemblePlusPlus{
+		Size: 8, Reference: index.LawGaussian.String(), Noise: index.LawSphere.String(), Nonzero: 1,
+		Variances: newVariances(), Inflation: 1, Exploration: thompson(),
+	}
+	if !arms {
+		c.PriorVariance = 0
+	}
+	return c
+}
+
+// Belief returns the belief.
+func (c *EnsemblePlusPlus) Belief(p bandit.Problem) hyper.EnsemblePlusPlus {
+	return hyper.EnsemblePlusPlus{Features: network.features(p), P: index.Paired{
+		N: c.Size, Reference: lab.OfWord[index.Law](c.Reference), Noise: lab.OfWord[index.Law](c.Noise), Nonzero: c.Nonzero,
+	}}
+}
+
+// Learner returns the learner. Its root is that of the covariance times Inflation: A_0 and the perturbations are so much
+// larger, and the mean, which the loss's own variances make, is not.
+func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := filled(c, c.Belief(p), p, periods)
+	l.Train = train.Config{Integrate: train.Exact}
+	if l.PriorVariance == 0 {
+		l.PriorVariance = p.PriorVariance
+	}
+	if l.PriorVariance == 0 {
+		l.PriorVariance = l.Belief.(hyper.EnsemblePlusPlus).UnitVariance()
+	}
+	l.InitVariance, l.Perturbation = l.PriorVariance*c.Inflation, math.Sqrt(c.Inflation)
+	return l.WithDefaults()
+}
+
+// Validate reports everything that is wrong.
+func (c *EnsemblePlusPlus) Validate(p *bandit.Problem) error {
+	words := errors.Join(lab.CheckWord[index.Law]("reference", c.Reference),
+		lab.CheckWord[index.Law]("perturbation-law", c.Noise))
+	sparse := index.LawSparse.String()
+	if (c.Reference == sparse || c.Noise == sparse) && c.Size > 0 && (c.Nonzero < 1 || c.Size%c.Nonzero != 0) {
+		words = errors.Join(words, fmt.Errorf("nonzero must be a divisor of size, got %d for %d", c.Nonzero, c.Size))
+	}
+	return faultsOf(c, p, words)
+}
