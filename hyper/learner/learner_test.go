@@ -61,6 +61,13 @@ func TestDefaults(t *testing.T) {
 		{"ensemble of networks", own(ensembleOf(net, 4)), train.Sampled, train.Adam{}, 0.01},
 		{"hypernetwork of a line", own(hypernetwork), train.Sampled, train.Adam{}, 0.01},
 		{"epinet", own(hyper.NewEpinet(2)), train.Sampled, train.Adam{}, 0.01},
+		{"last layer", own(hyper.NewLastLayer(2)), train.Sampled, train.Adam{}, 0.01},
+		{
+			"Ensemble++", with(hyper.NewSharedEnsemble(2), train.Config{IndexSet: train.Axes, Regularize: train.Decay}),
+			train.Sampled, train.Adam{}, 0.01,
+		},
+		{"decay", with(affineOf(net), train.Config{Regularize: train.Decay}), train.Sampled, train.Adam{}, 0.01},
+		{"decay of a line", with(affineOf(line), train.Config{Regularize: train.Decay}), train.Sampled, nil, 0.1},
 		{
 			"logistic loss", with(affineOf(line), train.Config{Loss: train.LogisticLoss{}}),
 			train.Sampled, train.Adam{}, 0.01,

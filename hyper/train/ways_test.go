@@ -45,6 +45,8 @@ func TestWay(t *testing.T) {
 	apart := withPrior(affineIn(line, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), base.MLP{Layers: []int{7, 1}}, hyper.Dense(8, 4))
 	meanField := hyper.Model{Base: line, Hyper: hyper.MeanField{Params: 7}}
 	other := affineIn(arms, hyper.Dense(3, 6), index.Gaussian{N: 6}, diagonal)
+	matched := ensembleOf(net, 3, hyper.Dense(13, 3))
+	matched.Prior.InitB, matched.Prior.Output = hyper.InitTruncatedLayers(net, 0.7), net.Output()
 	c := Config{Steps: 1, Batch: 4, Indices: 2, Capacity: 3}
 	with := func(f func(*Config)) Config { c := c; f(&c); return c }
 	analytic := with(func(c *Config) { c.Integrate = Analytic })
@@ -69,6 +71,9 @@ func TestWay(t *testing.T) {
 		{"own gradient", network, c},
 		{"own gradient", ensembleOf(net, 3, hyper.Dense(13, 3)), analytic},
 		{"own gradient", network, with(func(c *Config) { c.Loss, c.Weights = logCosh{}, Bernoulli })},
+		{"own gradient", matched, with(func(c *Config) { c.Regularize, c.Loss = Decay, LogisticLoss{} })},
+		{"automatic differentiation", dense, with(func(c *Config) { c.Regularize = Decay })},
+		{"features", dense, with(func(c *Config) { c.IndexSet = Axes })},
 		{"automatic differentiation", apart, c},
 		{"automatic differentiation", meanField, with(func(c *Config) { c.Regularize = KL })},
 		{"automatic differentiation", particles, with(func(c *Config) { c.Integrate, c.Weights = Analytic, Bernoulli })},

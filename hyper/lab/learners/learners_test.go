@@ -105,8 +105,8 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 // than half of the regret of actions that are not learned, which are drawn from 12 all along.
 func TestNetworksLearnLogistic(t *testing.T) {
 	x := paper.Known["neural-logistic"]
-	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2", "batch=32", "index-samples=8", "loss=logistic",
-		"perturbation=0"}
+	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2", "batch=32",
+		"index-samples=8"}
 	size := lab.Size{Periods: 200, Runs: 3}
 	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural"}
 	spec, err := x.Spec(kinds, sets, size, 3)

@@ -19,7 +19,7 @@ var all = []world{
 		func() bandit.World { return bandit.NewTable() }, nil},
 	{"drifting", "Gaussian bandit whose mean rewards drift", func() bandit.World { return bandit.NewDrifting() }, nil},
 	{"neural-logistic", "Neural bandit of rewards 0 or 1 (Osband et al. 2023)",
-		func() bandit.World { return bandit.NewNeuralLogistic() }, []string{"loss=logistic"}},
+		func() bandit.World { return bandit.NewNeuralLogistic() }, []string{"loss=logistic", "perturbation=0"}},
 }
 
 // Order is their names.

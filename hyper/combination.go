@@ -1,0 +1,58 @@
+package hyper
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper/base"
+	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Combination is linear combinations of networks by the numbers of an index, f(x, z) = sigma_p sum_i z_i f_i(x): the
+// prior that the Neural Testbed gives an epinet (Osband et al. 2022), as the Prior of a [WithPrior] for any belief. Where
+// E z z^T = s I the second moment at x is s sigma_p^2 sum_i f_i(x)^2. With one-hot indices it is an ensemble; a [Prior]
+// with an InitB is that in less work. nu is the networks, [runs, N_z, N_theta].
+type Combination struct {
+	Net    base.MLP           // the shape of each network
+	P      index.Distribution // p_z
+	InitNu Initializer        // of the networks; nil is InitTruncatedLayers(Net, 0)
+}
+
+var _ Belief = Combination{}
+
+// Validate reports what is wrong with the networks or p_z.
+func (b Combination) Validate() error {
+	err := errors.Join(faults.Prefix("Net: ", b.Net.Validate()), validateIndex(b.P))
+	if err == nil && b.Net.NumOutputs() != 1 {
+		err = fmt.Errorf("Net must predict one number, but its last layer has %d", b.Net.NumOutputs())
+	}
+	return faults.Prefix("hyper.Combination: ", err)
+}
+
+func (b Combination) Index() index.Distribution { return b.P }
+func (b Combination) Inputs() int               { return b.Net.Inputs() }
+
+// Init draws the networks; scale is kept, and multiplies predictions.
+func (b Combination) Init(s rng.Stream, scale *Node) Params {
+	init, n := b.InitNu, NumTheta(b.Net)
+	if init == nil {
+		init = InitTruncatedLayers(b.Net, 0)
+	}
+	if scale == nil {
+		scale = Ones(s.Graph(), shapes.Make(dtypes.Float32, s.Runs()))
+	}
+	nu := []*Node{init(s.Named("nu"), 1, n, b.P.Dim(), n)}
+	return Params{Nu: nu, Nu0: nu, Fixed: map[string]*Node{"scale": scale}}
+}
+
+// Predict returns f(x, z), [runs, indices, inputs].
+func (b Combination) Predict(p Params, z index.Set, x *Node) *Node {
+	f := Einsum("rdb,rnd->rnb", b.Net.Apply(p.Nu[0], x), z.Dense())
+	return Mul(f, InsertAxes(p.Fixed["scale"], -1, -1))
+}
