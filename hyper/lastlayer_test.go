@@ -220,5 +220,5 @@ func ExampleNewLastLayer() {
 func ExampleNewSharedEnsemble() {
 	b := NewSharedEnsemble(4)
 	fmt.Println(b.Index(), b.NumInvolved(), b.Validate())
-	// Output: {8} 5056 <nil>
+	// Output: {8 sphere sphere 0} 5056 <nil>
 }

@@ -66,7 +66,7 @@ func (b SharedEnsemble) Index() index.Distribution {
 	if b.Gaussian {
 		return index.Gaussian{N: b.Members}
 	}
-	return index.WideSphere{N: b.Members}
+	return index.Paired{N: b.Members, Reference: index.LawSphere, Noise: index.LawSphere}
 }
 
 func (b SharedEnsemble) Inputs() int      { return b.Features }
