@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/must"
@@ -43,25 +44,16 @@ func Verdicts(h lab.Header, rows []lab.Row) *Table {
 // Outcomes is what the table of all claims, results/README.md beside the notebook, says of the claims of experiments,
 // sorted by verdict. These verdicts are corrected for all claims of that table.
 func Outcomes(experiments ...lab.Experiment) *Table {
-	page := string(must.M1(os.ReadFile(filepath.Join("results", "README.md"))))
+	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, run-periods, share, verdict
 	for _, x := range experiments {
 		for _, c := range x.Claims {
-			_, line, ok := strings.Cut(page, "\n| `"+c.Name+"`: ")
-			if !ok {
-				panic(fmt.Errorf("results/README.md has no line for the claim %s", c.Name))
-			}
-			line, _, _ = strings.Cut(line, " |\n")
-			cells := append([]string{"`" + c.Name + "`"}, strings.Split(line, "|")[1:]...)
-			for i := range cells {
-				cells[i] = strings.TrimSpace(cells[i])
-			}
-			lines = append(lines, cells)
+			lines = append(lines, append([]string{"`" + c.Name + "`"}, p.line(c.Name)...))
 		}
 	}
 	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods",
 		"verdict among all claims")
-	for _, v := range []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested} {
+	for _, v := range verdicts {
 		for _, cells := range lines {
 			if verdict, ok := strings.CutPrefix(cells[6], string(v)); ok {
 				t.Row(cells[0], cells[1], cells[2], cells[3], "**"+string(v)+"**"+verdict)
@@ -69,4 +61,86 @@ func Outcomes(experiments ...lab.Experiment) *Table {
 		}
 	}
 	return t
+}
+
+// verdicts are all, in the order of [Outcomes].
+var verdicts = []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested}
+
+// Words are words of the paper, with the claims that test them.
+type Words struct {
+	Text   string
+	Claims []string
+}
+
+// Says returns words of the paper with the names of the claims that test them.
+func Says(text string, claims ...string) Words { return Words{text, claims} }
+
+// InShort is three lines: which words of the paper are reproduced, which are not, and which are not tested, each with
+// its claims. Verdicts are those of the table of all claims, results/README.md beside the notebook. Words whose claims
+// have several verdicts are in several lines.
+func InShort(all ...Words) string {
+	p, of := readPage(), map[string]lab.Verdict{}
+	for _, w := range all {
+		for _, name := range w.Claims {
+			verdict := p.line(name)[5]
+			at := slices.IndexFunc(verdicts, func(v lab.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
+			if at < 0 {
+				panic(fmt.Errorf("results/README.md has no verdict for the claim %s: %q", name, verdict))
+			}
+			of[name] = verdicts[at]
+		}
+	}
+	var text strings.Builder
+	for _, line := range []struct {
+		title string
+		of    []lab.Verdict
+	}{{"Reproduced", verdicts[:1]}, {"Not reproduced", verdicts[1:3]}, {"Not tested", verdicts[3:]}} {
+		var parts []string
+		for _, w := range all {
+			if names := named(w.Claims, of, line.of); names != "" {
+				parts = append(parts, fmt.Sprintf("“%s” (%s)", w.Text, names))
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{"nothing"}
+		}
+		fmt.Fprintf(&text, "* **%s**: %s.\n", line.title, strings.Join(parts, "; "))
+	}
+	return text.String()
+}
+
+// named are those of the claims that have one of the verdicts, by verdict where there are two.
+func named(claims []string, of map[string]lab.Verdict, verdicts []lab.Verdict) string {
+	var parts []string
+	for _, v := range verdicts {
+		some := slices.DeleteFunc(slices.Clone(claims), func(name string) bool { return of[name] != v })
+		if len(some) == 0 {
+			continue
+		}
+		names := "`" + strings.Join(some, "`, `") + "`"
+		if len(verdicts) > 1 {
+			names = string(v) + ": " + names
+		}
+		parts = append(parts, names)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// page is the text of results/README.md beside the notebook.
+type page string
+
+func readPage() page { return page(must.M1(os.ReadFile(filepath.Join("results", "README.md")))) }
+
+// line is the cells of a claim in the table of all claims, without its text.
+func (p page) line(name string) []string {
+	_, line, ok := strings.Cut(string(p), "\n| `"+name+"`: ")
+	if !ok {
+		panic(fmt.Errorf("results/README.md has no line for the claim %s", name))
+	}
+	line, _, _ = strings.Cut(line, " |\n")
+	cells := strings.Split(line, "|")[1:]
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
 }

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -75,4 +76,28 @@ func TestOutcomesOfATable(t *testing.T) {
 		"| `three` | ratio of regret, between 0.8 and 1.25 | 1 [0.9, 1.1] | 60 × 5 | **reproduced** |\n"+
 		"| `one` | ratio of regret, below 1 | 0.5 [0.3, 0.9] | 24 × 10 | **not tested** at 24 × 100 |\n"+
 		"| `two` |  |  | 60 × 5 | **not tested** |\n")
+}
+
+// Words of the paper stand in the line of their claims' verdict, and in several where these differ.
+func TestInShort(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.M(os.Mkdir("results", 0o700))
+	page := `| Name: claim | Statistic | Estimate | Runs | Cost | Seed | Verdict |
+| 'one': first | ratio | 0.5 | 24 | 480 | 39% | not tested at 24 × 100 |
+| 'two': second | ratio | 0.5 | 24 | 480 | 39% | undecided: alone it needs some 66 runs |
+| 'three': third | ratio | 1.5 | 60 | 600 | 9% | refuted |
+`
+	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
+	want := "* **Reproduced**: nothing.\n" +
+		"* **Not reproduced**: “less” (refuted: `three`; undecided: `two`); “more” (refuted: `three`).\n" +
+		"* **Not tested**: “less” (`one`).\n"
+	if got := InShort(Says("less", "one", "two", "three"), Says("more", "three")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	defer func() {
+		if problem := fmt.Sprint(recover()); !strings.Contains(problem, "no line for the claim four") {
+			t.Errorf("of a claim that is not there: %s", problem)
+		}
+	}()
+	InShort(Says("none", "four"))
 }

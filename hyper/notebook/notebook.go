@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -41,6 +42,36 @@ func Study(pattern string) (lab.Header, []lab.Row) {
 		panic(fmt.Errorf("no study here: no results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
 	}
 	return must.M2(lab.ReadStudy(paper.Known, pieces...))
+}
+
+// Held is a study and the folder that holds its pieces.
+type Held struct {
+	Folder string
+	Header lab.Header
+	Rows   []lab.Row
+}
+
+// Studies reads all studies of a folder, results/FOLDER beside the notebook: the pieces in it are one study, and those
+// in each folder within it another, as results that different code made are not joined.
+func Studies(folder string) (all []Held) {
+	inner := must.M1(filepath.Glob(filepath.Join("results", folder, "*", "*.jsonl.gz")))
+	folders := []string{filepath.Join("results", folder)}
+	for _, piece := range inner {
+		if dir := filepath.Dir(piece); !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	for _, dir := range folders {
+		name := must.M1(filepath.Rel("results", dir))
+		if pieces := must.M1(filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))); len(pieces) > 0 {
+			h, rows := Study(filepath.Join(name, "*"))
+			all = append(all, Held{name, h, rows})
+		}
+	}
+	if len(all) == 0 {
+		panic(fmt.Errorf("no study in results/%s; `hyper run` and `hyper export` make them", folder))
+	}
+	return all
 }
 
 // Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has

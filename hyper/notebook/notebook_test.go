@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,4 +110,25 @@ func TestStudyThatIsNotThere(t *testing.T) {
 		}
 	}()
 	Study("neural/*")
+}
+
+// The studies of a folder are that of the pieces in it, and one for each folder within.
+func TestStudies(t *testing.T) {
+	t.Chdir("../../notebooks")
+	var got []string
+	for _, s := range Studies("ids") {
+		got = append(got, fmt.Sprintf("%s: %d entries", s.Folder, len(s.Header.Spec.Entries)))
+		if len(s.Rows) == 0 {
+			t.Errorf("%s has no rows", s.Folder)
+		}
+	}
+	if want := []string{"ids: 33 entries", "ids/study8: 10 entries"}; !slices.Equal(got, want) {
+		t.Errorf("studies %q, want %q", got, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a folder that is not there has studies")
+		}
+	}()
+	Studies("nothing")
 }

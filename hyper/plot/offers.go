@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -54,14 +56,18 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 			series = append(series, middles)
 		}
 	}
-	p, err := Lines(room(axes, costs), series...)
+	p, err := lines(room(axes, costs), []corner{bottomLeft, bottomRight}, series)
 	if err != nil {
 		return nil, err
 	}
-	p.Y.Max *= 1.6 // for the names
-	p.Add(above(p, points, shown))
+	p.Y.Min /= 1.2 // for the legend
+	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
+	p.Add(&above{points, shown, p.X.Tick.Label})
 	return p, nil
 }
+
+// namesShare is how much of the height is for the names of offers.
+const namesShare = 0.4
 
 // room leaves some beside the cheapest and the dearest, for their names.
 func room(axes Axes, costs []float64) Axes {
@@ -74,11 +80,33 @@ func room(axes Axes, costs []float64) Axes {
 	return axes
 }
 
-// above are names that rise from points: those of neighbours do not meet.
-func above(p *gonum.Plot, points plotter.XYs, names []string) *plotter.Labels {
-	l := &plotter.Labels{XYs: points, Labels: names, Offset: vg.Point{Y: vg.Points(2)}}
-	style := p.X.Tick.Label
+// above is names that rise side by side over the figure, each with a line to its point: no two meet.
+type above struct {
+	points plotter.XYs
+	names  []string
+	text.Style
+}
+
+// Plot implements gonum's Plotter.
+func (a *above) Plot(c draw.Canvas, p *gonum.Plot) {
+	x, y := p.Transforms(&c)
+	order := make([]int, len(a.points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.points[i].X, a.points[j].X) })
+	wanted := make([]vg.Length, len(order))
+	for i, n := range order {
+		wanted[i] = x(a.points[n].X)
+	}
+	style := a.Style
 	style.XAlign, style.YAlign, style.Rotation = text.XLeft, text.YCenter, math.Pi/4
-	l.TextStyle = slices.Repeat([]text.Style{style}, len(names))
-	return l
+	foot := c.Max.Y - vg.Length(namesShare-0.06)*(c.Max.Y-c.Min.Y)
+	lead := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
+	for i, place := range apart(wanted, 1.5*style.FontExtents().Height, c.Min.X, c.Max.X) {
+		n := order[i]
+		top := vg.Point{X: place, Y: foot}
+		c.StrokeLines(lead, []vg.Point{{X: wanted[i], Y: y(a.points[n].Y) + vg.Points(2)}, top})
+		c.FillText(style, top.Add(vg.Point{Y: vg.Points(3)}), a.names[n])
+	}
 }
