@@ -53,13 +53,13 @@ func OpenRecord(path string, h Header) (*Record, error) {
 		return nil, fmt.Errorf("%w: %s has the sweep %s with %d test batches on %s; choose another file for %s with %d "+
 			"on %s", ErrRecord, path, r.Sweep, r.Batches, r.Backend, h.Sweep, h.Batches, h.Backend)
 	}
-	if err := r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
+	if err = r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
 		return nil, err
 	}
 	if r.file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
 		return nil, err
 	}
-	if err := r.file.Truncate(whole); err == nil {
+	if err = r.file.Truncate(whole); err == nil {
 		_, err = r.file.Seek(whole, 0)
 	}
 	return r, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -205,12 +206,16 @@ func (f *testbedFlags) print(lines []testbed.Line) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\n", f.baseline)
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.4f ± %.4f\t%v\n", l.Agent, l.Tau, l.Problems, float64(l.Mean), float64(l.SE), l.Ratio)
+		se := &l.SE
+		if math.IsNaN(float64(l.SE)) { // of one seed
+			se = nil
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Println("\n± is one standard error, by classes of seeds. An exact Bayesian has a positive KL, too: nobody knows the truth.")
+	fmt.Println("\n± is one standard error, by classes of seeds. Who knows all but the truth has a positive KL, too.")
 	return nil
 }
 

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A leaderboard of a learner of one's own: its file goes on where it stopped, its figure is there, and the results alone
+// give the same table.
+func TestTestbed(t *testing.T) {
+	mine := written(t, "mine.json", `{"learner":"ensemble","settings":{"particles":2,"hidden":"4"}}`)
+	out, figure := filepath.Join(t.TempDir(), "r.jsonl"), filepath.Join(t.TempDir(), "board")
+	leaderboard := func(more ...string) string {
+		t.Helper()
+		status, table, errors := call(t, append([]string{"testbed", "classification_2d", "--baseline", "mine"}, more...)...)
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, errors)
+		}
+		return table
+	}
+	try := []string{"--agent", mine, "--backend", "go", "--batches", "2", "--steps", "1", "--out", out}
+	first := leaderboard(try...)
+	if strings.Count(first, "\nmine ") != 2 || !strings.Contains(first, "1 [1, 1]") {
+		t.Errorf("leaderboard\n%s", first)
+	}
+	before, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := leaderboard(append(try, "--figure", figure)...)
+	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
+		t.Errorf("the second call tried again:\n%s", again)
+	}
+	if _, err := os.Stat(figure + ".png"); err != nil {
+		t.Error(err)
+	}
+	if shown := leaderboard("--show", out); shown != first {
+		t.Errorf("shown\n%s", shown)
+	}
+	refuses(t, map[string]string{
+		"testbed":                                                "SWEEP",
+		"testbed clasification":                                  `did you mean "classification"?`,
+		"testbed classification_2d --agent mpl":                  `did you mean "mlp"?`,
+		"testbed classification_2d --seeds 11":                   "from 1 to 10",
+		"testbed classification --show " + out:                   "has results of the sweep classification_2d, not classification",
+		"testbed classification_2d --show " + mine:               "no header of format",
+		"testbed classification_2d --agent none.json":            "none.json",
+		"testbed classification_2d --batches 0":                  "must be at least 1",
+		"testbed classification_2d --baseline mlp --show " + out: "no problem on which the baseline mlp",
+	})
+}
