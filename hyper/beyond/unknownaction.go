@@ -41,7 +41,7 @@ var UnknownAction = lab.Experiment{
 // Sizes: runs are ten times as long as the number of actions or more, so that the agents find the unknown one.
 var (
 	fewActions  = lab.Size{Periods: 1000, Runs: 400, Sets: []string{"actions=2,4,8,16,32,64"}}
-	manyActions = lab.Size{Periods: 10_000, Runs: 1000, Sets: []string{"actions=2,4,8,16,32,64,128,256,512,1024"}}
+	manyActions = lab.Size{Periods: 10_000, Runs: 300, Sets: []string{"actions=2,4,8,16,32,64,128,256,512,1024"}}
 )
 
 // growth is the claim that the logarithm of an agent's regret has a slope against that of the number of actions.
