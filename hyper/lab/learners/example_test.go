@@ -88,7 +88,7 @@ func ExampleNewSharedEnsemble() {
 	c, p := learners.NewSharedEnsemble(), bandit.NewNeural().Problem()
 	l := c.Learner(p, 1000)
 	fmt.Println(c.Validate(&p), l.Belief.Index(), l.Train.IndexSet, l.Train.Regularize)
-	// Output: <nil> {8} axes decay
+	// Output: <nil> {8 sphere sphere 0} axes decay
 }
 
 // The paper's way to train: one step of SGD a period. Other settings change fields of it.
