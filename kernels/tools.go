@@ -14,6 +14,8 @@ type goTool struct {
 	path    string
 	version string // such as go1.26.5
 	cache   string // its build cache
+	// What else decides how it compiles, but for its flags.
+	settings string
 }
 
 func findGo(ctx context.Context) (goTool, error) {
@@ -21,15 +23,21 @@ func findGo(ctx context.Context) (goTool, error) {
 	if err != nil {
 		return goTool{}, fmt.Errorf("no go in PATH, which cells are compiled with: install Go from https://go.dev/dl")
 	}
-	out, err := exec.CommandContext(ctx, path, "env", "-json", "GOVERSION", "GOCACHE").Output()
+	names := []string{"GOVERSION", "GOCACHE", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "CC", "CGO_ENABLED",
+		"CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS"}
+	out, err := exec.CommandContext(ctx, path, append([]string{"env", "-json"}, names...)...).Output()
 	if err != nil {
 		return goTool{}, fmt.Errorf("%s env: %w", path, err)
 	}
-	var env struct{ GOVERSION, GOCACHE string }
+	env := map[string]string{}
 	if err := json.Unmarshal(out, &env); err != nil {
 		return goTool{}, fmt.Errorf("%s env: %w", path, err)
 	}
-	return goTool{path, env.GOVERSION, env.GOCACHE}, nil
+	g := goTool{path: path, version: env["GOVERSION"], cache: env["GOCACHE"]}
+	for _, name := range names[2:] {
+		g.settings += fmt.Sprintf("%s=%q ", name, env[name])
+	}
+	return g, nil
 }
 
 // toolsFile pins kernelPrograms. It is no go.mod, which would make a module of its folder and so leave it out of releases.
