@@ -146,5 +146,5 @@ func ExampleEnvironment() {
 		return
 	}
 	fmt.Printf("%.1f %v\n", out[0].Value(), out[1].Value())
-	// Output: [[-5.0 -3.2]] [[0 1 0 0 0 0 0 0 0 0]]
+	// Output: [[0.4 -1.2]] [[0 1 1 0 0 1 1 0 0 0]]
 }

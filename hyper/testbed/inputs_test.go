@@ -110,5 +110,5 @@ func ExampleTests() {
 		return
 	}
 	fmt.Println(out[0].Value(), out[1].Value())
-	// Output: [[[2 0] [8 2] [5 0]]] [[[4 4] [0 0] [0 5]]]
+	// Output: [[[6 0] [8 2] [0 0]]] [[[0 4] [0 0] [5 5]]]
 }
