@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,8 @@ func Verdicts(h lab.Header, rows []lab.Row) *Table {
 }
 
 // Outcomes is what the table of all claims, results/README.md beside the notebook, says of the claims of experiments,
-// sorted by verdict. These verdicts are corrected for all claims of that table.
+// sorted by verdict. These verdicts are corrected for all claims of that table. Claims of later work than the paper have
+// a table of their own, results/beyond/README.md.
 func Outcomes(experiments ...lab.Experiment) *Table {
 	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, run-periods, share, verdict
@@ -66,18 +68,22 @@ func Outcomes(experiments ...lab.Experiment) *Table {
 // verdicts are all, in the order of [Outcomes].
 var verdicts = []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested}
 
-// Words are words of the paper, with the claims that test them.
+// Words are words of a paper, with the claims that test them.
 type Words struct {
 	Text   string
 	Claims []string
+	ours   bool
 }
 
-// Says returns words of the paper with the names of the claims that test them.
-func Says(text string, claims ...string) Words { return Words{text, claims} }
+// Says returns words of a paper with the names of the claims that test them: none is for words that no claim tests.
+func Says(text string, claims ...string) Words { return Words{text, claims, false} }
+
+// Shows is Says in words of ours, of what a paper shows in a figure.
+func Shows(text string, claims ...string) Words { return Words{text, claims, true} }
 
 // InShort is three lines: which words of the paper are reproduced, which are not, and which are not tested, each with
-// its claims. Verdicts are those of the table of all claims, results/README.md beside the notebook. Words whose claims
-// have several verdicts are in several lines.
+// its claims. Verdicts are those of the tables that [Outcomes] reads. Words whose claims have several verdicts are in
+// several lines.
 func InShort(all ...Words) string {
 	p, of := readPage(), map[string]lab.Verdict{}
 	for _, w := range all {
@@ -85,7 +91,7 @@ func InShort(all ...Words) string {
 			verdict := p.line(name)[5]
 			at := slices.IndexFunc(verdicts, func(v lab.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
 			if at < 0 {
-				panic(fmt.Errorf("results/README.md has no verdict for the claim %s: %q", name, verdict))
+				panic(fmt.Errorf("the table of claims has no verdict for the claim %s: %q", name, verdict))
 			}
 			of[name] = verdicts[at]
 		}
@@ -97,8 +103,9 @@ func InShort(all ...Words) string {
 	}{{"Reproduced", verdicts[:1]}, {"Not reproduced", verdicts[1:3]}, {"Not tested", verdicts[3:]}} {
 		var parts []string
 		for _, w := range all {
-			if names := named(w.Claims, of, line.of); names != "" {
-				parts = append(parts, fmt.Sprintf("“%s” (%s)", w.Text, names))
+			names := named(w.Claims, of, line.of)
+			if untested := len(w.Claims) == 0 && line.of[0] == lab.NotTested; names != "" || untested {
+				parts = append(parts, w.with(names))
 			}
 		}
 		if len(parts) == 0 {
@@ -107,6 +114,18 @@ func InShort(all ...Words) string {
 		fmt.Fprintf(&text, "* **%s**: %s.\n", line.title, strings.Join(parts, "; "))
 	}
 	return text.String()
+}
+
+// with is the words, in quotation marks where they are a paper's, and names of claims.
+func (w Words) with(names string) string {
+	text := w.Text
+	if !w.ours {
+		text = "“" + text + "”"
+	}
+	if names != "" {
+		text += " (" + names + ")"
+	}
+	return text
 }
 
 // named are those of the claims that have one of the verdicts, by verdict where there are two.
@@ -126,16 +145,23 @@ func named(claims []string, of map[string]lab.Verdict, verdicts []lab.Verdict) s
 	return strings.Join(parts, "; ")
 }
 
-// page is the text of results/README.md beside the notebook.
+// page is the text of results/README.md beside the notebook, and of results/beyond/README.md where there is one.
 type page string
 
-func readPage() page { return page(must.M1(os.ReadFile(filepath.Join("results", "README.md")))) }
+func readPage() page {
+	text := must.M1(os.ReadFile(filepath.Join("results", "README.md")))
+	later, err := os.ReadFile(filepath.Join("results", "beyond", "README.md"))
+	if !errors.Is(err, os.ErrNotExist) {
+		must.M(err)
+	}
+	return page(append(text, later...))
+}
 
 // line is the cells of a claim in the table of all claims, without its text.
 func (p page) line(name string) []string {
 	_, line, ok := strings.Cut(string(p), "\n| `"+name+"`: ")
 	if !ok {
-		panic(fmt.Errorf("results/README.md has no line for the claim %s", name))
+		panic(fmt.Errorf("results/README.md and results/beyond/README.md have no line for the claim %s", name))
 	}
 	line, _, _ = strings.Cut(line, " |\n")
 	cells := strings.Split(line, "|")[1:]
