@@ -69,8 +69,8 @@ func hyperProgram(ctx context.Context) (string, error) {
 // keptPrograms is how many compiled programs the store keeps, the latest: each has tens of megabytes.
 const keptPrograms = 3
 
-// program is a program of a module, compiled as cells are. The store keeps it, and it is found again while its sources are
-// the same. In a store that is only read, as in an image, what is not there is compiled into the temporary folder.
+// program is a program of a module, compiled as cells are. The store keeps it, and it is found again while its sources
+// are the same. In a store that is only read, as in an image, what is not there is compiled into the temporary folder.
 func (s store) program(ctx context.Context, g goTool, module, pkg string) (string, error) {
 	pins, err := g.sources(ctx, module, pkg)
 	if err != nil {
@@ -131,8 +131,8 @@ func (g goTool) inModule(ctx context.Context, module string, args ...string) ([]
 	return out, nil
 }
 
-// sources tells all that a program depends on: Go's settings, the packages of the module cache, in which nothing changes,
-// by their versions, and those of local modules by their files.
+// sources tells all that a program depends on: Go's settings, the packages of the module cache, in which nothing
+// changes, by their versions, and those of local modules by their files.
 func (g goTool) sources(ctx context.Context, module, pkg string) (string, error) {
 	list, err := g.inModule(ctx, module, "list", "-deps",
 		"-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,HFiles,SFiles,EmbedFiles", pkg)

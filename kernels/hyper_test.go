@@ -27,7 +27,8 @@ func TestProgramIsKept(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "a", "go.mod"), "module example.org/a\ngo 1.26\nrequire example.org/b v0.0.0\n"+
 		"replace example.org/b => ../b\n")
-	write(t, filepath.Join(dir, "a", "say", "main.go"), "package main\nimport \"example.org/b\"\nfunc main() { print(b.Text) }\n")
+	write(t, filepath.Join(dir, "a", "say", "main.go"),
+		"package main\nimport \"example.org/b\"\nfunc main() { print(b.Text) }\n")
 	write(t, filepath.Join(dir, "b", "go.mod"), "module example.org/b\ngo 1.26\n")
 	source := filepath.Join(dir, "b", "b.go")
 	write(t, source, "package b\nconst Text = `one`\n")
