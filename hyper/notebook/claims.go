@@ -43,8 +43,8 @@ func Verdicts(h lab.Header, rows []lab.Row) *Table {
 }
 
 // Outcomes is what the table of all claims, results/README.md beside the notebook, says of the claims of experiments,
-// sorted by verdict. These verdicts are corrected for all claims of that table. Claims of later work than the paper have
-// a table of their own, results/beyond/README.md.
+// sorted by verdict. These verdicts are corrected for all claims of that table. Claims of later work than the paper's
+// have a table of their own, results/beyond/README.md.
 func Outcomes(experiments ...lab.Experiment) *Table {
 	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, run-periods, share, verdict

@@ -78,8 +78,8 @@ func TestOutcomesOfATable(t *testing.T) {
 		"| `two` |  |  | 60 × 5 | **not tested** |\n")
 }
 
-// Words of the paper stand in the line of their claims' verdict, and in several where these differ. Claims may be in the
-// table of later work, and words without a claim are not tested.
+// Words of the paper stand in the line of their claims' verdict, and in several where these differ. Claims may be in
+// the table of later work, and words without a claim are not tested.
 func TestInShort(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.M(os.Mkdir("results", 0o700))
@@ -98,7 +98,9 @@ func TestInShort(t *testing.T) {
 	must.M(os.Mkdir("results/beyond", 0o700))
 	later := "| Name: claim |\n| `five`: fifth | ratio | 0.5 | 24 | 480 | 39% | reproduced |\n"
 	must.M(os.WriteFile("results/beyond/README.md", []byte(later), 0o600))
-	want = "* **Reproduced**: falls (`five`).\n* **Not reproduced**: nothing.\n* **Not tested**: “less” (`one`); “never”.\n"
+	want = "* **Reproduced**: falls (`five`).\n" +
+		"* **Not reproduced**: nothing.\n" +
+		"* **Not tested**: “less” (`one`); “never”.\n"
 	if got := InShort(Shows("falls", "five"), Says("less", "one"), Says("never")); got != want {
 		t.Errorf("with a table of later work: got\n%s\nwant\n%s", got, want)
 	}

@@ -15,8 +15,8 @@ import (
 const ownModule = "github.com/hypermodels/hypermodels/hyper"
 
 // ownPackages are the packages below hyper that cells take without an import.
-var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "explore", "index", "lab", "learner",
-	"notebook", "paper", "plot", "rng", "train"}
+var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "beyond", "explore", "index", "lab",
+	"learner", "notebook", "paper", "plot", "rng", "testbed", "train"}
 
 // qualified finds the names before dots.
 var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
