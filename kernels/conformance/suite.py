@@ -281,7 +281,7 @@ class Beyond(unittest.TestCase):
                 self.assertEqual(content["target_name"], "conformance")
             if kind == "comm_msg":
                 self.kc.shell_channel.send(self.kc.session.msg("comm_msg", {"comm_id": comm, "data": {"b": 2}}))
-            if kind == "comm_close":
+            if kind == "status" and content["execution_state"] == "idle":  # what was printed may come after comm_close
                 break
         self.assertEqual(self.reply(request)["status"], "ok")
         self.assertEqual([s for s in seen if s[0] != "stream"], [("comm_open", {"a": 1}), ("comm_msg", [1]), ("comm_close", {})])
