@@ -192,6 +192,10 @@ class Clients(unittest.TestCase):
         self.peer = self.join()
 
     def tearDown(self):
+        # A cell that a failed test leaves running would hold up all tests after it.
+        for cell in [e for e in self.peer.exchanges.values() if e.header["msg_type"] == "execute_request" and not e.done]:
+            self.peer.send("interrupt_request", {}, "control")
+            self.peer.until(lambda: cell.done, 10)
         for peer in self.peers:
             peer.rest(0.05)
         faults = [fault for peer in self.peers for fault in peer.faults]
@@ -496,6 +500,7 @@ class Clients(unittest.TestCase):
         other = self.join()
         self.assertNotEqual(self.peer.session, other.session)
         mine = self.vscode_cell(self.peer, ASK)
+        self.assertTrue(self.peer.until(lambda: mine.states))  # Of two clients' messages either may come first.
         theirs = self.console_cell(other, '%%\nfmt.Println("other")')
         self.assertTrue(self.peer.until(lambda: mine.questions))
         other.rest(0.2)
