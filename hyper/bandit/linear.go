@@ -9,7 +9,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
-	"github.com/gomlx/compute/dtypes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -80,15 +79,13 @@ func (b *Linear) draw(s rng.Stream) *Node {
 	if b.ActionSet == ActionsCube {
 		length = 1 / math.Sqrt(float64(b.Features))
 	}
-	from := func(unit *Node) *Node { return MulScalar(AddScalar(MulScalar(unit, 2), -1), length) }
 	switch b.ActionSet {
 	case ActionsSphere:
 		return s.Sphere(b.Actions, b.Features)
 	case ActionsBox:
-		return from(s.Uniform(b.Actions, b.Features))
+		return MulScalar(AddScalar(MulScalar(s.Uniform(b.Actions, b.Features), 2), -1), length)
 	}
-	bit := BitwiseShiftRightLogicalScalar(s.Bits(b.Actions, b.Features), uint32(31))
-	return from(ConvertDType(bit, dtypes.Float32))
+	return MulScalar(s.Signs(b.Actions, b.Features), length)
 }
 
 // Means are those of the state.

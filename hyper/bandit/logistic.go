@@ -44,8 +44,8 @@ func (b *NeuralLogistic) Validate() error {
 }
 
 // network makes the two logits.
-func (b *NeuralLogistic) network() base.MLP {
-	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{2})}
+func (b *NeuralLogistic) network() base.LogOdds {
+	return base.LogOdds{MLP: base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{2})}}
 }
 
 // Problem knows the shape of the inputs alone: no function of independent Gaussian parameters is the truth, and rewards
@@ -55,12 +55,11 @@ func (b *NeuralLogistic) Problem() Problem { return Problem{Actions: b.Actions, 
 // Init draws the actions, [runs, Actions, Features], and their probabilities of a reward, [runs, Actions].
 func (b *NeuralLogistic) Init(s rng.Stream, n hyper.Numbers) State {
 	actions, net := s.Named("actions").Normal(b.Actions, b.Features), b.network()
-	draw := hyper.InitTruncatedLayers(net, 1/math.Sqrt(float64(b.Features)))
+	draw := hyper.InitTruncatedLayers(net.MLP, 1/math.Sqrt(float64(b.Features)))
 	theta := draw(s.Named("generator"), 0, 0, 1, hyper.NumTheta(net))
-	g := Squeeze(net.Outputs(theta, actions), 1) // [runs, 2, Actions]
-	output := func(i int) *Node { return Squeeze(Slice(g, AxisRange(), AxisElem(i)), 1) }
+	odds := Squeeze(net.Apply(theta, actions), 1) // [runs, Actions]
 	rho := InsertAxes(n.Of(s, "Temperature", b.Temperature), -1)
-	return State{"actions": actions, "mean": Sigmoid(Div(Sub(output(1), output(0)), rho))}
+	return State{"actions": actions, "mean": Sigmoid(Div(odds, rho))}
 }
 
 // Means are the probabilities of a reward.

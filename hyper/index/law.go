@@ -35,7 +35,7 @@ func (l Law) draw(s rng.Stream, n, dim, nonzero int) (vectors *graph.Node, lengt
 	case LawSphere:
 		return s.Sphere(n, dim), 1
 	case LawCube:
-		return signs(s, n, dim), root
+		return s.Signs(n, dim), root
 	case LawCoordinate:
 		return oneOf(s, n, 1, dim), 1
 	case LawSparse:
@@ -44,17 +44,11 @@ func (l Law) draw(s rng.Stream, n, dim, nonzero int) (vectors *graph.Node, lengt
 	return s.Normal(n, dim), root
 }
 
-// signs are 1 or -1, [runs, dims...].
-func signs(s rng.Stream, dims ...int) *graph.Node {
-	bit := graph.BitwiseShiftRightLogicalScalar(s.Bits(dims...), uint32(31))
-	return graph.AddScalar(graph.MulScalar(graph.ConvertDType(bit, dtypes.Float32), 2), -1)
-}
-
 // oneOf returns vectors of blocks in each of which one number is 1 or -1, [runs, n, blocks * size].
 func oneOf(s rng.Stream, n, blocks, size int) *graph.Node {
 	at := s.Named("place").Intn(graph.Const(s.Graph(), int32(size)), n, blocks)
 	one := graph.OneHot(at, size, dtypes.Float32)
-	one = graph.Mul(one, graph.InsertAxes(signs(s.Named("sign"), n, blocks), -1))
+	one = graph.Mul(one, graph.InsertAxes(s.Named("sign").Signs(n, blocks), -1))
 	return graph.Reshape(one, s.Runs(), n, blocks*size)
 }
 

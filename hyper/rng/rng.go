@@ -155,6 +155,12 @@ func (s Stream) Bits(dims ...int) *Node {
 	return s.draw(func(words *Node) *Node { return words }, dims...)
 }
 
+// Signs draws 1 or -1, equally likely, [runs, dims...].
+func (s Stream) Signs(dims ...int) *Node {
+	bit := BitwiseShiftRightLogicalScalar(s.Bits(dims...), uint32(31))
+	return AddScalar(MulScalar(ConvertDType(bit, dtypes.Float32), 2), -1)
+}
+
 // Uniform returns numbers uniform on the open interval (0, 1), float32 [runs, dims...], with 24 random bits each.
 func (s Stream) Uniform(dims ...int) *Node {
 	return s.draw(unit, dims...)

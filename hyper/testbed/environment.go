@@ -43,9 +43,8 @@ func (e Environment) Init(s rng.Stream) *Node {
 // Logit returns the logarithm of the odds of class 1 at inputs x [runs, inputs, D]: the difference of the two logits,
 // [runs, inputs].
 func (e Environment) Logit(theta, x, rho *Node) *Node {
-	g := Squeeze(e.Network().Outputs(InsertAxes(theta, 1), x), 1) // [runs, 2, inputs]
-	class := func(c int) *Node { return Squeeze(Slice(g, AxisRange(), AxisElem(c)), 1) }
-	return Div(Sub(class(1), class(0)), InsertAxes(rho, -1))
+	odds := base.LogOdds{MLP: e.Network()}.Apply(InsertAxes(theta, 1), x) // [runs, 1, inputs]
+	return Div(Squeeze(odds, 1), InsertAxes(rho, -1))
 }
 
 // Data draws n pairs to learn from: inputs x of N(0, I), [runs, n, D], and their classes y, 0 or 1 in float32,
