@@ -39,13 +39,13 @@ func linearExact() *learners.BayesianLinear {
 
 // linearClaims are of the bandit with 50 features and 10,000 actions.
 func linearClaims() []lab.Claim {
-	claim := func(name, text string, bound float64, a, b side) lab.Claim {
-		return lab.Claim{Name: name, Text: text, Test: comparison{a, b, bound}.judge,
+	claim := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
+		return lab.Claim{Name: name, Text: text, Test: lab.Comparison{A: a, B: b, Below: bound}.Judge,
 			Quick: lab.Size{Periods: 300, Runs: 40, Sets: []string{"features=10", "actions=1000"}},
 			Full:  lab.Size{Periods: 1000, Runs: 200, Sets: wide}}
 	}
-	exact := side{"exact", nil}
-	coordinate := func(size string) side { return plusPlus(size, "reference=coordinate") }
+	exact := lab.NewSide("exact")
+	coordinate := func(size string) lab.Side { return plusPlus(size, "reference=coordinate") }
 	return []lab.Claim{
 		claim("eight-columns-near-exact", "Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
 			"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
@@ -57,4 +57,4 @@ func linearClaims() []lab.Claim {
 	}
 }
 
-func plusPlus(sets ...string) side { return side{"ensemble-plus-plus", sets} }
+func plusPlus(sets ...string) lab.Side { return lab.NewSide("ensemble-plus-plus", sets...) }

@@ -209,9 +209,9 @@ var ErrNotSearched = errors.New("the frontier was not searched there")
 // LeastOf simulates an agent's FrontierSettings and returns the least computation among them that is below a bar. The
 // error wraps ErrNotSearched when there are none, and lab.ErrNoneBelow when none is below it.
 func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (lab.Least, error) {
-	var sides []arm
+	var sides []lab.Side
 	for _, sets := range FrontierSettings(agent, integrate, arms) {
-		sides = append(sides, arm{agent, sets})
+		sides = append(sides, lab.NewSide(agent, sets...))
 	}
 	if sides == nil {
 		return lab.Least{}, fmt.Errorf("%w: %s, %s, %d arms", ErrNotSearched, agent, integrate, arms)
@@ -220,7 +220,7 @@ func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate st
 	if err != nil {
 		return lab.Least{}, err
 	}
-	h, rows, err := together(simulate, size, sides...)
+	h, rows, err := lab.Together(simulate, size, sides...)
 	if err != nil {
 		return lab.Least{}, err
 	}

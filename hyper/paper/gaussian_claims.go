@@ -2,8 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -17,7 +15,7 @@ var linearNearExact = lab.Claim{
 	Quick: lab.Size{Periods: 2000, Runs: 30}, Full: lab.Size{Periods: 2000, Runs: 100},
 	Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 		return compareRegret(simulate, size, 1.35,
-			arm{"linear", []string{"arms=20", "index-dim=10"}}, arm{"exact", []string{"arms=20"}})
+			lab.NewSide("linear", "arms=20", "index-dim=10"), lab.NewSide("exact", "arms=20"))
 	},
 }
 
@@ -28,7 +26,7 @@ var largerEnsembles = lab.Claim{
 	Quick: lab.Size{Periods: 2000, Runs: 60}, Full: lab.Size{Periods: 2000, Runs: 200},
 	Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 		return compareRegret(simulate, size, 1,
-			arm{"ensemble", []string{"arms=20", "particles=100"}}, arm{"ensemble", []string{"arms=20", "particles=10"}})
+			lab.NewSide("ensemble", "arms=20", "particles=100"), lab.NewSide("ensemble", "arms=20", "particles=10"))
 	},
 }
 
@@ -62,77 +60,7 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 	return f, size.Enough(f.Runs)
 }
 
-// arm is one side of a comparison.
-type arm struct {
-	agent string
-	sets  []string
-}
-
-func (a arm) String() string {
-	if len(a.sets) == 0 {
-		return a.agent
-	}
-	return fmt.Sprintf("%s %v", a.agent, a.sets)
-}
-
-// together simulates sides one after the other, and joins them as entries of one result, in their order.
-func together(simulate lab.Simulator, size lab.Size, sides ...arm) (h lab.Header, rows []lab.Row, err error) {
-	var entries []lab.Entry
-	for _, side := range sides {
-		one, r, err := simulate([]string{side.agent}, side.sets, size)
-		if err != nil {
-			return h, nil, err
-		}
-		for _, row := range r {
-			row.Entry += len(entries)
-			rows = append(rows, row)
-		}
-		h, entries = one, slices.Concat(entries, one.Spec.Entries)
-	}
-	h.Spec.Entries = entries
-	return h, rows, nil
-}
-
 // compareRegret judges the ratio of mean cumulative regrets of a to b, paired by seed.
-func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b arm) (lab.Finding, error) {
-	return comparison{a: a, b: b, bound: bound}.judge(simulate, size)
-}
-
-// comparison is of two agents, by the ratio of their mean regrets over the same seeds.
-type comparison struct {
-	a, b         arm
-	above, bound float64 // what the ratio is to lie between; without above it is to be below the bound
-	late         bool    // of the regret in the second half of the periods
-}
-
-func (c comparison) judge(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-	_, rows, err := together(simulate, size, c.a, c.b)
-	if err != nil {
-		return lab.Finding{}, err
-	}
-	d, what, kind, err := c.difference(rows)
-	if err != nil {
-		return lab.Finding{}, err
-	}
-	if len(size.Sets) > 0 {
-		what += " with " + strings.Join(size.Sets, " ")
-	}
-	f := lab.Below(what, d.Ratio, c.bound, d.Period, d.Pairs)
-	if c.above > 0 {
-		f = lab.Within(what, d.Ratio, c.above, c.bound, d.Period, d.Pairs)
-	}
-	f.Kind, f.Diverged, f.Share = kind, d.Diverged, &d.Share
-	return f, size.Enough(f.Runs)
-}
-
-// difference returns that of the two sides, and its statistic in words.
-func (c comparison) difference(rows []lab.Row) (d lab.Difference, what, kind string, err error) {
-	if c.late {
-		d, from, err := lab.LateDifference(rows, 0, 1)
-		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.a, c.b, from, d.Period)
-		return d, what, "ratio of late regret", err
-	}
-	d, err = lab.PairedDifference(rows, 0, 1)
-	what = fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.a, c.b, d.Period)
-	return d, what, "ratio of regret", err
+func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b lab.Side) (lab.Finding, error) {
+	return lab.Comparison{A: a, B: b, Below: bound}.Judge(simulate, size)
 }

@@ -20,18 +20,22 @@ var (
 )
 
 // less is the claim that the mean regret of a is below bound times that of b.
-func less(name, text string, bound float64, a, b arm) lab.Claim {
-	return comparison{a: a, b: b, bound: bound}.claim(name, text, neuralFullTest)
+func less(name, text string, bound float64, a, b lab.Side) lab.Claim {
+	return comparison{A: a, B: b, Below: bound}.claim(name, text, neuralFullTest)
 }
+
+// comparison is one on the neural bandit.
+type comparison lab.Comparison
 
 // claim is that the comparison comes out, at a size.
 func (c comparison) claim(name, text string, full lab.Size, smaller ...lab.Size) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Smaller: smaller, Test: c.judge}
+	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Smaller: smaller,
+		Test: lab.Comparison(c).Judge}
 }
 
 // in is an agent on the neural bandit with a number of actions.
-func in(actions int, agent string, sets ...string) arm {
-	return arm{agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)}
+func in(actions int, agent string, sets ...string) lab.Side {
+	return lab.NewSide(agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)...)
 }
 
 func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
@@ -54,7 +58,7 @@ func ensembleClaims() (out []lab.Claim) {
 			in(1000, "linear"), in(1000, "ensemble", particles(n))))
 	}
 	for _, n := range ensembleSizes {
-		c := comparison{a: in(200, "linear"), b: in(200, "ensemble", particles(n)), above: 1 / 1.25, bound: 1.25}
+		c := comparison{A: in(200, "linear"), B: in(200, "ensemble", particles(n)), Above: 1 / 1.25, Below: 1.25}
 		out = append(out, c.claim(fmt.Sprintf("comparable-%d", n), fmt.Sprintf(
 			"with 200 actions the linear hypermodel and an ensemble of %d have comparable regret (section 4.2; within a "+
 				"quarter, ours)", n), neuralFullTest))
@@ -116,7 +120,7 @@ func longClaims() (out []lab.Claim) {
 			name, text = fmt.Sprintf("%s-%d", name, other.particles), fmt.Sprintf("%s of %d", text, other.particles)
 			b = in(other.actions, other.agent, particles(other.particles))
 		}
-		c := comparison{a: in(other.actions, "linear"), b: b, bound: 1, late: true}
+		c := comparison{A: in(other.actions, "linear"), B: b, Below: 1, Late: true}
 		out = append(out, c.claim(name, fmt.Sprintf("with %d actions the linear hypermodel loses less a period than %s in "+
 			"the long run (section 4.2; the second half of the periods, ours)", other.actions, text), longTest))
 	}
@@ -135,8 +139,8 @@ func additivePriorClaims() []lab.Claim {
 			if actions != 200 {
 				name, smaller = fmt.Sprintf("%s-%d", name, actions), nil
 			}
-			c := comparison{a: in(actions, "ensemble", particles(n), "additive-prior=yes"),
-				b: in(actions, "ensemble", particles(n), "additive-prior=no"), bound: 1}
+			c := comparison{A: in(actions, "ensemble", particles(n), "additive-prior=yes"),
+				B: in(actions, "ensemble", particles(n), "additive-prior=no"), Below: 1}
 			out = append(out, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret of an "+
 				"ensemble of %d (appendix B)", actions, n), priorTest, smaller...))
 		}
@@ -146,9 +150,9 @@ func additivePriorClaims() []lab.Claim {
 
 // noiseClaims are those of appendix C on perturbations.
 func noiseClaims() []lab.Claim {
-	at := func(noise, perturbation int, more ...string) arm {
-		return arm{"linear", append([]string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)},
-			more...)}
+	at := func(noise, perturbation int, more ...string) lab.Side {
+		world := []string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)}
+		return lab.NewSide("linear", append(world, more...)...)
 	}
 	var out []lab.Claim
 	for _, noise := range []int{0, 1} {
@@ -157,22 +161,22 @@ func noiseClaims() []lab.Claim {
 			if scale == 2 {
 				name += "-2"
 			}
-			c := comparison{a: at(noise, 0), b: at(noise, scale), bound: 1}
+			c := comparison{A: at(noise, 0), B: at(noise, scale), Below: 1}
 			out = append(out, c.claim(name, fmt.Sprintf("200 actions, noise %d: without perturbations regret is lower than "+
 				"with scale %d (appendix C)", noise, scale), neuralFullTest))
 		}
 	}
 	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
 	out = append(out,
-		comparison{a: at(2, 1), b: at(2, 0), bound: 1}.claim("perturbation-2", fmt.Sprintf(helps, ""), longTest,
+		comparison{A: at(2, 1), B: at(2, 0), Below: 1}.claim("perturbation-2", fmt.Sprintf(helps, ""), longTest,
 			neuralFullTest),
-		comparison{a: at(2, 1, "optimizer=sgd"), b: at(2, 0, "optimizer=sgd"), bound: 1}.claim("perturbation-2-sgd",
+		comparison{A: at(2, 1, "optimizer=sgd"), B: at(2, 0, "optimizer=sgd"), Below: 1}.claim("perturbation-2-sgd",
 			fmt.Sprintf(helps, ", trained by SGD"), longTest), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
 	for _, of := range []struct {
 		name         string
 		noise, other int
 	}{{"robust-0", 0, 0}, {"robust-1", 1, 0}, {"robust-2", 2, 0}, {"robust-2-1", 2, 1}} {
-		c := comparison{a: at(of.noise, 2), b: at(of.noise, of.other), above: 1 / 1.5, bound: 1.5}
+		c := comparison{A: at(of.noise, 2), B: at(of.noise, of.other), Above: 1 / 1.5, Below: 1.5}
 		out = append(out, c.claim(of.name, fmt.Sprintf("200 actions, noise %d: regret with perturbations of scale 2 is like "+
 			"that with scale %d (appendix C: robust; within a half, ours)", of.noise, of.other), neuralFullTest))
 	}
@@ -181,7 +185,7 @@ func noiseClaims() []lab.Claim {
 
 // moreNoiseClaim is that perturbations are more useful with more noise: a less b, both with much noise, is below c less
 // d, both with little.
-func moreNoiseClaim(a, b, c, d arm) lab.Claim {
+func moreNoiseClaim(a, b, c, d lab.Side) lab.Claim {
 	return lab.Claim{Name: "perturbation-noise", Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
 		"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
 		Full: neuralFullTest,
@@ -192,9 +196,9 @@ func moreNoiseClaim(a, b, c, d arm) lab.Claim {
 
 // priorClaims are those of appendix C on misspecified priors.
 func priorClaims() []lab.Claim {
-	at := func(m string) arm { return arm{"linear", []string{"prior-multiplier=" + m}} }
+	at := func(m string) lab.Side { return lab.NewSide("linear", "prior-multiplier="+m) }
 	of := func(name, text string, a, b string) lab.Claim {
-		return comparison{a: at(a), b: at(b), bound: 1}.claim(name, "200 actions: "+text, longTest, appendixC...)
+		return comparison{A: at(a), B: at(b), Below: 1}.claim(name, "200 actions: "+text, longTest, appendixC...)
 	}
 	return []lab.Claim{
 		of("small-prior-costs", "the right prior has less regret than one of a hundredth of the variance (appendix C)", "1",
@@ -208,11 +212,11 @@ func priorClaims() []lab.Claim {
 
 // dimensionClaims are those of appendix C on the index dimension.
 func dimensionClaims() []lab.Claim {
-	at := func(m int) arm { return arm{"linear", []string{fmt.Sprintf("index-dim=%d", m)}} }
+	at := func(m int) lab.Side { return lab.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
 	return []lab.Claim{
-		comparison{a: at(10), b: at(1), bound: 1}.claim("dimension-helps",
+		comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
 			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest, appendixC...),
-		comparison{a: at(5), b: at(10), bound: 1.25}.claim("dimension-saturates",
+		comparison{A: at(5), B: at(10), Below: 1.25}.claim("dimension-saturates",
 			"200 actions: from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", dimensionTest,
 			appendixC...),
 	}
@@ -220,12 +224,12 @@ func dimensionClaims() []lab.Claim {
 
 // approximationClaims are those of appendices D and E.
 func approximationClaims() []lab.Claim {
-	of := func(agent string, sets ...string) arm { return arm{agent, sets} }
-	claim := func(name, text string, bound float64, a, b arm) lab.Claim {
-		return comparison{a: a, b: b, bound: bound}.claim(name, "200 actions: "+text, neuralFullTest, appendixC...)
+	of := func(agent string, sets ...string) lab.Side { return lab.NewSide(agent, sets...) }
+	claim := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
+		return comparison{A: a, B: b, Below: bound}.claim(name, "200 actions: "+text, neuralFullTest, appendixC...)
 	}
-	alike := comparison{a: of("diagonal", "perturbation=1"), b: of("diagonal", "perturbation=0"), above: 1 / 1.25,
-		bound: 1.25}
+	alike := comparison{A: of("diagonal", "perturbation=1"), B: of("diagonal", "perturbation=0"), Above: 1 / 1.25,
+		Below: 1.25}
 	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
 		"(appendix E: a half works well; the bound is ours)"
 	return []lab.Claim{
@@ -255,8 +259,8 @@ func approximationClaims() []lab.Claim {
 }
 
 // contrast judges (a - b) - (c - d) < 0 for mean cumulative regrets, by seed.
-func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Finding, error) {
-	_, rows, err := together(simulate, size, a, b, c, d)
+func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d lab.Side) (lab.Finding, error) {
+	_, rows, err := lab.Together(simulate, size, a, b, c, d)
 	if err != nil {
 		return lab.Finding{}, err
 	}
@@ -264,7 +268,7 @@ func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d arm) (lab.Findin
 	if err != nil {
 		return lab.Finding{}, err
 	}
-	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.agent, b.agent, a.sets, c.sets,
+	statistic := fmt.Sprintf("(%s less %s) %v less the same %v, at period %d", a.Agent, b.Agent, a.Sets, c.Sets,
 		gap.Period)
 	f := lab.Below(statistic, gap.Mean, 0, gap.Period, gap.Pairs)
 	f.Kind, f.Diverged, f.Share = "difference of gaps", gap.Diverged, &gap.Share

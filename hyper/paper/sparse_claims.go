@@ -8,29 +8,29 @@ import (
 func sparseClaims() []lab.Claim {
 	quick, full := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}, lab.Size{Periods: 400, Runs: 500, Sets: fullIDS}
 	smaller := []lab.Size{{Periods: 400, Runs: 60, Sets: fullIDS}, {Periods: 300, Runs: 40, Sets: quickIDS}}
-	compare := func(name, text string, bound float64, a, b arm) lab.Claim {
+	compare := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
 		return lab.Claim{Name: name, Text: text, Quick: quick, Full: full, Smaller: smaller,
-			Test: comparison{a: a, b: b, bound: bound}.judge}
+			Test: lab.Comparison{A: a, B: b, Below: bound}.Judge}
 	}
 	printed := []string{"noise-factor=100"}
 	return []lab.Claim{
 		compare("ids-halves",
 			"with little noise, which the agents know, IDS has at most half of Thompson sampling's regret (section 5: dramatic; "+
 				"the bound and the noise are ours)",
-			0.5, arm{"ids", nil}, arm{"thompson", nil}),
-		compare("exact-ids-halves", "the same with the exact posterior (ours)", 0.5, arm{"exact-ids", nil},
-			arm{"exact-thompson", nil}),
+			0.5, lab.NewSide("ids"), lab.NewSide("thompson")),
+		compare("exact-ids-halves", "the same with the exact posterior (ours)", 0.5, lab.NewSide("exact-ids"),
+			lab.NewSide("exact-thompson")),
 		compare("ids-as-printed",
 			"as printed, with noise of variance 1 taken for 0.01, IDS has less regret than Thompson sampling (section 5)", 1,
-			arm{"ids", printed}, arm{"thompson", printed}),
+			lab.NewSide("ids", printed...), lab.NewSide("thompson", printed...)),
 		compare("exact-ids-as-printed", "the same with the posterior that is exact for a variance of 0.01 (ours)", 1,
-			arm{"exact-ids", printed}, arm{"exact-thompson", printed}),
+			lab.NewSide("exact-ids", printed...), lab.NewSide("exact-thompson", printed...)),
 		compare("ids-noise-known", "with noise of variance 1 that the agents know, IDS has less regret than Thompson "+
-			"sampling (ours)", 1, arm{"ids", []string{"noise-variance=1"}}, arm{"thompson", []string{"noise-variance=1"}}),
+			"sampling (ours)", 1, lab.NewSide("ids", "noise-variance=1"), lab.NewSide("thompson", "noise-variance=1")),
 		compare("ids-near-exact",
 			"what training costs: with the trained hypermodel IDS has at most four times the regret of that with the exact "+
-				"posterior (ours)", 4, arm{"ids", nil}, arm{"exact-ids", nil}),
-		compare("thompson-near-exact", "the same of Thompson sampling (ours)", 4, arm{"thompson", nil},
-			arm{"exact-thompson", nil}),
+				"posterior (ours)", 4, lab.NewSide("ids"), lab.NewSide("exact-ids")),
+		compare("thompson-near-exact", "the same of Thompson sampling (ours)", 4, lab.NewSide("thompson"),
+			lab.NewSide("exact-thompson")),
 	}
 }

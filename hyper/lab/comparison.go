@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Side is an agent with settings, "key=value" texts, as one side of a comparison.
+type Side struct {
+	Agent string
+	Sets  []string
+}
+
+// NewSide is an agent with settings, "key=value" texts.
+func NewSide(agent string, sets ...string) Side { return Side{agent, sets} }
+
+func (s Side) String() string {
+	if len(s.Sets) == 0 {
+		return s.Agent
+	}
+	return fmt.Sprintf("%s %v", s.Agent, s.Sets)
+}
+
+// Together simulates sides one after the other, and joins them as entries of one result, in their order.
+func Together(simulate Simulator, size Size, sides ...Side) (h Header, rows []Row, err error) {
+	var entries []Entry
+	for _, side := range sides {
+		one, r, err := simulate([]string{side.Agent}, side.Sets, size)
+		if err != nil {
+			return h, nil, err
+		}
+		for _, row := range r {
+			row.Entry += len(entries)
+			rows = append(rows, row)
+		}
+		h, entries = one, slices.Concat(entries, one.Spec.Entries)
+	}
+	h.Spec.Entries = entries
+	return h, rows, nil
+}
+
+// Comparison is of two agents, by the ratio of their mean regrets over the same seeds. Judge is the test of a claim.
+type Comparison struct {
+	A, B         Side
+	Above, Below float64 // what the ratio is to lie between; without Above it is to be below Below
+	Late         bool    // of the regret in the second half of the periods
+}
+
+// Judge judges the comparison at a size.
+func (c Comparison) Judge(simulate Simulator, size Size) (Finding, error) {
+	_, rows, err := Together(simulate, size, c.A, c.B)
+	if err != nil {
+		return Finding{}, err
+	}
+	d, what, kind, err := c.difference(rows)
+	if err != nil {
+		return Finding{}, err
+	}
+	if len(size.Sets) > 0 {
+		what += " with " + strings.Join(size.Sets, " ")
+	}
+	f := Below(what, d.Ratio, c.Below, d.Period, d.Pairs)
+	if c.Above > 0 {
+		f = Within(what, d.Ratio, c.Above, c.Below, d.Period, d.Pairs)
+	}
+	f.Kind, f.Diverged, f.Share = kind, d.Diverged, &d.Share
+	return f, size.Enough(f.Runs)
+}
+
+// difference returns that of the two sides, and its statistic in words.
+func (c Comparison) difference(rows []Row) (d Difference, what, kind string, err error) {
+	if c.Late {
+		d, from, err := LateDifference(rows, 0, 1)
+		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.A, c.B, from, d.Period)
+		return d, what, "ratio of late regret", err
+	}
+	d, err = PairedDifference(rows, 0, 1)
+	what = fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.A, c.B, d.Period)
+	return d, what, "ratio of regret", err
+}

@@ -1,0 +1,57 @@
+package lab_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+func ExampleNewSide() {
+	fmt.Println(lab.NewSide("linear", "arms=20", "index-dim=10"))
+	fmt.Println(lab.NewSide("exact"))
+	// Output:
+	// linear [arms=20 index-dim=10]
+	// exact
+}
+
+// Judge pairs the runs of two sides by seed: a loses a tenth of b's regret in all, and twice as much in the late half.
+func TestComparisonJudges(t *testing.T) {
+	simulate := func(agents, sets []string, _ lab.Size) (h lab.Header, rows []lab.Row, err error) {
+		h.Spec.Entries = []lab.Entry{{Agent: agents[0]}}
+		early, late := 10., 10.
+		if agents[0] == "a" {
+			early, late = -18, 20
+		}
+		for run := range 20 {
+			scale := 1 + float64(run%5)/10
+			for period, regret := range map[int]float64{1: scale * early, 2: scale * (early + late)} {
+				rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: period, Regret: lab.Float(regret)})
+			}
+		}
+		return h, rows, nil
+	}
+	a, b := lab.NewSide("a"), lab.NewSide("b")
+	for name, of := range map[string]struct {
+		lab.Comparison
+		estimate float64
+		want     lab.Verdict
+	}{
+		"below":     {lab.Comparison{A: a, B: b, Below: 0.2}, 0.1, lab.Reproduced},
+		"not below": {lab.Comparison{A: b, B: a, Below: 9}, 10, lab.Refuted},
+		"within":    {lab.Comparison{A: a, B: b, Above: 0.05, Below: 0.2}, 0.1, lab.Reproduced},
+		"outside":   {lab.Comparison{A: a, B: b, Above: 0.5, Below: 1}, 0.1, lab.Refuted},
+		"late":      {lab.Comparison{A: a, B: b, Below: 1, Late: true}, 2, lab.Refuted},
+	} {
+		f := must.M1(of.Judge(simulate, lab.Size{Periods: 2, Runs: 20}))
+		if math.Abs(float64(f.Estimate)-of.estimate) > 1e-9 || f.Verdict != of.want {
+			t.Errorf("%s: %.3f, %s; want %.3f, %s", name, f.Estimate, f.Verdict, of.estimate, of.want)
+		}
+	}
+	if _, err := (lab.Comparison{A: a, B: b, Below: 1}).Judge(simulate, lab.Size{Periods: 2, Runs: 21}); err == nil {
+		t.Error("20 runs are enough for a size of 21")
+	}
+}
