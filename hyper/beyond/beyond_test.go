@@ -3,7 +3,10 @@ package beyond_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
@@ -115,6 +118,34 @@ func judge(t *testing.T, x lab.Experiment, claim lab.Claim, size lab.Size) {
 		f, err := claim.Test(simulated(x, regret(v)), size)
 		if err != nil || f.Verdict != want || f.Runs != size.Runs || f.Kind == "" {
 			t.Errorf("%s at %v: %+v, %v; want %s", claim.Name, size, f, err, want)
+		}
+	}
+}
+
+// Agents of the testbed have the weight decay that their settings name, one SGD step a period, and errors in keys.
+func TestTestbedAgentsAreSet(t *testing.T) {
+	x := beyond.TestbedBandit
+	for _, name := range x.Order {
+		s := must.M1(x.New(name))
+		l, features, err := s.Handover(50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decay, want := 1/(2*l.PriorVariance), 0.2
+		switch name {
+		case "ensemble", "ensemble+":
+			want = 0.002
+		case "epinet":
+			want = 0.04
+		}
+		if c := l.Train; math.Abs(decay-want) > 1e-9 || c.Steps != 1 || c.Batch != 128 || c.Capacity != 50 || features != 100 {
+			t.Errorf("%s: decay %v, want %v; %+v", name, decay, want, c)
+		}
+		_, err = x.Spec([]string{name}, []string{"decay=0", "sgd-steps=0", "batch=0", "step-size=-1"}, x.Quick, 1)
+		for _, key := range []string{"decay", "sgd-steps", "batch", "step-size"} {
+			if err == nil || !strings.Contains(err.Error(), key+" must be") {
+				t.Errorf("%s: no error names %s: %v", name, key, err)
+			}
 		}
 	}
 }

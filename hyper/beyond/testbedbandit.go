@@ -1,0 +1,192 @@
+package beyond
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
+)
+
+// TestbedBandit is the neural bandit of ATS via ENNs, with rewards of 0 and 1, for agents of the Neural Testbed: who
+// predicts several classes well at once is to explore well. One step of Adam a period on 128 data, and Thompson
+// sampling.
+var TestbedBandit = lab.Experiment{
+	Name:    "testbed-bandit",
+	Title:   "Neural bandit of rewards 0 and 1: the Neural Testbed's agents",
+	Section: "section 5 of ATS via ENNs (Osband et al.)",
+	World:   func() bandit.World { return bandit.NewNeuralLogistic() },
+	Agents: map[string]func() lab.Learner{
+		"mlp":        func() lab.Learner { return NewPlain(testbed.MLP) },
+		"dropout":    func() lab.Learner { return NewPlain(testbed.Dropout) },
+		"ensemble":   func() lab.Learner { return NewEnsemble() },
+		"ensemble+":  func() lab.Learner { return NewEnsemblePlus() },
+		"hypermodel": func() lab.Learner { return NewHypermodel() },
+		"epinet":     func() lab.Learner { return NewEpinet() },
+	},
+	Others:  learners.Known,
+	Order:   []string{"mlp", "dropout", "ensemble", "ensemble+", "hypermodel", "epinet"},
+	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: []string{"actions=100", "features=10"}},
+	Full:    lab.Size{Periods: 10_000, Runs: 10},
+	Failure: 0.1,
+	Claims:  testbedClaims(),
+}
+
+// testbedClaims are the order of ATS's figure 3 at 10,000 periods, each agent against the next.
+func testbedClaims() (out []lab.Claim) {
+	order := []string{"epinet", "hypermodel", "ensemble+", "ensemble", "mlp"}
+	for i, a := range order[:len(order)-1] {
+		b := order[i+1]
+		out = append(out, lab.Claim{
+			Name: fmt.Sprintf("%s-below-%s", a, b),
+			Text: fmt.Sprintf("%s has less regret than %s with 1,000 actions of 100 features (ATS, figure 3, at 10,000 periods)",
+				a, b),
+			Quick: lab.Size{Periods: 500, Runs: 10, Sets: []string{"actions=100", "features=10"}},
+			Full:  lab.Size{Periods: 10_000, Runs: 10},
+			Test:  lab.Comparison{A: lab.NewSide(a), B: lab.NewSide(b), Below: 1}.Judge,
+		})
+	}
+	return out
+}
+
+// Fitting is how an agent of the testbed is trained in a bandit: by Adam, on the logistic loss of data drawn with
+// replacement. Beside the mean loss of |D| data the trained parameters cost Decay ||nu||^2 / |D|.
+type Fitting struct {
+	StepSize float64 `run:"true" help:"step size of Adam"`
+	Decay    float64 `run:"true" help:"lambda of lambda ||nu||^2 / |D|, which is beside the mean loss"`
+	Steps    int     `key:"sgd-steps" help:"SGD steps per period"`
+	Batch    int     `help:"data points per SGD step, drawn with replacement"`
+	learners.Exploration
+}
+
+// fitting is that of ATS: one step of 1e-3 a period, on 128 data. A decay there is the agent's times 2 rho, for rho =
+// 0.1. The agents' decays are not printed: ours are 1 for networks and hypermodels, 1 over the particles, and for an
+// epinet the 0.2 of its testbed's settings.
+func fitting(decay float64) Fitting {
+	return Fitting{StepSize: 1e-3, Decay: 0.2 * decay, Steps: 1, Batch: 128,
+		Exploration: learners.Exploration{Policy: explore.Thompson{}}}
+}
+
+// learner is an agent's for a problem, with the scale of its fixed prior functions: 0 is none.
+func (c Fitting) learner(a testbed.Agent, scale float64, p bandit.Problem, periods int) learner.Learner {
+	l := a.Learner(p.Features, periods)
+	l.StepSize, l.PriorVariance, l.InitVariance, l.Policy = c.StepSize, 1/(2*c.Decay), scale*scale, c.Policy
+	if scale == 0 {
+		l.InitVariance = -1
+	}
+	l.Train.Steps, l.Train.Batch, l.Train.Capacity = c.Steps, c.Batch, periods
+	return l.WithDefaults()
+}
+
+// faults are those of settings, and of more of them.
+func (c Fitting) faults(more ...error) error {
+	return errors.Join(faults.Positive("step-size", c.StepSize), faults.Positive("decay", c.Decay),
+		faults.AtLeast("sgd-steps", c.Steps, 1), faults.AtLeast("batch", c.Batch, 1), c.Check(), errors.Join(more...))
+}
+
+// Scale is the part of settings of an agent with fixed prior functions.
+type Scale struct {
+	PriorScale float64 `run:"true" help:"multiplies the outputs of the fixed prior functions; 0 is none"`
+}
+
+func (c Scale) faults() error { return faults.NotNegative("prior-scale", c.PriorScale) }
+
+// Members is the part of settings of an ensemble.
+type Members struct {
+	Particles int `help:"networks of the ensemble"`
+}
+
+func (c Members) faults() error { return faults.AtLeast("particles", c.Particles, 1) }
+
+// Plain is an agent of the testbed without fixed prior functions: a single network, or dropout.
+type Plain struct {
+	agent func() testbed.Agent
+	Fitting
+}
+
+// NewPlain is such an agent, as ATS has it in its bandit.
+func NewPlain(agent func() testbed.Agent) *Plain { return &Plain{agent, fitting(1)} }
+
+// Learner returns the learner.
+func (c *Plain) Learner(p bandit.Problem, periods int) learner.Learner {
+	return c.learner(c.agent(), 0, p, periods)
+}
+
+// Validate reports everything that is wrong.
+func (c *Plain) Validate(*bandit.Problem) error { return c.faults() }
+
+// WithPrior is an agent of the testbed with fixed prior functions: a hypermodel, or an epinet.
+type WithPrior struct {
+	agent func() testbed.Agent
+	Fitting
+	Scale
+}
+
+// NewHypermodel is the testbed's hypermodel with prior functions times 1/sqrt(rho).
+func NewHypermodel() *WithPrior {
+	return &WithPrior{testbed.Hypermodel, fitting(1), Scale{rounded(1 / math.Sqrt(rho))}}
+}
+
+// NewEpinet is the testbed's epinet with prior functions times 0.3/rho.
+func NewEpinet() *WithPrior { return &WithPrior{testbed.Epinet, fitting(0.2), Scale{0.3 / rho}} }
+
+// Learner returns the learner.
+func (c *WithPrior) Learner(p bandit.Problem, periods int) learner.Learner {
+	return c.learner(c.agent(), c.PriorScale, p, periods)
+}
+
+// Validate reports everything that is wrong.
+func (c *WithPrior) Validate(*bandit.Problem) error { return c.Fitting.faults(c.Scale.faults()) }
+
+// Ensemble is the testbed's, without prior functions.
+type Ensemble struct {
+	Fitting
+	Members
+}
+
+// NewEnsemble has 100 particles, as ATS has it in its bandit.
+func NewEnsemble() *Ensemble { return &Ensemble{fitting(1. / particles), Members{particles}} }
+
+// Learner returns the learner.
+func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
+	return c.learner(testbed.Ensemble(c.Particles), 0, p, periods)
+}
+
+// Validate reports everything that is wrong.
+func (c *Ensemble) Validate(*bandit.Problem) error { return c.Fitting.faults(c.Members.faults()) }
+
+// EnsemblePlus is the testbed's ensemble+: each particle beside a fixed network.
+type EnsemblePlus struct {
+	Fitting
+	Members
+	Scale
+}
+
+// NewEnsemblePlus has 100 particles, and prior functions times 3/sqrt(rho).
+func NewEnsemblePlus() *EnsemblePlus {
+	return &EnsemblePlus{fitting(1. / particles), Members{particles}, Scale{rounded(3 / math.Sqrt(rho))}}
+}
+
+// Learner returns the learner.
+func (c *EnsemblePlus) Learner(p bandit.Problem, periods int) learner.Learner {
+	return c.learner(testbed.EnsemblePlus(c.Particles), c.PriorScale, p, periods)
+}
+
+// Validate reports everything that is wrong.
+func (c *EnsemblePlus) Validate(*bandit.Problem) error {
+	return c.Fitting.faults(c.Members.faults(), c.Scale.faults())
+}
+
+const (
+	particles = 100 // of the testbed's ensembles
+	rho       = 0.1 // the bandit's temperature
+)
+
+// rounded is a setting to two decimals, as one types it.
+func rounded(x float64) float64 { return math.Round(100*x) / 100 }
