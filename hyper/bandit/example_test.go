@@ -158,3 +158,11 @@ func ExampleDelayed() {
 	// true [5]
 	// true [6]
 }
+
+// Ensemble++'s quadratic bandit, with 10 of 200 actions in a period.
+func ExampleNewQuadratic() {
+	w := bandit.NewQuadratic()
+	w.Actions, w.Offered = 200, 10
+	fmt.Println(w.Validate(), w.Problem().Actions, w.Problem().Features, w.Problem().Moves)
+	// Output: <nil> 10 100 true
+}

@@ -55,6 +55,7 @@ func worlds() map[string]World {
 		"one-sparse":       &OneSparse{Size: 4, NoiseVariance: 0.01, NoiseFactor: 2},
 		"linear":           &Linear{Actions: 6, Features: 3, ActionSet: ActionsCube, PriorVariance: 2, NoiseVariance: 0.5},
 		"linear, sphere":   &Linear{Actions: 6, Features: 3, ActionSet: ActionsSphere, PriorVariance: 2, NoiseVariance: 0.5},
+		"quadratic":        &Quadratic{Actions: 8, Offered: 4, Features: 3, NoiseVariance: 0.5},
 		"moving":           &moving{Noise: 0.5},
 		"delayed gaussian": &Delayed{&Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, 3},
 		"delayed moving":   &Delayed{&moving{Noise: 0.5}, 2},

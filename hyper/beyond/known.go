@@ -9,7 +9,7 @@ import "github.com/hypermodels/hypermodels/hyper/lab"
 const Name = "beyond"
 
 // Order is their names.
-var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit)
+var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
 	known = map[string]lab.Experiment{}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -66,4 +67,27 @@ func RegretSlope(rows []Row, x []float64) (slope Estimate, period, runs int, err
 	}
 	_, se := meanSE(moves)
 	return interval(value, se, len(seeds)), period, len(seeds), nil
+}
+
+// LateSlope is the slope of log mean cumulative regret against the log of the period, from half of the periods to the
+// end: below 1 where regret a period falls. Its interval is over seeds, by the delta method as that of [RegretSlope].
+// Runs that diverged have no slope. The error is ErrNoRows without runs or two periods.
+func LateSlope(rows []Row, entry int) (slope Estimate, period, runs int, err error) {
+	h := historyOf(rows, entry)
+	seeds, periods := common(h)
+	if err := enough(seeds, periods); err != nil {
+		return slope, 0, 0, err
+	}
+	period = periods[len(periods)-1]
+	half := before(periods, period/2)
+	if half == 0 {
+		return slope, 0, 0, fmt.Errorf("%w: no row in the first half of the periods", ErrNoRows)
+	}
+	all, first, span := h.at(period, seeds), h.at(half, seeds), math.Log(float64(period)/float64(half))
+	meanAll, meanFirst, moves := stat.Mean(all, nil), stat.Mean(first, nil), make([]float64, len(seeds))
+	for i := range seeds {
+		moves[i] = (all[i]/meanAll - first[i]/meanFirst) / span
+	}
+	_, se := meanSE(moves)
+	return interval(math.Log(meanAll/meanFirst)/span, se, len(seeds)), period, len(seeds), nil
 }

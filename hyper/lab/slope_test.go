@@ -71,3 +71,29 @@ func TestRegretSlope(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Regrets that double from period 40 to 100 have a slope of log 2 / log 2.5 and no spread; with other factors the
+// standard error is that of r_100 / mean - r_40 / mean, over log 2.5: here 1/4 and -1/4, so 1/4.
+func TestLateSlope(t *testing.T) {
+	row := func(seed, period int, regret float64) Row {
+		return Row{Seed: uint64(seed), Period: period, Regret: Float(regret)}
+	}
+	var rows []Row
+	for seed := range 4 {
+		f := float64(seed + 1)
+		rows = append(rows, row(seed, 20, f), row(seed, 40, 3*f), row(seed, 80, 5*f), row(seed, 100, 6*f))
+	}
+	want := math.Log(2) / math.Log(2.5)
+	e, period, runs, err := LateSlope(rows, 0)
+	near(t, "slope", float64(e.Value), want)
+	if err != nil || period != 100 || runs != 4 || float64(e.Upper-e.Lower) > 1e-9 {
+		t.Errorf("%v at %d of %d runs, %v; want %v", e, period, runs, err, want)
+	}
+	e, _, _, err = LateSlope([]Row{row(0, 40, 2), row(1, 40, 2), row(0, 100, 5), row(1, 100, 3)}, 0)
+	if se := 0.25 / math.Log(2.5); err != nil || math.Abs(e.stdErr()-se) > 1e-12 {
+		t.Errorf("%v with standard error %v, %v; want %v", e, e.stdErr(), err, se)
+	}
+	if _, _, _, err := LateSlope([]Row{row(0, 100, 5)}, 0); !errors.Is(err, ErrNoRows) {
+		t.Error(err)
+	}
+}

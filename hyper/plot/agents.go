@@ -38,6 +38,9 @@ var looks = map[string]look{
 	"marginal":           {wine, 2},
 	"ensemble-plus-plus": {maroon, 3},
 	"last-layer":         {Palette[0], 2},
+	"hypermodel":         {Palette[0], 1}, // the Neural Testbed's, as are the next two
+	"ensemble+":          {rose, 0},
+	"mlp":                {Palette[2], 0},
 
 	"ensemble-plus-plus-neural": {brown, 2},
 }
@@ -47,6 +50,7 @@ var (
 	indigo = color.NRGBA{0x33, 0x22, 0x88, 0xFF}
 	brown  = color.NRGBA{0x6B, 0x44, 0x23, 0xFF}
 	maroon = color.NRGBA{0x66, 0x11, 0x00, 0xFF}
+	rose   = color.NRGBA{0xCC, 0x66, 0x77, 0xFF}
 )
 
 // further are the colours of agents that are not listed, such as a user's own, in the order in which a figure has them.

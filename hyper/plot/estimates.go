@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -22,6 +21,9 @@ type Estimates struct {
 // Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and a
 // little beside the others. It fails when there is not a name for each, or nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
+	if len(names) == 0 {
+		return nil, errNothing
+	}
 	p, drawn := newPlot(axes), 0
 	p.NominalX(names...)
 	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
@@ -43,7 +45,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 		}
 	}
 	if drawn == 0 {
-		return nil, errors.New("there is no estimate to draw")
+		return nil, errNothing
 	}
 	p.Legend.Top = true
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
 func TestSweep(t *testing.T) {
@@ -33,5 +34,27 @@ func TestSweep(t *testing.T) {
 	all[1].Settings["n"] = "many"
 	if _, err := Sweep(all, "n", mean); err == nil {
 		t.Error("a setting that is no number was drawn")
+	}
+}
+
+// A leaderboard has an estimate for each agent and tau; where an agent was not tried with a tau nothing is drawn, and
+// without any ratio there is no figure.
+func TestLeaderboard(t *testing.T) {
+	line := func(agent string, tau int) testbed.Line {
+		return testbed.Line{Agent: agent, Tau: tau, Ratio: lab.Estimate{Value: 0.5, Lower: 0.4, Upper: 0.6}}
+	}
+	lines := []testbed.Line{line("epinet", 1), line("epinet", 10), line("mlp", 10)}
+	p, err := Leaderboard("", "mlp", lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.X.Max != 1.5 || p.Y.Label.Text != "divergence over that of mlp" {
+		t.Errorf("the axis ends at %v and is %q", p.X.Max, p.Y.Label.Text)
+	}
+	if _, err := PNG(p, 10, 6, 50); err != nil {
+		t.Error(err)
+	}
+	if _, err := Leaderboard("", "mlp", nil); err == nil {
+		t.Error("a leaderboard without lines was drawn")
 	}
 }

@@ -196,7 +196,11 @@ func (f *testbedFlags) print(lines []testbed.Line) error {
 		return fmt.Errorf("there is no problem on which the baseline %s and another agent were tried", f.baseline)
 	}
 	if f.draw != "" {
-		if err := drawLeaderboard(lines, f.baseline, f.draw); err != nil {
+		p, err := plot.Leaderboard("", f.baseline, lines)
+		if err != nil {
+			return err
+		}
+		if err := plot.Save(p, f.draw); err != nil {
 			return err
 		}
 	}
@@ -217,33 +221,4 @@ func (f *testbedFlags) print(lines []testbed.Line) error {
 	}
 	fmt.Println("\n± is one standard error, by classes of seeds. Who knows all but the truth has a positive KL, too.")
 	return nil
-}
-
-// drawLeaderboard draws the ratios of agents, for each tau.
-func drawLeaderboard(lines []testbed.Line, baseline, path string) error {
-	var agents []string
-	kinds := map[int]*plot.Estimates{}
-	for _, l := range lines {
-		if !slices.Contains(agents, l.Agent) {
-			agents = append(agents, l.Agent)
-		}
-	}
-	for _, l := range lines {
-		if kinds[l.Tau] == nil {
-			kinds[l.Tau] = &plot.Estimates{Label: fmt.Sprintf("tau = %d", l.Tau)}
-			for range agents {
-				kinds[l.Tau].Values = append(kinds[l.Tau].Values, lab.NoEstimate())
-			}
-		}
-		kinds[l.Tau].Values[slices.Index(agents, l.Agent)] = l.Ratio
-	}
-	var all []plot.Estimates
-	for _, tau := range slices.Sorted(maps.Keys(kinds)) {
-		all = append(all, *kinds[tau])
-	}
-	p, err := plot.Points(plot.Axes{Y: "KL over that of " + baseline}, agents, all...)
-	if err != nil {
-		return err
-	}
-	return plot.Save(p, path)
 }
