@@ -2,8 +2,8 @@
 # What a container does with its arguments: `lab` and `run` as in `go run ./kernels`, anything else is a command.
 set -eu
 
-# All that is written lies in the home folder. Go's cache there begins with what the image has compiled: its index, since Go
-# writes entries anew at times, and links to the rest. The hyper command compiles nothing.
+# All that is written lies in the home folder. Go's cache there begins with what the image has compiled: its index,
+# since Go writes entries anew at times, and links to the rest. The hyper command compiles nothing.
 cache=$HOME/.cache/go-build
 if ! mkdir -p "$TMPDIR" "$HOME/jupyter" "$cache" 2>/dev/null || ! [ -w "$TMPDIR" ]; then
 	echo "user $(id -u) cannot write to $HOME: leave it to the image, or mount a folder that this user can write to" >&2

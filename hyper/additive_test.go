@@ -83,8 +83,8 @@ func outputPriors() map[string]struct {
 	}
 }
 
-// sigma_p multiplies the predictions of a network whose Output is said, and they have the variance of the networks' law:
-// 600 runs of 5 functions at 3 inputs, those of a run alike by a tenth or so.
+// sigma_p multiplies the predictions of a network whose Output is said, and they have the variance of the networks'
+// law: 600 runs of 5 functions at 3 inputs, those of a run alike by a tenth or so.
 func TestPriorOutput(t *testing.T) {
 	for name, m := range outputPriors() {
 		if err := m.Validate(); err != nil {

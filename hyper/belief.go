@@ -122,8 +122,8 @@ type Each interface {
 	PredictEach(nu []*Node, z index.Set, x *Node) *Node
 }
 
-// Conjugate is a belief that is the posterior of theta in phi(x)^T theta under a Gaussian prior and Gaussian noise, with
-// theta in independent blocks of one size. nu is (mu [runs, N_theta], S [runs, blocks, size, size]): see
+// Conjugate is a belief that is the posterior of theta in phi(x)^T theta under a Gaussian prior and Gaussian noise,
+// with theta in independent blocks of one size. nu is (mu [runs, N_theta], S [runs, blocks, size, size]): see
 // [BayesianLinear].
 type Conjugate interface {
 	// NumTheta is N_theta.

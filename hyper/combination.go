@@ -15,9 +15,9 @@ import (
 )
 
 // Combination is linear combinations of networks by the numbers of an index, f(x, z) = sigma_p sum_i z_i f_i(x): the
-// prior that the Neural Testbed gives an epinet (Osband et al. 2022), as the Prior of a [WithPrior] for any belief. Where
-// E z z^T = s I the second moment at x is s sigma_p^2 sum_i f_i(x)^2. With one-hot indices it is an ensemble; a [Prior]
-// with an InitB is that in less work. nu is the networks, [runs, N_z, N_theta].
+// prior that the Neural Testbed gives an epinet (Osband et al. 2022), as the Prior of a [WithPrior] for any belief.
+// Where E z z^T = s I the second moment at x is s sigma_p^2 sum_i f_i(x)^2. With one-hot indices it is an ensemble; a
+// [Prior] with an InitB is that in less work. nu is the networks, [runs, N_z, N_theta].
 type Combination struct {
 	Net    base.MLP           // the shape of each network
 	P      index.Distribution // p_z

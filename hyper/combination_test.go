@@ -16,8 +16,8 @@ import (
 )
 
 // A combination is that of its networks by z, times the scale of the run; beside a trained belief it is the prior of an
-// epinet, to the rounding: of the same networks, over the same index. Over the axes of an index its second moment is that
-// which the doc says.
+// epinet, to the rounding: of the same networks, over the same index. Over the axes of an index its second moment is
+// that which the doc says.
 func TestCombination(t *testing.T) {
 	e := smallEpinet
 	e.PriorScale, e.Truncated = 1, true

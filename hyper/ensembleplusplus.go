@@ -13,9 +13,9 @@ import (
 //
 //	theta = mu + A z,   A in R^{d x M},   E z z^T = I
 //
-// Under the prior N(0, sigma_p^2 I) and noise of variance sigma_w^2 the posterior after t data is N(mu_t, Sigma_t), and A
-// is a root of Sigma_t in expectation, E A_t A_t^T = Sigma_t: rows of A_0 = sigma_p B are perturbations as those of the
-// data, a_t in R^M with E a a^T = I/M, and
+// Under the prior N(0, sigma_p^2 I) and noise of variance sigma_w^2 the posterior after t data is N(mu_t, Sigma_t), and
+// A is a root of Sigma_t in expectation, E A_t A_t^T = Sigma_t: rows of A_0 = sigma_p B are perturbations as those of
+// the data, a_t in R^M with E a a^T = I/M, and
 //
 //	A_t = Sigma_t (Sigma_{t-1}^{-1} A_{t-1} + x_t a_t^T / sigma_w)
 //

@@ -15,8 +15,8 @@ import (
 )
 
 // Before g is trained to move, here while it is 0, functions vary over z ~ N(0, I) at an input by the prior alone: with
-// variance PriorScale^2 scale^2 sum_i p_i(x)^2. The indices +-sqrt(Dim) e_i have the mean and the covariance of N(0, I),
-// so that the variance over these is that to the rounding.
+// variance PriorScale^2 scale^2 sum_i p_i(x)^2. The indices +-sqrt(Dim) e_i have the mean and the covariance of N(0,
+// I), so that the variance over these is that to the rounding.
 func TestEpinetPriorVariance(t *testing.T) {
 	d, b := newEpinetData(), smallEpinet
 	scale := []float64{0.5, 3}

@@ -19,8 +19,8 @@ type Hosted interface {
 	OnHost(p HostParams) HostSample
 }
 
-// HostSample fills values with those of n functions at inputs x, [n][inputs] one after the other: what Sample draws from
-// the stream of the same name, up to rounding. nil inputs are all arms. It returns false, and values are not to be
+// HostSample fills values with those of n functions at inputs x, [n][inputs] one after the other: what Sample draws
+// from the stream of the same name, up to rounding. nil inputs are all arms. It returns false, and values are not to be
 // used, where a program is the better way for so many. It is safe for concurrent use.
 type HostSample func(s rng.Host, n int, x [][]float32, values []float32) bool
 

@@ -16,7 +16,8 @@ import (
 )
 
 // The initialisers' laws by their second and fourth moments and their range, at 40,000 draws. The standard error of a
-// mean square is sqrt((m4 - m2^2)/n); of a mean fourth power it is below 4 m2^2/sqrt(n) for these laws but the normal's.
+// mean square is sqrt((m4 - m2^2)/n); of a mean fourth power it is below 4 m2^2/sqrt(n) for these laws but the
+// normal's.
 func TestInitializers(t *testing.T) {
 	const n, fanIn, fanOut = 40_000, 5, 19
 	// A standard normal conditioned on |x| < 2 has variance 1 - 2c phi(c)/Z and fourth moment 3 var - 2c^3 phi(c)/Z, with
@@ -57,7 +58,8 @@ func TestInitializers(t *testing.T) {
 	}
 }
 
-// InitConstant starts every run at its number, also as the mu of a linear hypermodel and as the particles of an ensemble; C is drawn all the same.
+// InitConstant starts every run at its number, also as the mu of a linear hypermodel and as the particles of an
+// ensemble; C is drawn all the same.
 func TestInitConstant(t *testing.T) {
 	for _, x := range []float64{0, 0.02, -3} {
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -75,8 +77,8 @@ func TestInitConstant(t *testing.T) {
 	}
 }
 
-// InitOneHot makes every particle of an ensemble one of the one-hot vectors, and all alike: each of 4 in 1,000 of 4,000 particles, with a
-// standard deviation of 27.
+// InitOneHot makes every particle of an ensemble one of the one-hot vectors, and all alike: each of 4 in 1,000 of 4,000
+// particles, with a standard deviation of 27.
 func TestInitOneHot(t *testing.T) {
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		return Ensemble{Particles: 2000, Params: 4, InitNu: InitOneHot}.Init(rng.New(in[0]))
@@ -117,8 +119,8 @@ func TestInitialParametersHaveTheRightFans(t *testing.T) {
 	}
 }
 
-// Section 2.5: a row of B is a unit vector with RowsSphere and has independent N(0, 1) entries with RowsGaussian; D and the
-// scale of a run multiply rows. Mean squares of 3 * 2000 entries are good to sqrt(2/6000) = 1.8%.
+// Section 2.5: a row of B is a unit vector with RowsSphere and has independent N(0, 1) entries with RowsGaussian; D and
+// the scale of a run multiply rows. Mean squares of 3 * 2000 entries are good to sqrt(2/6000) = 1.8%.
 func TestPriorRows(t *testing.T) {
 	const rows, width = 3, 2000
 	sd := []float64{1, 2, 0.5}

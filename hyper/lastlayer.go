@@ -60,9 +60,9 @@ func (b LastLayer) NumInvolved() int          { return NumTheta(b.network()) + b
 // rows is the number of parameters of the last layer.
 func (b LastLayer) rows() int { return b.Hidden[len(b.Hidden)-1] + 1 }
 
-// Init draws hidden layers, scaled by fan-in, and D B, with rows of B uniform on the unit sphere; mu and C are 0, so that
-// D B z alone is seen before data: predictions then have standard deviation PriorScale times scale over standardised
-// inputs.
+// Init draws hidden layers, scaled by fan-in, and D B, with rows of B uniform on the unit sphere; mu and C are 0, so
+// that D B z alone is seen before data: predictions then have standard deviation PriorScale times scale over
+// standardised inputs.
 func (b LastLayer) Init(s rng.Stream, scale *Node) Params {
 	d := b.network().Deviations(0)
 	last := d[b.network().Output():] // all alike

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// theta's components have mean mu and deviation softplus(rho), and no correlation: over 20,000 indices, within 5 standard errors
-// (sd/sqrt(n), sd/sqrt(2n), sd sd'/sqrt(n)). Tiny and large rho do not under- or overflow.
+// theta's components have mean mu and deviation softplus(rho), and no correlation: over 20,000 indices, within 5
+// standard errors (sd/sqrt(n), sd/sqrt(2n), sd sd'/sqrt(n)). Tiny and large rho do not under- or overflow.
 func TestMeanField(t *testing.T) {
 	const n = 20_000
 	h := MeanField{Params: 3}
@@ -72,8 +72,8 @@ func TestMeanFieldInit(t *testing.T) {
 	}
 }
 
-// One index is one thinned network: masking the weights is, in plain Go, masking the activations of the hidden units, with the same mask for
-// every input. The masks thin some unit, and differ between indices.
+// One index is one thinned network: masking the weights is, in plain Go, masking the activations of the hidden units,
+// with the same mask for every input. The masks thin some unit, and differ between indices.
 func TestDropoutMasksUnits(t *testing.T) {
 	const indices = 4
 	wide := base.MLP{Layers: []int{2, 5, 3, 1}}
@@ -144,8 +144,8 @@ func TestDropoutValidate(t *testing.T) {
 	}
 }
 
-// InitLayers draws Glorot uniform weights, within and up to +-sqrt(6/(in+out)) layer by layer (Glorot and Bengio 2010, equation 16), and
-// zero biases, anew for every run and row: 400 networks 2-10-1.
+// InitLayers draws Glorot uniform weights, within and up to +-sqrt(6/(in+out)) layer by layer (Glorot and Bengio 2010,
+// equation 16), and zero biases, anew for every run and row: 400 networks 2-10-1.
 func TestInitLayers(t *testing.T) {
 	network := base.MLP{Layers: []int{2, 10, 1}}
 	const rows, size = 200, 41
@@ -176,7 +176,8 @@ func TestInitLayers(t *testing.T) {
 	}
 }
 
-// Without a base model of its own the prior adds to the parameters, f_{DBz+g}; Predict is Apply at nu's theta plus D B z in plain Go.
+// Without a base model of its own the prior adds to the parameters, f_{DBz+g}; Predict is Apply at nu's theta plus D B
+// z in plain Go.
 func TestPriorInTheParameters(t *testing.T) {
 	const indices = 3
 	layout := PerParameter(13, 1)

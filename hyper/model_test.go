@@ -33,7 +33,8 @@ var models = map[string]Model{
 	"blocks of ensemble": {line, Ensemble{Particles: 4, Params: 2}, &Prior{Base: line, Layout: PerParameter(2, 2)}},
 }
 
-// modelsFor is all models on the Go backend; XLA, which takes a second to compile one with its random numbers, gets two.
+// modelsFor is all models on the Go backend; XLA, which takes a second to compile one with its random numbers, gets
+// two.
 func modelsFor(name string) map[string]Model {
 	if name == backend.Go {
 		return models
@@ -128,8 +129,8 @@ func TestPredictionsOfABatchOfRuns(t *testing.T) {
 	}
 }
 
-// Predictions without a prior are the base model at g_nu(z); with one, the prior's at D B z comes on top, and no gradient
-// flows back into it.
+// Predictions without a prior are the base model at g_nu(z); with one, the prior's at D B z comes on top, and no
+// gradient flows back into it.
 func TestAdditivePrior(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		var names []string
@@ -161,8 +162,8 @@ func TestAdditivePrior(t *testing.T) {
 	})
 }
 
-// Where Sample draws theta from its marginals, its predictions have the mean and covariance of those at sampled indices:
-// within 5 standard errors of the difference of two samples of n, for Gaussians sd sqrt(2/n) and
+// Where Sample draws theta from its marginals, its predictions have the mean and covariance of those at sampled
+// indices: within 5 standard errors of the difference of two samples of n, for Gaussians sd sqrt(2/n) and
 // sqrt(2 (v_i v_j + v_ij^2) / n).
 func TestSampleHasTheLawOfPredict(t *testing.T) {
 	const n = 20_000

@@ -16,8 +16,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Theta is section 5's formula, g_nu(z)_m proportional to exp(beta nu_m (z_m^2 + alpha)), in double precision, for two runs with a nu and
-// indices of their own, some with exponents of a thousand that do not overflow. Exponents of up to 100 have roundings of 1e-5.
+// Theta is section 5's formula, g_nu(z)_m proportional to exp(beta nu_m (z_m^2 + alpha)), in double precision, for two
+// runs with a nu and indices of their own, some with exponents of a thousand that do not overflow. Exponents of up to
+// 100 have roundings of 1e-5.
 func TestOneSparseTheta(t *testing.T) {
 	const runs, n, components = 2, 50, 5
 	for _, h := range []OneSparse{{components, 0.01, 10}, {components, 0, 0.5}, {components, 3, 2}} {
@@ -58,8 +59,9 @@ func TestOneSparseTheta(t *testing.T) {
 	same(t, "large exponents", out[0], []float64{1, 0}, 0)
 }
 
-// nu starts at ones, where all components are alike: each has mean 1/N, within 5 of the standard errors of 20,000 indices, and the same second moment.
-// Lowering a nu_m rules its component out: at nu_m = 0 the softmax has exponent 0 there, against the largest of beta (z^2 + alpha).
+// nu starts at ones, where all components are alike: each has mean 1/N, within 5 of the standard errors of 20,000
+// indices, and the same second moment. Lowering a nu_m rules its component out: at nu_m = 0 the softmax has exponent 0
+// there, against the largest of beta (z^2 + alpha).
 func TestOneSparseAtTheStart(t *testing.T) {
 	const n, components = 20_000, 8
 	h := OneSparse{N: components, Alpha: 0.01, Beta: 10}
@@ -86,7 +88,8 @@ func TestOneSparseAtTheStart(t *testing.T) {
 			t.Errorf("component %d has mean square %.4f", m, square)
 		}
 	}
-	// Below 1e-3 on average: the sum of exponentials is at least exp(10 z^2) for the largest of seven |z|, the median of which is about 1.7.
+	// Below 1e-3 on average: the sum of exponentials is at least exp(10 z^2) for the largest of seven |z|, the median of
+	// which is about 1.7.
 	ruledOut := 0.0
 	for i := range n {
 		ruledOut += out[2][i*components+2] / n
@@ -134,7 +137,8 @@ func TestOneSparseValidate(t *testing.T) {
 	}
 }
 
-// By hand: of two components with nu = 1 and z = (1, 0), the first has exp(2)/(exp(2) + 1) = 0.881 of beta = 2 and alpha = 0.
+// By hand: of two components with nu = 1 and z = (1, 0), the first has exp(2)/(exp(2) + 1) = 0.881 of beta = 2 and
+// alpha = 0.
 func ExampleOneSparse() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

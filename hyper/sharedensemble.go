@@ -14,18 +14,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// SharedEnsemble is the neural Ensemble++ (Li et al. 2024): linear members on the features of one network, which they do
-// not train,
+// SharedEnsemble is the neural Ensemble++ (Li et al. 2024): linear members on the features of one network, which they
+// do not train,
 //
 //	f(x, zeta) = b^T h(x) + sum_m zeta_m (Scale theta_m + PriorScale theta0_m)^T sg[h(x)]
 //
-// with h the last hidden layer of a ReLU network, sg no gradient, and fixed theta0, whose M numbers for a unit have norm
+// with h the last hidden layer of a ReLU network, sg no gradient, and fixed theta0, whose M numbers for a unit have
+// norm
 // 1. zeta is uniform on the sphere of radius sqrt(M), or N(0, I). nu is the network without an output bias, [runs,
 // N_theta - 1], with b last, and theta, [runs, width, M].
 //
 // Its paper trains it by the mean loss over zeta = +-sqrt(M) e_m, which is train.Axes, on responses with beta zeta^T a
-// added, a uniform on the unit sphere: Perturbation = beta of a learner with sigma_w = 1. Of a quadratic loss cross terms
-// cancel: the network sees the mean loss, and member m with its prior is fitted to beta a_m. The paper's (lambda/2|D|)
+// added, a uniform on the unit sphere: Perturbation = beta of a learner with sigma_w = 1. Of a quadratic loss cross
+// terms cancel: the network sees the mean loss, and member m with its prior is fitted to beta a_m. The paper's
+// (lambda/2|D|)
 // ||theta||^2 beside squares without a half is train.Decay with sigma_p^2 = 2/lambda.
 type SharedEnsemble struct {
 	Features   int     // of an input

@@ -47,9 +47,9 @@ func streams(name string, s rng.Stream) []rng.Stream {
 	return []rng.Stream{s, inner, inner.Named("with.1.")}
 }
 
-// Predictions are the sum of those of the parts, each of which draws what it would alone, all with streams of their own;
-// the trained parameters are the belief's. The fixed part is the sum without the trained part, also for several steps at
-// once, and for all of them no gradient flows into priors.
+// Predictions are the sum of those of the parts, each of which draws what it would alone, all with streams of their
+// own; the trained parameters are the belief's. The fixed part is the sum without the trained part, also for several
+// steps at once, and for all of them no gradient flows into priors.
 func TestWithPriorIsTheSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, many := random(r, 2, 5, 2), random(r, 6, 5, 2)

@@ -50,7 +50,8 @@ func kernelNames(ctx context.Context) []string {
 	return []string{kernelName}
 }
 
-// offerCUDA shows the CUDA kernel to the project's own JupyterLab, or hides it. The other kernel is found in the checkout.
+// offerCUDA shows the CUDA kernel to the project's own JupyterLab, or hides it. The other kernel is found in the
+// checkout.
 func (k kit) offerCUDA(names []string, g goTool) error {
 	dir := k.store.path("jupyter", "data", "kernels", cudaKernelName)
 	if err := os.RemoveAll(dir); err != nil || len(names) < 2 {

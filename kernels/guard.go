@@ -86,9 +86,9 @@ func await(p *os.Process, parent int, stop <-chan os.Signal, ended <-chan int) i
 	}
 }
 
-// sweep kills what is left below this process, and waits until nothing is. Guards end by themselves, having swept on their
-// part; with late, those that do not are killed too. It looks until it sees nothing twice: the process table is not read
-// at one moment, and who loses its parent meanwhile is not seen.
+// sweep kills what is left below this process, and waits until nothing is. Guards end by themselves, having swept on
+// their part; with late, those that do not are killed too. It looks until it sees nothing twice: the process table is
+// not read at one moment, and who loses its parent meanwhile is not seen.
 func sweep(late bool) {
 	began := time.Now()
 	for clear := 0; clear < 2 && time.Since(began) < 2*sweepGrace; time.Sleep(20 * time.Millisecond) {

@@ -44,8 +44,8 @@ func init() {
 	}
 }
 
-// TestGuardFollowsDyingThreads kills a command whose own child, of many threads, dies with it: while the threads end one
-// by one, that child is a zombie to which a grandchild still belongs.
+// TestGuardFollowsDyingThreads kills a command whose own child, of many threads, dies with it: while the threads end
+// one by one, that child is a zombie to which a grandchild still belongs.
 func TestGuardFollowsDyingThreads(t *testing.T) {
 	run, dir := testprogram.Build(t), t.TempDir()
 	for i := range 20 {

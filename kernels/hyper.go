@@ -19,7 +19,8 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// hyperCommand is what %hyper runs in a cell: the hyper command of the project that the notebook's cells compile against.
+// hyperCommand is what %hyper runs in a cell: the hyper command of the project that the notebook's cells compile
+// against.
 func hyperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                layer.HyperVerb + " [ARGUMENT...]",

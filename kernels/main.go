@@ -1,4 +1,5 @@
-// Command kernels prepares and runs the project's notebooks: JupyterLab, the "Go (hypermodels)" kernel and XLA's plugin.
+// Command kernels prepares and runs the project's notebooks: JupyterLab, the "Go (hypermodels)" kernel and XLA's
+// plugin.
 //
 //	go run ./kernels setup    install everything that the notebooks need, once
 //	go run ./kernels lab      open JupyterLab on the notebooks

@@ -149,8 +149,8 @@ func (p project) write(dir string) error {
 	return nil
 }
 
-// resolve completes go.mod and go.sum: with the checksums of the checkout, if there is one, nothing is asked of the network
-// that this machine already has.
+// resolve completes go.mod and go.sum: with the checksums of the checkout, if there is one, nothing is asked of the
+// network that this machine already has.
 func (p project) resolve(ctx context.Context, dir string) error {
 	if p.Replace != "" {
 		sums, err := checkout(p.Replace).read("go.sum")

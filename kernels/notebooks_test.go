@@ -24,7 +24,8 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes them all.
+// TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes
+// them all.
 func TestNotebook(t *testing.T) {
 	run := testprogram.Build(t)
 	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))

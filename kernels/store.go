@@ -21,8 +21,8 @@ import (
 // name ends in a hash of its pins, so a change of pins makes a new folder and an unchanged one is found at once.
 type store string
 
-// openStore returns the store, as an absolute path. It may not exist yet. If it does, nobody but its user and the system
-// can have put anything there: programs of it are run.
+// openStore returns the store, as an absolute path. It may not exist yet. If it does, nobody but its user and the
+// system can have put anything there: programs of it are run.
 func openStore() (store, error) {
 	home := backend.Home()
 	if home == "" {
@@ -35,8 +35,8 @@ func openStore() (store, error) {
 	return store(home), store(home).private()
 }
 
-// private reports a store that another user owns or can write. One of the system's that all can read, as in an image, is
-// fine. The user's own is closed to all others.
+// private reports a store that another user owns or can write. One of the system's that all can read, as in an image,
+// is fine. The user's own is closed to all others.
 func (s store) private() error {
 	info, err := os.Stat(string(s))
 	if errors.Is(err, fs.ErrNotExist) {

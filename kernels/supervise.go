@@ -72,8 +72,8 @@ func removeAll(dir string) {
 // masterPoll is how often a process looks whether the one it works for still lives.
 const masterPoll = 300 * time.Millisecond
 
-// watchMaster calls cancel when the process that this one works for has ended: Jupyter for a kernel, `go run` or `go tool`
-// for a command. A parent that is neither, such as a shell, may end as it likes.
+// watchMaster calls cancel when the process that this one works for has ended: Jupyter for a kernel, `go run` or `go
+// tool` for a command. A parent that is neither, such as a shell, may end as it likes.
 func watchMaster(ctx context.Context, cancel func()) {
 	parent := os.Getppid()
 	jupyter := jupyterPid()

@@ -40,7 +40,8 @@ func findGo(ctx context.Context) (goTool, error) {
 	return g, nil
 }
 
-// toolsFile pins kernelPrograms. It is no go.mod, which would make a module of its folder and so leave it out of releases.
+// toolsFile pins kernelPrograms. It is no go.mod, which would make a module of its folder and so leave it out of
+// releases.
 const toolsFile = "kernels/tools.mod"
 
 // kernelPrograms are the kernel, and what it calls for imports and for help on a name.

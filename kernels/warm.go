@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// around finds what a notebook in dir compiles against: the checkout that it lies in, or the module that requires a version
-// of this project; else these files.
+// around finds what a notebook in dir compiles against: the checkout that it lies in, or the module that requires a
+// version of this project; else these files.
 func (repo checkout) around(dir string) string {
 	if m, err := findModule(dir); err == nil {
 		return m.dir
@@ -18,9 +18,9 @@ func (repo checkout) around(dir string) string {
 	return string(repo)
 }
 
-// warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a set
-// of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters. Nor is
-// the want of a network or of room on the disk; the next setup tries again.
+// warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a
+// set of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters. Nor
+// is the want of a network or of room on the disk; the next setup tries again.
 func (k kit) warmItem(g goTool) (item, error) {
 	pins, err := k.repo.read("go.mod", "go.sum")
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Change is a test of change: whether rewards have ceased to be what the belief predicts. Before the agent learns from a
-// datum it standardises the reward by the mean and the variance that the belief predicts, noise included. Bets on
+// Change is a test of change: whether rewards have ceased to be what the belief predicts. Before the agent learns from
+// a datum it standardises the reward by the mean and the variance that the belief predicts, noise included. Bets on
 // shifts of the mean and on wider spreads win when the world changes (a Shiryaev-Roberts e-detector: Shin, Ramdas and
 // Rinaldo 2024).
 //
 // Where residuals have a mean of 0 and tails no wider than the normal distribution's, false alarms come after Run data
-// or more in the mean, and one within n data has a probability of n/Run at most. The first 30 residuals of a belief tell
-// their scale alone: a noise larger than Learner.NoiseVariance is taken from them and from those after, and the bounds
-// are then approximate. They say nothing of a belief that cannot represent the world, whose errors are alarms in time.
-// Each datum costs a Sample of 64 functions at its input.
+// or more in the mean, and one within n data has a probability of n/Run at most. The first 30 residuals of a belief
+// tell their scale alone: a noise larger than Learner.NoiseVariance is taken from them and from those after, and the
+// bounds are then approximate. They say nothing of a belief that cannot represent the world, whose errors are alarms in
+// time. Each datum costs a Sample of 64 functions at its input.
 //
-// With the default Run and residuals N(0, 1), 2.6% of 2,000 runs of 1,000 data had a false alarm (the bound is 10%), and
-// 79 of 200 runs of 10,000. A shift by 0.5, 1 and 2 deviations after 500 data was found after 67, 20 and 6 more in the
-// mean of 400 runs: see TestChangeFalseAlarms and TestChangeDelay. That is of residuals which stay shifted: an agent
-// learns meanwhile, and what it learns makes them smaller.
+// With the default Run and residuals N(0, 1), 2.6% of 2,000 runs of 1,000 data had a false alarm (the bound is 10%),
+// and 79 of 200 runs of 10,000. A shift by 0.5, 1 and 2 deviations after 500 data was found after 67, 20 and 6 more in
+// the mean of 400 runs: see TestChangeFalseAlarms and TestChangeDelay. That is of residuals which stay shifted: an
+// agent learns meanwhile, and what it learns makes them smaller.
 type Change struct {
 	// Run is the least mean number of data to a false alarm; 0 is 10,000.
 	Run float64
@@ -79,8 +79,8 @@ func (a *Agent) Alarms() Alarms {
 // predicting is how many functions give the mean and the variance of a reward.
 const predicting = 64
 
-// watched is a snapshot whose test has seen a datum that is yet to be learned from: a new one, held by the caller. At an
-// alarm with Restart it is of no data.
+// watched is a snapshot whose test has seen a datum that is yet to be learned from: a new one, held by the caller. At
+// an alarm with Restart it is of no data.
 func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot, error) {
 	if a.config.Change == nil {
 		return s.replaced(nil, nil), nil

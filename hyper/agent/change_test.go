@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// firstAlarm is the datum, from 1, of the first alarm of a detector whose residuals are N(0, 1) and then, after a number,
-// N(shift, 1); 0 is none in n.
+// firstAlarm is the datum, from 1, of the first alarm of a detector whose residuals are N(0, 1) and then, after a
+// number, N(shift, 1); 0 is none in n.
 func firstAlarm(r *rand.Rand, from int, shift float64, n int) int {
 	d, evidence := detector{}, 0.0
 	for i := range n {

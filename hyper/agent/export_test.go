@@ -17,7 +17,8 @@ func (d Decision) Nameless() Decision {
 	return d
 }
 
-// Whole is all that a file of the agent would have, by name: its contents, tensors, and the decisions that it remembers.
+// Whole is all that a file of the agent would have, by name: its contents, tensors, and the decisions that it
+// remembers.
 func (a *Agent) Whole() map[string]string {
 	s, f, waiting := a.whole()
 	defer s.drop()

@@ -15,8 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Decisions and samples are made in plain Go where the belief is hyper.Hosted, decisions if the Policy is explore.Hosted
-// too: a program takes longer to call than they take. Others, and some of much work, are made by programs.
+// Decisions and samples are made in plain Go where the belief is hyper.Hosted, decisions if the Policy is
+// explore.Hosted too: a program takes longer to call than they take. Others, and some of much work, are made by
+// programs.
 
 // host is what a snapshot believes, in plain Go, when it is first asked for.
 type host struct {

@@ -146,8 +146,8 @@ func same(t *testing.T, a, b map[string]string) {
 	}
 }
 
-// After the program ends at any time, an agent goes on as the one that did what the log says: from its file and the rest
-// of the log, from the whole log, and the one that went on are the same, to the bit, and decide the same.
+// After the program ends at any time, an agent goes on as the one that did what the log says: from its file and the
+// rest of the log, from the whole log, and the one that went on are the same, to the bit, and decide the same.
 func TestOpenAfterTheEnd(t *testing.T) {
 	for name, c := range logged() {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 // what the file knows, learns nothing, as after Close, and cannot be saved. Nobody waits for what comes of its
 // decisions: they have no ID. Refresh goes on with a later file.
 //
-// seed takes the place of Config.Seed in what is drawn for decisions and samples, so that readers of one file, each with
-// a seed of its own, do not all try the same. The error is one of Load.
+// seed takes the place of Config.Seed in what is drawn for decisions and samples, so that readers of one file, each
+// with a seed of its own, do not all try the same. The error is one of Load.
 func Reader(c Config, path string, seed uint64) (*Agent, error) {
 	c.Background = nil
 	a, _, err := load(c.withDefaults(), path, &seed)

@@ -19,8 +19,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// A reader believes what the file says, draws by its own seed, learns nothing, and goes on with a later file: in plain Go
-// (the first) and by programs.
+// A reader believes what the file says, draws by its own seed, learns nothing, and goes on with a later file: in plain
+// Go (the first) and by programs.
 func TestReader(t *testing.T) {
 	ctx := context.Background()
 	contextual := agent.Config{Seed: 3, Backend: backend.Go}.Contextual(3, 2)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Warmup compiles what Observe, Add, Learn, and Act with each of these numbers of actions run, so that none of them compiles
-// later: a service calls it before its first request. It adds no datum and takes no decision. Without features it
-// also compiles Act of all arms. The doublings of Growth compile anew when they come.
+// Warmup compiles what Observe, Add, Learn, and Act with each of these numbers of actions run, so that none of them
+// compiles later: a service calls it before its first request. It adds no datum and takes no decision. Without features
+// it also compiles Act of all arms. The doublings of Growth compile anew when they come.
 func (a *Agent) Warmup(actions ...int) error {
 	for _, n := range actions {
 		if n < 1 {

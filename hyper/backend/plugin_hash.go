@@ -32,8 +32,8 @@ type hashedFile struct {
 }
 
 // PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the
-// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off. It is "" where
-// there is no Home either.
+// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off. It is ""
+// where there is no Home either.
 func PluginHashDir() string {
 	if dir := CompileCacheDir(); dir != "" {
 		return filepath.Join(dir, "plugins")

@@ -47,8 +47,8 @@ func ExampleNewNeural() {
 	// Output: <nil> 1000 20 79
 }
 
-// The neural bandit of the follow-up with fewer actions: a learner knows the lengths of inputs alone, and runs may differ
-// in the temperature.
+// The neural bandit of the follow-up with fewer actions: a learner knows the lengths of inputs alone, and runs may
+// differ in the temperature.
 func ExampleNewNeuralLogistic() {
 	w := bandit.NewNeuralLogistic()
 	w.Actions = 200

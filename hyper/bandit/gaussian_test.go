@@ -80,8 +80,8 @@ func TestGaussianMoments(t *testing.T) {
 	}
 }
 
-// The regret of an arm is max theta* - theta*_x: zero for the best arm, positive for others. The noise does not depend on
-// the arm, so that two agents on one seed meet the same environment.
+// The regret of an arm is max theta* - theta*_x: zero for the best arm, positive for others. The noise does not depend
+// on the arm, so that two agents on one seed meet the same environment.
 func TestGaussianStep(t *testing.T) {
 	const arms, runs = 4, 50
 	var rewards, regrets [arms][]float32
@@ -103,11 +103,12 @@ func TestGaussianStep(t *testing.T) {
 	}
 }
 
-// The bound is what the rule of its proof gets where rewards have no noise; neither who stops later nor who stops earlier does better; and exact values
-// are known for one and two arms.
+// The bound is what the rule of its proof gets where rewards have no noise; neither who stops later nor who stops
+// earlier does better; and exact values are known for one and two arms.
 func TestLeastRegret(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
-	// regret of trying new arms until the best seen, b, exceeds scale times the threshold of the rule, then staying with it.
+	// regret of trying new arms until the best seen, b, exceeds scale times the threshold of the rule, then staying with
+	// it.
 	play := func(arms, periods int, scale float64) float64 {
 		best, seen, lost := math.Inf(-1), math.Inf(-1), 0.0
 		truth := make([]float64, arms)

@@ -13,10 +13,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The logits have mean 0, and the variance of the generator's law: with s = 0.774, that of a truncated normal, a unit of
-// the first layer has s |x|^2/D + 1/D, one of a later layer s times half of those before, as units are symmetric about 0
-// and a ReLU of them has half of their mean square; and the difference of two outputs twice as much, over rho^2. Over
-// 2,000 runs of 10 actions, those of a run alike: the standard error is about 3%. Actions are from N(0, I).
+// The logits have mean 0, and the variance of the generator's law: with s = 0.774, that of a truncated normal, a unit
+// of the first layer has s |x|^2/D + 1/D, one of a later layer s times half of those before, as units are symmetric
+// about 0 and a ReLU of them has half of their mean square; and the difference of two outputs twice as much, over
+// rho^2. Over 2,000 runs of 10 actions, those of a run alike: the standard error is about 3%. Actions are from N(0, I).
 func TestNeuralLogisticGenerator(t *testing.T) {
 	const s, features, actions, runs, rho = 0.7737, 4, 10, 2000, 1.5
 	w := &NeuralLogistic{Actions: actions, Features: features, Generator: []int{6, 5}, Temperature: rho}
@@ -54,8 +54,8 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 	})
 }
 
-// An action's rewards are 1 as often as its probability says, in 4,000 periods, to 5 standard errors; its regret is what
-// the best action's probability is more.
+// An action's rewards are 1 as often as its probability says, in 4,000 periods, to 5 standard errors; its regret is
+// what the best action's probability is more.
 func TestNeuralLogisticRewards(t *testing.T) {
 	const periods = 4000
 	w := &NeuralLogistic{Actions: 3, Features: 2, Generator: []int{4}, Temperature: 0.3}

@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// drawNeural draws the truth of a neural bandit for runs with seeds 0, 1, ...: actions [runs, Actions, features] and mean
-// rewards [runs, Actions], flat.
+// drawNeural draws the truth of a neural bandit for runs with seeds 0, 1, ...: actions [runs, Actions, features] and
+// mean rewards [runs, Actions], flat.
 func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean []float32) {
 	t.Helper()
 	if err := b.Validate(); err != nil && len(b.Generator) > 0 { // without hidden layers the formulas are the simplest
@@ -64,8 +64,8 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	})
 }
 
-// Section 4.2's generator 20-3-3-1 has variances 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of later ones, and 1 for the
-// biases of 3, 3 and 1 units.
+// Section 4.2's generator 20-3-3-1 has variances 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of
+// later ones, and 1 for the biases of 3, 3 and 1 units.
 func TestNeuralVariances(t *testing.T) {
 	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9), []float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
 	got := NewNeural().Problem().Truth.StdDev
@@ -79,8 +79,8 @@ func TestNeuralVariances(t *testing.T) {
 	}
 }
 
-// A mean reward has mean 0 and RewardVariance: by hand 3.25 of a unit, then 2.25/2 of it plus 1 for each hidden layer. The mean
-// and the mean square over runs are within 5 of their standard errors, as the sample gives them.
+// A mean reward has mean 0 and RewardVariance: by hand 3.25 of a unit, then 2.25/2 of it plus 1 for each hidden layer.
+// The mean and the mean square over runs are within 5 of their standard errors, as the sample gives them.
 func TestNeuralRewardVariance(t *testing.T) {
 	const runs = 20_000
 	for _, c := range []struct {
@@ -101,10 +101,10 @@ func TestNeuralRewardVariance(t *testing.T) {
 	}
 }
 
-// The laws of each layer's weights and biases show in the covariance of the mean rewards of two actions. Units have covariance c =
-// 2.25 x^T x' + 1 before their ReLU; given it, the ReLUs of a unit have E = 3.25 (sin a + (pi - a) cos a) / (2 pi) with cos a = c/3.25
-// (Cho and Saul 2009), and the mean rewards 2.25 E + 1; without a hidden layer they have c. The products are compared in the
-// mean, and where x and x' are alike: times x^T x', and times its square.
+// The laws of each layer's weights and biases show in the covariance of the mean rewards of two actions. Units have
+// covariance c = 2.25 x^T x' + 1 before their ReLU; given it, the ReLUs of a unit have E = 3.25 (sin a + (pi - a) cos
+// a) / (2 pi) with cos a = c/3.25 (Cho and Saul 2009), and the mean rewards 2.25 E + 1; without a hidden layer they
+// have c. The products are compared in the mean, and where x and x' are alike: times x^T x', and times its square.
 func TestNeuralCovariance(t *testing.T) {
 	const runs, features = 20_000, 3
 	for _, hidden := range [][]int{nil, {4}} {
@@ -140,8 +140,9 @@ func within(t *testing.T, what string, v []float64, want float64) {
 	}
 }
 
-// The regret is the distance from the best action's mean reward; the noise does not depend on the action, is another one in the
-// next period, and has the standard deviation asked for: 0.5 here, and 0 in the last run. 400 squares are good to sqrt(2/400).
+// The regret is the distance from the best action's mean reward; the noise does not depend on the action, is another
+// one in the next period, and has the standard deviation asked for: 0.5 here, and 0 in the last run. 400 squares are
+// good to sqrt(2/400).
 func TestNeuralStep(t *testing.T) {
 	const actions, runs = 4, 401
 	b := &Neural{Actions: actions, Features: 3, Generator: []int{2}}

@@ -11,9 +11,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Forward's function is Apply's, and its gradient that of sum(df * f) by central differences in double precision (good to 1e-8 here, where
-// no ReLU is within 1e-4 of its kink by the seed) and by GoMLX's automatic differentiation; for networks without and with hidden layers, narrow
-// and so wide that a layer is no fused loop (18 x 16 is above 256 weights), and 7 inputs.
+// Forward's function is Apply's, and its gradient that of sum(df * f) by central differences in double precision (good
+// to 1e-8 here, where no ReLU is within 1e-4 of its kink by the seed) and by GoMLX's automatic differentiation; for
+// networks without and with hidden layers, narrow and so wide that a layer is no fused loop (18 x 16 is above 256
+// weights), and 7 inputs.
 func TestForward(t *testing.T) {
 	const data = 7
 	r := rand.New(rand.NewPCG(8, 9))

@@ -102,8 +102,8 @@ type layer struct {
 	in *Node
 }
 
-// forward applies the layers; masks are those of ApplyMasked, or nil. The concatenations with ones also keep XLA from computing a layer's inputs anew for each
-// of its outputs: it fuses everything else into a product's loop.
+// forward applies the layers; masks are those of ApplyMasked, or nil. The concatenations with ones also keep XLA from
+// computing a layer's inputs anew for each of its outputs: it fuses everything else into a product's loop.
 func (b MLP) forward(theta, x, masks *Node) (h *Node, layers []layer) {
 	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
 	at, unit := 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2): Thompson
-// sampling by the exact posterior, and by a root of its covariance with few columns.
+// LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2):
+// Thompson sampling by the exact posterior, and by a root of its covariance with few columns.
 var LinearBandit = lab.Experiment{
 	Name:    "linear-bandit",
 	Title:   "Linear bandit: Ensemble++ against exact Thompson sampling",

@@ -11,8 +11,8 @@ import (
 )
 
 // QuadraticBandit is the quadratic bandit of Ensemble++: the neural Ensemble++ beside ensembles, an epinet and the
-// paper's linear hypermodel. As there, all have the settings of Ensemble++: hidden layers of 64 units, four steps of Adam
-// of 1e-4 a period on 128 data. These were not tuned, nor are they here.
+// paper's linear hypermodel. As there, all have the settings of Ensemble++: hidden layers of 64 units, four steps of
+// Adam of 1e-4 a period on 128 data. These were not tuned, nor are they here.
 var QuadraticBandit = lab.Experiment{
 	Name:    "quadratic-bandit",
 	Title:   "Quadratic bandit: the neural Ensemble++ and others",

@@ -72,13 +72,13 @@ func growth(name, agent, text string, slope float64) lab.Claim {
 // predictions, or an agent that sees nothing but the marginal distribution of each arm's next reward.
 //
 // Thompson sampling draws what the last arm pays. It takes that arm if it drew 1, and one of the others else, and so
-// tries the unknown arm with probability 1/2 in each period. Its expected regret is 1/2 in all, whatever A: where the arm
-// pays 1 (expected periods without it: 1, each of regret 1/2), and where it pays 0 (tried once).
+// tries the unknown arm with probability 1/2 in each period. Its expected regret is 1/2 in all, whatever A: where the
+// arm pays 1 (expected periods without it: 1, each of regret 1/2), and where it pays 0 (tried once).
 //
-// Before the last arm is tried, marginals are the same for all arms, so that an agent that takes the best of independent
-// draws from them, or of any function of them, with ties broken at random, takes each arm with probability 1/A. Then they
-// tell what the arm pays. This agent is the best of them: it takes the arm of the highest mean. Its expected regret is
-// A/4: where the arm pays 1 it takes A - 1 others first, and where it pays 0 it is tried once.
+// Before the last arm is tried, marginals are the same for all arms, so that an agent that takes the best of
+// independent draws from them, or of any function of them, with ties broken at random, takes each arm with probability
+// 1/A. Then they tell what the arm pays. This agent is the best of them: it takes the arm of the highest mean. Its
+// expected regret is A/4: where the arm pays 1 it takes A - 1 others first, and where it pays 0 it is tried once.
 type OneUnknown struct{ Joint bool }
 
 // Validate has nothing to report.

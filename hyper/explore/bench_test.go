@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// BenchmarkDecision is a decision over 10,000 actions by 500 sampled functions, their values given. On one core: taskset -c 0 go test -bench
-// Decision ./hyper/explore.
+// BenchmarkDecision is a decision over 10,000 actions by 500 sampled functions, their values given. On one core:
+// taskset -c 0 go test -bench Decision ./hyper/explore.
 func BenchmarkDecision(b *testing.B) {
 	const functions, actions = 500, 10_000
 	exec, err := backend.Open("")

@@ -43,9 +43,10 @@ func anneal(name string, p Policy, values [][][]float32, period int32, rates []f
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
 }
 
-// In period t a run takes an action at random with probability c/(c+t), each of three alike, and otherwise the one with the best
-// mean of two functions: 1 here, with means 2, 3, 3 (a tie) where the first function alone prefers 0 and the second alone 2. The runs'
-// rates alternate between 30 and 5. Frequencies over 4,000 runs each are within 5 binomial standard errors.
+// In period t a run takes an action at random with probability c/(c+t), each of three alike, and otherwise the one with
+// the best mean of two functions: 1 here, with means 2, 3, 3 (a tie) where the first function alone prefers 0 and the
+// second alone 2. The runs' rates alternate between 30 and 5. Frequencies over 4,000 runs each are within 5 binomial
+// standard errors.
 func TestEpsilonGreedy(t *testing.T) {
 	const runs = 8000
 	values, rates := make([][][]float32, runs), make([]float32, runs)
@@ -80,8 +81,8 @@ func TestEpsilonGreedy(t *testing.T) {
 	})
 }
 
-// Whether a run explores is drawn anew in each period: c = 1 explores with probability 1/101 in period 100 and 1/102 in the next. The
-// runs that do so in both are then too few to be more than 3 of 2,000 (the expectation is 0.2).
+// Whether a run explores is drawn anew in each period: c = 1 explores with probability 1/101 in period 100 and 1/102 in
+// the next. The runs that do so in both are then too few to be more than 3 of 2,000 (the expectation is 0.2).
 func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 	const runs, actions = 2000, 50
 	values, rates := make([][][]float32, runs), make([]float32, runs)
@@ -116,8 +117,8 @@ func TestEpsilonGreedySamples(t *testing.T) {
 	}
 }
 
-// With c = 30 the first period explores for sure; after 90 periods a quarter of the decisions do, and 3/4 + 1/8 of the probability
-// is with the better of two actions.
+// With c = 30 the first period explores for sure; after 90 periods a quarter of the decisions do, and 3/4 + 1/8 of the
+// probability is with the better of two actions.
 func ExampleEpsilonGreedy() {
 	for _, period := range []int32{0, 90} {
 		probabilities, _, err := anneal(backend.Go, EpsilonGreedy{}, [][][]float32{{{1, 2}}}, period, []float32{30})

@@ -45,7 +45,8 @@ func ratio[T float32 | float64](pi []T, r, v []float32) float64 {
 	return regret * regret / variance
 }
 
-// leastOfPairs is the least ratio by brute force: for all pairs of actions, the stationary point of their mixtures and both ends.
+// leastOfPairs is the least ratio by brute force: for all pairs of actions, the stationary point of their mixtures and
+// both ends.
 func leastOfPairs(r, v []float32) float64 {
 	least := math.Inf(1)
 	for x := range r {
@@ -63,8 +64,8 @@ func leastOfPairs(r, v []float32) float64 {
 	return least
 }
 
-// instances makes pairs r, v of n actions in many manners: independent, correlated, tied, discrete, spread over many magnitudes,
-// on a curve that makes every action a vertex of the hull, and degenerate.
+// instances makes pairs r, v of n actions in many manners: independent, correlated, tied, discrete, spread over many
+// magnitudes, on a curve that makes every action a vertex of the hull, and degenerate.
 func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
 	for i := range count {
 		a, b := make([]float32, n), make([]float32, n)
@@ -248,7 +249,8 @@ func information(values [][]float32) (regret, variance []float64) {
 	return regret, variance
 }
 
-// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter and for unequal parts.
+// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter and
+// for unequal parts.
 func TestInformation(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
@@ -290,8 +292,8 @@ func TestInformation(t *testing.T) {
 	})
 }
 
-// Two machines pay 2 and 1.9, or the other way round, and an oracle -1 or 1: its answer tells more than theirs, for more regret.
-// Restricted to candidates IDS cannot ask.
+// Two machines pay 2 and 1.9, or the other way round, and an oracle -1 or 1: its answer tells more than theirs, for
+// more regret. Restricted to candidates IDS cannot ask.
 func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 	values := [][][]float32{{{2, 1.9, -1}, {1.9, 2, 1}}}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -323,8 +325,8 @@ func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (prob
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
 }
 
-// One of 16 actions pays 1, the others 0, and which is not known. Another pays 1/2 if it is among the first eight: it is surely not the
-// best, but to play it halves the doubt. IDS does, Thompson sampling never.
+// One of 16 actions pays 1, the others 0, and which is not known. Another pays 1/2 if it is among the first eight: it
+// is surely not the best, but to play it halves the doubt. IDS does, Thompson sampling never.
 func ExampleIDS() {
 	const n = 16
 	var values [][]float32

@@ -29,7 +29,8 @@ func policies(t *testing.T, n int) map[string]Policy {
 	return all
 }
 
-// draw draws n functions over some actions: independent normals, of which later actions have more mean and less deviation.
+// draw draws n functions over some actions: independent normals, of which later actions have more mean and less
+// deviation.
 func draw(r *rand.Rand, n, actions int) [][]float32 {
 	f := make([][]float32, n)
 	for i := range f {
@@ -41,9 +42,10 @@ func draw(r *rand.Rand, n, actions int) [][]float32 {
 	return f
 }
 
-// Probabilities are not negative, sum to one (to some roundings), and are those of the actions: over 2,500 runs with functions of
-// their own, or with the same 8 functions in another order in each, the frequencies match the mean of the probabilities. The chi-squared
-// test rejects what has probability 1e-6; where the functions differ between runs it is strict, the variance then being less.
+// Probabilities are not negative, sum to one (to some roundings), and are those of the actions: over 2,500 runs with
+// functions of their own, or with the same 8 functions in another order in each, the frequencies match the mean of the
+// probabilities. The chi-squared test rejects what has probability 1e-6; where the functions differ between runs it is
+// strict, the variance then being less.
 func TestActionsHaveTheirProbabilities(t *testing.T) {
 	const runs, n, actions = 2500, 8, 5
 	r := rand.New(rand.NewPCG(1, 2))
@@ -95,8 +97,8 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 	}
 }
 
-// Permuted values have permuted probabilities, with more functions than actions or fewer, to the roundings of sums in another
-// order, which the weight of a mixture magnifies. So do actions, but those that epsilon-greedy draws uniformly.
+// Permuted values have permuted probabilities, with more functions than actions or fewer, to the roundings of sums in
+// another order, which the weight of a mixture magnifies. So do actions, but those that epsilon-greedy draws uniformly.
 func TestPermutedActions(t *testing.T) {
 	const runs = 100
 	for _, c := range []struct{ n, actions int }{{12, 6}, {5, 9}} {
@@ -137,8 +139,8 @@ func TestPermutedActions(t *testing.T) {
 	}
 }
 
-// Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single action. Epsilon-greedy
-// no longer explores: c/(c+t) is below the least number of single precision.
+// Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single
+// action. Epsilon-greedy no longer explores: c/(c+t) is below the least number of single precision.
 func TestNothingToDecide(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 41, 100} {
 		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n), slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
@@ -157,7 +159,8 @@ func TestNothingToDecide(t *testing.T) {
 	}
 }
 
-// Values that are not finite give an action all the same: the run that diverged goes on beside others, and these are decided as if alone.
+// Values that are not finite give an action all the same: the run that diverged goes on beside others, and these are
+// decided as if alone.
 func TestValuesThatAreNotFinite(t *testing.T) {
 	const n, actions = 4, 3
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))

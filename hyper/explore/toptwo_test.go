@@ -10,9 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Of four functions 0 is best for two and 1 and 2 for one each, so that they lead with 1/2, 1/4 and 1/4. 0 challenges with 1/2 of 2 (1/4)/(3/4),
-// which is 1/3, and 1 with 1/4 of (1/2)/(1/2) + (1/4)/(3/4), which is 1/3 too. Three functions of two actions: 1 leads with 2/3 and challenges with
-// 1/3. Where all agree there is no challenger. Ties go to the lowest action.
+// Of four functions 0 is best for two and 1 and 2 for one each, so that they lead with 1/2, 1/4 and 1/4. 0 challenges
+// with 1/2 of 2 (1/4)/(3/4), which is 1/3, and 1 with 1/4 of (1/2)/(1/2) + (1/4)/(3/4), which is 1/3 too. Three
+// functions of two actions: 1 leads with 2/3 and challenges with 1/3. Where all agree there is no challenger. Ties go
+// to the lowest action.
 func TestTopTwo(t *testing.T) {
 	four := [][]float32{{5, 1, 5, 0}, {0, 0, 1, 0}, {2, 0, 0, 1}, {0, 9, 0, 8}} // best: 0 (tie with 2), 2, 0, 1
 	three := [][]float32{{0, 1}, {0, 2}, {3, 0}}                                // best: 1, 1, 0
@@ -48,7 +49,8 @@ func TestTopTwo(t *testing.T) {
 	})
 }
 
-// The leader is taken in a share Beta of the runs, else the challenger: within 5 binomial standard errors over 4,000 runs.
+// The leader is taken in a share Beta of the runs, else the challenger: within 5 binomial standard errors over 4,000
+// runs.
 func TestTopTwoBeta(t *testing.T) {
 	const runs = 4000
 	values, seeds := make([][][]float32, runs), make([]uint64, runs)

@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. Of 25 values action 1 has the
-// larger 7th alone: 0.28 * 25 is above 7 in double precision.
+// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. Of
+// 25 values action 1 has the larger 7th alone: 0.28 * 25 is above 7 in double precision.
 func TestUCB(t *testing.T) {
 	four := [][]float32{{9, 3, 4}, {0, 3, 2}, {2, 3, 2}, {1, 3, 5}}
 	var many [][]float32
@@ -49,7 +49,8 @@ func TestUCB(t *testing.T) {
 	})
 }
 
-// The 95th of a hundred values decides unless told otherwise: action 0 has five values that are larger than action 1's, and then six.
+// The 95th of a hundred values decides unless told otherwise: action 0 has five values that are larger than action 1's,
+// and then six.
 func TestUCBOfAHundred(t *testing.T) {
 	for large, want := range map[int]int32{5: 1, 6: 0} {
 		values := make([][]float32, 100)

@@ -54,9 +54,9 @@ func part(law Distribution) (dim int, second float64) {
 	return FrameSize(law) / 2, law.Moments().Second
 }
 
-// In each set the mean is 0, z comes with -z, all have the law's root mean square length, and n/2 vectors are orthogonal in groups of a
-// block's dimension; for a multiple of FrameSize the second moments within a block are the law's. Tolerances are some roundings
-// of single precision for numbers of about 5.
+// In each set the mean is 0, z comes with -z, all have the law's root mean square length, and n/2 vectors are
+// orthogonal in groups of a block's dimension; for a multiple of FrameSize the second moments within a block are the
+// law's. Tolerances are some roundings of single precision for numbers of about 5.
 func TestFrameMoments(t *testing.T) {
 	const runs, sets = 2, 3
 	check := func(t *testing.T, name string, law Distribution, n int) {
@@ -112,9 +112,9 @@ func TestFrameMoments(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) { check(t, name, Gaussian{10}, 40) })
 }
 
-// Two sets, of one run or of two, have nothing to do with each other, nor have the groups of a set or the blocks of two arms: the squared
-// product of unit vectors of two of them has mean 1/N, over 500 runs to 5 standard errors of the sample; the same frame again would have
-// 1 for equal positions.
+// Two sets, of one run or of two, have nothing to do with each other, nor have the groups of a set or the blocks of two
+// arms: the squared product of unit vectors of two of them has mean 1/N, over 500 runs to 5 standard errors of the
+// sample; the same frame again would have 1 for equal positions.
 func TestFramesAreIndependent(t *testing.T) {
 	const runs, dim = 500, 6
 	// Vectors 0..2*dim-1 of a set are in two groups, then come their opposites.
@@ -150,9 +150,9 @@ func scaled(v []float64, by float64) []float64 {
 	return out
 }
 
-// A vector's law should be near the uniform one, whose entries have E z^4 = 3 N/(N+2) for length sqrt(N): entries all of one size would
-// have 1, vectors along the axes N. The bounds are a little above what was measured with 1,000 frames: 2.462 of 2.5 for N = 10, 2.808
-// of 2.8125 for N = 30.
+// A vector's law should be near the uniform one, whose entries have E z^4 = 3 N/(N+2) for length sqrt(N): entries all
+// of one size would have 1, vectors along the axes N. The bounds are a little above what was measured with 1,000
+// frames: 2.462 of 2.5 for N = 10, 2.808 of 2.8125 for N = 30.
 func TestFramesAreNearlyUniform(t *testing.T) {
 	for dim, bound := range map[int]float64{10: 0.03, 30: 0.01} {
 		const runs = 1000
@@ -170,8 +170,8 @@ func TestFramesAreNearlyUniform(t *testing.T) {
 	}
 }
 
-// Masks hold 0 and 1/Keep; TestIndexMoments has their mean and variance in this law's terms: E z_i z_j = 1 for i != j. Bounds are 5
-// binomial standard errors of 40,000 masks.
+// Masks hold 0 and 1/Keep; TestIndexMoments has their mean and variance in this law's terms: E z_i z_j = 1 for i != j.
+// Bounds are 5 binomial standard errors of 40,000 masks.
 func TestBernoulli(t *testing.T) {
 	const n, keep = 40_000, 0.3
 	law := Bernoulli{N: 3, Keep: keep}
@@ -218,7 +218,8 @@ func TestBernoulliEdges(t *testing.T) {
 	}
 }
 
-// Slice takes positions of each run; Split makes the steps runs of their own, and repeats a set of every index: by hand for 2 runs.
+// Slice takes positions of each run; Split makes the steps runs of their own, and repeats a set of every index: by hand
+// for 2 runs.
 func TestSliceAndSplit(t *testing.T) {
 	vectors := [][][]float32{{{1}, {2}, {3}, {4}}, {{5}, {6}, {7}, {8}}}
 	ids := [][]int32{{0, 2, 1, 0}, {2, 2, 0, 1}}

@@ -92,8 +92,8 @@ func TestPairedValidates(t *testing.T) {
 	}
 }
 
-// Ensemble sampling of four signed particles: z is plus or minus 2 e_i, and a datum's perturbation of all four is 1/2 or
-// -1/2 times sigma_w.
+// Ensemble sampling of four signed particles: z is plus or minus 2 e_i, and a datum's perturbation of all four is 1/2
+// or -1/2 times sigma_w.
 func ExamplePaired() {
 	d := Paired{N: 4, Reference: LawCoordinate, Noise: LawCube}
 	fmt.Println(d.Reference, d.Noise, d.Moments().Second, Validate(d))

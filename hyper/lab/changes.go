@@ -50,8 +50,8 @@ var unrecorded = map[string]int{"0.1.0": 3}
 // verified are builds that did not record their revision, with a revision that gives the same rows. That of
 // notebooks/results/neural was held against it by the regrets and digests of the first 8 runs of five agents there, all
 // the same: an ensemble of 10 with 1000 actions over 5,000 periods, and the linear hypermodel, epsilon-greedy and an
-// ensemble of 30 with 200 actions and one of 100 with 1000, over 1,000 periods, on the same kind of machine. The other is
-// the build of that revision itself, which some of its headers name.
+// ensemble of 30 with 200 actions and one of 100 with 1000, over 1,000 periods, on the same kind of machine. The other
+// is the build of that revision itself, which some of its headers name.
 var verified = map[string]string{
 	"7a2cd82c7e18f4a940d0d9d6e5ad1349": "c449bc7",
 	"9a50e4c207762874dbb8663df41dc4fb": "c449bc7",

@@ -28,8 +28,8 @@ func TestRunsToDecide(t *testing.T) {
 	}
 }
 
-// A claim that two agents are alike holds where the whole interval lies between its bounds, and is refuted where it lies
-// outside.
+// A claim that two agents are alike holds where the whole interval lies between its bounds, and is refuted where it
+// lies outside.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		value, lower, upper float64
@@ -49,8 +49,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust has them: two findings that
-// are decided alone are not among four. What is not tested does not count.
+// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust has them: two findings
+// that are decided alone are not among four. What is not tested does not count.
 func TestHolm(t *testing.T) {
 	finding := func(p float64, v lab.Verdict) lab.Finding { return lab.Finding{P: lab.Float(p), Verdict: v} }
 	all := []lab.Finding{finding(0.03, lab.Refuted), finding(0.001, lab.Reproduced),

@@ -52,9 +52,9 @@ func (c *Clock) first() error {
 }
 
 // Time is the mean time in seconds of a period of the batch, over about that length and at least a call, and the
-// processor time of this process for a period, which a busy machine stretches less. The calls grow to a tenth of it, and
-// on while a call of twice the periods takes less than one and a half times as long: the copies of a large state that a
-// call makes are then most of its time.
+// processor time of this process for a period, which a busy machine stretches less. The calls grow to a tenth of it,
+// and on while a call of twice the periods takes less than one and a half times as long: the copies of a large state
+// that a call makes are then most of its time.
 // Runs that have come to their end go on at the middle of their periods.
 func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
 	begin, used, periods := time.Now(), processorTime(), 0

@@ -55,10 +55,10 @@ func (e Estimate) stdErr() float64 {
 	return e.student.se
 }
 
-// widening multiplies the half-width of intervals of n numbers. Regrets have heavy right tails: Student's intervals of 24
-// to 100 runs hold the true number in 90 to 95 of 100 cases. Widened, 93 to 97 do, on average over the comparisons of the
-// committed studies, from which this was chosen, see TestCoverage. Below 45 runs the factor is more than 1.15, since a
-// mean of n skewed numbers nears the normal distribution as 1/sqrt(n).
+// widening multiplies the half-width of intervals of n numbers. Regrets have heavy right tails: Student's intervals of
+// 24 to 100 runs hold the true number in 90 to 95 of 100 cases. Widened, 93 to 97 do, on average over the comparisons
+// of the committed studies, from which this was chosen, see TestCoverage. Below 45 runs the factor is more than 1.15,
+// since a mean of n skewed numbers nears the normal distribution as 1/sqrt(n).
 func widening(n int) float64 { return max(1.15, 1+1/math.Sqrt(float64(n))) }
 
 // String is the estimate with its interval.
@@ -79,8 +79,8 @@ func (e Estimate) Scaled(factor float64) Estimate {
 
 // MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of
 // the mean, whose standard error is that of the mean over the mean (the delta method), widened. So the interval has no
-// end below zero. Its ends are the mean times and over exp(w t s / mean), with Student's t, the standard error s and the
-// factor w of [widening];
+// end below zero. Its ends are the mean times and over exp(w t s / mean), with Student's t, the standard error s and
+// the factor w of [widening];
 // a mean of zero has the interval [0, 0].
 //
 // With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is that of the
@@ -180,10 +180,10 @@ func share(k, n int) Estimate {
 	return Estimate{Value: Float(successes / all), Lower: Float(max(0, middle-half)), Upper: Float(min(1, middle+half))}
 }
 
-// RatioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose standard
-// error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened. A pair whose first regret is infinite
-// makes the ratio and its upper end infinite, one whose second alone is makes the ratio and its lower end zero. The
-// other end is that of the other pairs.
+// RatioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose
+// standard error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened. A pair whose first regret is
+// infinite makes the ratio and its upper end infinite, one whose second alone is makes the ratio and its lower end
+// zero. The other end is that of the other pairs.
 func RatioOfMeans(a, b []float64) Estimate {
 	var soundA, soundB []float64
 	var up, down bool
@@ -241,8 +241,8 @@ func halfWidth(se float64, n int) float64 {
 	return widening(n) * se * studentQuantile(n-1)
 }
 
-// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a curve asks
-// for it at each of its periods.
+// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a curve
+// asks for it at each of its periods.
 func studentQuantile(freedom int) float64 {
 	if q, ok := quantiles.Load(freedom); ok {
 		return q.(float64)

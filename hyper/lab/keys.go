@@ -163,8 +163,8 @@ func Values(s *Setting) map[string]any {
 	return out
 }
 
-// SetValues fills a setting from a JSON object of keys and values; unknown keys and wrong types are errors. Keys of choices that are not made are
-// left out.
+// SetValues fills a setting from a JSON object of keys and values; unknown keys and wrong types are errors. Keys of
+// choices that are not made are left out.
 func SetValues(s *Setting, raw json.RawMessage) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {

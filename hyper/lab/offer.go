@@ -65,8 +65,8 @@ const (
 	OpenPlace  Place = "undecided"        // neither is certain
 )
 
-// frontier places entries by what each costs: their mean regrets are compared in pairs, over the same seeds, with Holm's
-// correction over all pairs. The error wraps ErrNoRows where a pair has none.
+// frontier places entries by what each costs: their mean regrets are compared in pairs, over the same seeds, with
+// Holm's correction over all pairs. The error wraps ErrNoRows where a pair has none.
 func frontier(rows []Row, costs []float64) ([]Place, error) {
 	type pair struct{ a, b int }
 	var pairs []pair

@@ -167,8 +167,8 @@ func TestPairedContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, widened by 1 + 1/sqrt(2), and 12.7062 is Student's 97.5% point with one
-	// degree of freedom.
+	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, widened by 1 + 1/sqrt(2), and 12.7062 is Student's 97.5% point
+	// with one degree of freedom.
 	near(t, "mean", float64(d.Mean.Value), -10)
 	near(t, "lower", float64(d.Mean.Lower), -10-(1+1/math.Sqrt2)*12.7062)
 	if d.Pairs != 2 || d.Period != 100 {

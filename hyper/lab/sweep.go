@@ -12,8 +12,8 @@ import (
 
 // Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
 // every combination of the values of the keys it has. Keys of size.Sets, and then of x.Sets, that are not given have
-// the values given there, and keys that have none there what x.Tuned has. A key that no agent has is an error, and so is
-// every other fault; the error joins them.
+// the values given there, and keys that have none there what x.Tuned has. A key that no agent has is an error, and so
+// is every other fault; the error joins them.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
 		agents = x.Order

@@ -90,8 +90,8 @@ func (t Tuning) Best() []string {
 	return out
 }
 
-// AtEdge are the dimensions of the winner's values that lie in the outer tenth of their range, on the logarithmic scale,
-// moved by half their length to that side: what to search over next. A value out of the range is a champion's.
+// AtEdge are the dimensions of the winner's values that lie in the outer tenth of their range, on the logarithmic
+// scale, moved by half their length to that side: what to search over next. A value out of the range is a champion's.
 func (t Tuning) AtEdge() (out []Dimension) {
 	if len(t.Rungs) == 0 {
 		return nil

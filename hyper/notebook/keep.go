@@ -20,10 +20,10 @@ import (
 //	rows := must.M1(notebook.Keep("rows", func() ([]lab.Row, error) { return simulate(20) }))
 //
 // The value is computed anew when the code that makes it has changed: the function, what it uses of the cells
-// (functions, types, constants, and the statements before it that set its variables), or one of the inputs. What else it
-// depends on, such as a file's content or a time of change, should be among the inputs, which are compared by their
-// bytes (encoding/gob); the variable of a loop and a parameter must be, and the error names one that is not. A change of
-// a library is not seen; `%kept --remove NAME` removes the value, `%kept` lists all.
+// (functions, types, constants, and the statements before it that set its variables), or one of the inputs. What else
+// it depends on, such as a file's content or a time of change, should be among the inputs, which are compared by their
+// bytes (encoding/gob); the variable of a loop and a parameter must be, and the error names one that is not. A change
+// of a library is not seen; `%kept --remove NAME` removes the value, `%kept` lists all.
 //
 // The value is one that encoding/gob takes, or a tensor. What has a file format of its own, such as an agent, is for
 // [KeepFile]. Values are kept for the notebooks of a folder, outside of it, until they are removed. The error is that

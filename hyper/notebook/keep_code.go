@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// writeCode writes what a call of Keep or KeepFile at a line of a file depends on: its arguments, and all that they name
-// in the file, comments and places left out. Where there is no such file, as in an installed program, it writes nothing.
+// writeCode writes what a call of Keep or KeepFile at a line of a file depends on: its arguments, and all that they
+// name in the file, comments and places left out. Where there is no such file, as in an installed program, it writes
+// nothing.
 func writeCode(w io.Writer, file string, line int) error {
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
@@ -46,8 +47,8 @@ func writeCode(w io.Writer, file string, line int) error {
 // computeAt is the place of the function that computes the value, from the end of the arguments that are no inputs.
 var computeAt = map[string]int{"Keep": 1, "KeepFile": 2}
 
-// varies is a variable of a loop around the call, or a parameter of a function around it, that computes the value and is
-// not in an input; or "".
+// varies is a variable of a loop around the call, or a parameter of a function around it, that computes the value and
+// is not in an input; or "".
 func (c *source) varies(call *ast.CallExpr) string {
 	last := computeAt[called(call.Fun)]
 	if len(call.Args) <= last {
@@ -152,7 +153,8 @@ func called(f ast.Expr) string {
 	return ""
 }
 
-// declarations notes what the file's names stand for: imports, types with their methods, functions, variables, constants.
+// declarations notes what the file's names stand for: imports, types with their methods, functions, variables,
+// constants.
 func (c *source) declarations() {
 	for _, d := range c.tree.Decls {
 		switch d := d.(type) {

@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Intervals hold the true number in 93 to 97 of 100 cases, on average over the comparisons that claims make, with 24, 60
-// and 100 runs: where the committed runs of both sides are the whole population, and samples are drawn from it. Single
-// comparisons in which one run in thirty has most of the regret are covered less, as they must be: a sample that misses
-// that run cannot tell of it.
+// Intervals hold the true number in 93 to 97 of 100 cases, on average over the comparisons that claims make, with 24,
+// 60 and 100 runs: where the committed runs of both sides are the whole population, and samples are drawn from it.
+// Single comparisons in which one run in thirty has most of the regret are covered less, as they must be: a sample that
+// misses that run cannot tell of it.
 func TestCoverage(t *testing.T) {
 	populations := comparedRegrets(t)
 	if len(populations) < 30 {
@@ -183,8 +183,8 @@ func (p population) least(sample []int) (lab.Least, error) {
 	return lab.LeastComputation(p.header, rows, p.entries, func(*lab.Setting) float64 { return p.target })
 }
 
-// comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the seeds
-// that both have: those of the first, then those of the second.
+// comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the
+// seeds that both have: those of the first, then those of the second.
 func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	for _, name := range paper.Order {
 		pieces := must.M1(filepath.Glob(filepath.Join("../../notebooks/results", name, "*.gz")))

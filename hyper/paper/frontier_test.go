@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// performing makes up regrets: of each setting of an agent, counted over the calls, from the given place on they are half the target,
-// before twice the target.
+// performing makes up regrets: of each setting of an agent, counted over the calls, from the given place on they are
+// half the target, before twice the target.
 func performing(from map[string]int) lab.Simulator {
 	calls := map[string]int{}
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
@@ -35,8 +35,8 @@ func performing(from map[string]int) lab.Simulator {
 	}
 }
 
-// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none does; those about exact Thompson
-// sampling hold it against the target.
+// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none
+// does; those about exact Thompson sampling hold it against the target.
 func TestFrontierClaims(t *testing.T) {
 	for _, c := range paper.Frontier.Claims {
 		if strings.HasPrefix(c.Name, "exact") {
@@ -92,7 +92,8 @@ func TestFrontierSettings(t *testing.T) {
 	}
 }
 
-// From regrets made up FrontierOf finds the least computations and their ratio, and where none performs well; a point of which the study lacks a setting is left out.
+// From regrets made up FrontierOf finds the least computations and their ratio, and where none performs well; a point
+// of which the study lacks a setting is left out.
 func TestFrontierOf(t *testing.T) {
 	var h lab.Header
 	var rows []lab.Row
@@ -137,8 +138,8 @@ func TestFrontierOf(t *testing.T) {
 	}
 }
 
-// The other bar is twice the regret of exact Thompson sampling: settings with a tenth more than that regret are below it, and those with more than twice are not,
-// whatever the paper's target.
+// The other bar is twice the regret of exact Thompson sampling: settings with a tenth more than that regret are below
+// it, and those with more than twice are not, whatever the paper's target.
 func TestTwiceExact(t *testing.T) {
 	for factor, want := range map[lab.Float]error{1.1: nil, 2.2: lab.ErrNoneBelow} {
 		simulate := func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
@@ -160,7 +161,8 @@ func TestTwiceExact(t *testing.T) {
 	}
 }
 
-// The study's exact Thompson sampling stands beside the target and the bound for any agent; numbers of arms that the study lacks are left out.
+// The study's exact Thompson sampling stands beside the target and the bound for any agent; numbers of arms that the
+// study lacks are left out.
 func TestFrontierLimits(t *testing.T) {
 	h, rows, err := performing(nil)([]string{"exact"}, []string{"arms=300"}, paper.Frontier.Full)
 	if err != nil {

@@ -71,8 +71,8 @@ func JudgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 }
 
 // JudgeAll judges all claims of experiments in an order, as the paper's are in Order, by studies, by the name of the
-// experiment, with Holm's correction over all of them. A claim is judged by the first study that has what it compares. An experiment without a
-// study has claims that are not tested.
+// experiment, with Holm's correction over all of them. A claim is judged by the first study that has what it compares.
+// An experiment without a study has claims that are not tested.
 func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
 	for _, name := range order {

@@ -89,8 +89,8 @@ func simulate(t *testing.T, s lab.Spec) []lab.Row {
 	return rows
 }
 
-// On one seed all agents meet the same actions and mean rewards: with two actions, the runs of two agents with the same first action have the
-// same regret, and with other actions one of the two regrets is 0.
+// On one seed all agents meet the same actions and mean rewards: with two actions, the runs of two agents with the same
+// first action have the same regret, and with other actions one of the two regrets is 0.
 func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 	one := lab.Size{Periods: 1, Runs: 40}
 	a := simulate(t, tiny(t, paper.Neural, []string{"independent"}, one, "actions=2"))
@@ -116,8 +116,8 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 	}
 }
 
-// With a huge annealing rate epsilon-greedy acts at random, with one of 1 it soon exploits. Over 300 environments that both meet, the first has
-// more regret after 60 periods, by more than 3 standard errors of the difference.
+// With a huge annealing rate epsilon-greedy acts at random, with one of 1 it soon exploits. Over 300 environments that
+// both meet, the first has more regret after 60 periods, by more than 3 standard errors of the difference.
 func TestEpsilonGreedyAnneals(t *testing.T) {
 	const runs = 300
 	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: runs}, "anneal=1000000,1", "noise=0.1"))

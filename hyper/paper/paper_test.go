@@ -196,8 +196,8 @@ func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 	}
 }
 
-// Every policy runs in the loop that XLA compiles, where not every operation of GoMLX can stand, and gives the regret of Go's backend, to
-// the roundings that decide between actions now and then: here none does.
+// Every policy runs in the loop that XLA compiles, where not every operation of GoMLX can stand, and gives the regret
+// of Go's backend, to the roundings that decide between actions now and then: here none does.
 func TestPoliciesInALoop(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")

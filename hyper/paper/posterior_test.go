@@ -44,8 +44,9 @@ func runsOf(n, runs int) [][][]float32 {
 	return slices.Repeat([][][]float32{(&bandit.OneSparse{Size: n}).Actions()}, runs)
 }
 
-// After five actions and rewards the posterior's weights are those of Bayes' rule in double precision, w_n proportional to the product of N(y; x_n, sigma_w^2),
-// for two runs with actions, rewards and noise of their own. Log-weights of up to a hundred have roundings of 1e-5.
+// After five actions and rewards the posterior's weights are those of Bayes' rule in double precision, w_n proportional
+// to the product of N(y; x_n, sigma_w^2), for two runs with actions, rewards and noise of their own. Log-weights of up
+// to a hundred have roundings of 1e-5.
 func TestExactPosteriorOfOneSparse(t *testing.T) {
 	const n = 4
 	actions := (&bandit.OneSparse{Size: n}).Actions() // four one-hot vectors, (1 2)/2 and (3 4)/2
@@ -96,8 +97,8 @@ func informed(t *testing.T) (regret, variance [][]float64) {
 	return slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
 }
 
-// r and v are section 3.2's in double precision: r_x = E[max f - f(x)], and v_x the mean over the best action x*, each of which is one theta*, of
-// (E[f(x) | x*] - E[f(x)])^2. To some roundings of single precision.
+// r and v are section 3.2's in double precision: r_x = E[max f - f(x)], and v_x the mean over the best action x*, each
+// of which is one theta*, of (E[f(x) | x*] - E[f(x)])^2. To some roundings of single precision.
 func TestFiniteInformation(t *testing.T) {
 	regret, variance := informed(t)
 	for run, weights := range posteriors {
@@ -117,8 +118,8 @@ func TestFiniteInformation(t *testing.T) {
 	}
 }
 
-// They are also what explore.Information finds for 20,000 functions drawn from the posterior, within 5 standard errors of a mean and of a
-// variance, and some roundings of sums of 20,000.
+// They are also what explore.Information finds for 20,000 functions drawn from the posterior, within 5 standard errors
+// of a mean and of a variance, and some roundings of sums of 20,000.
 func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	const functions = 20_000
 	regret, variance := informed(t)
@@ -147,10 +148,10 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	}
 }
 
-// Thompson sampling with the exact posterior takes one-hot actions as often as their components have weight, and IDS the minimiser of the information ratio, which two functions
-// would not tell:
-// the chi-squared test over 600 runs rejects what has probability 1e-6. With weight 0.102 of the first of 16 components, and the same of the others, IDS plays the first action and the half list that
-// has it.
+// Thompson sampling with the exact posterior takes one-hot actions as often as their components have weight, and IDS
+// the minimiser of the information ratio, which two functions would not tell:
+// the chi-squared test over 600 runs rejects what has probability 1e-6. With weight 0.102 of the first of 16
+// components, and the same of the others, IDS plays the first action and the half list that has it.
 func TestExactAgentsActByThePosterior(t *testing.T) {
 	const n, runs = 16, 600
 	weights, logs := slices.Repeat([]float64{0.898 / 15}, n), make([]float32, n)

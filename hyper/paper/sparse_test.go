@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// How an agent explores is checked as every setting is: a value that makes no sense gives one error, for every agent that has the key.
+// How an agent explores is checked as every setting is: a value that makes no sense gives one error, for every agent
+// that has the key.
 func TestExplorationSettingsAreRefused(t *testing.T) {
 	for _, name := range []string{"gaussian", "neural", "posterior-approximations", "ids"} {
 		x := paper.Known[name]
@@ -97,8 +98,9 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Any policy goes with any agent: IDS with all of the Gaussian and the neural bandit, and every policy with a hypermodel and the exact posterior of
-// section 5. No run diverges, every agent has some regret, and no two policies take the same actions.
+// Any policy goes with any agent: IDS with all of the Gaussian and the neural bandit, and every policy with a
+// hypermodel and the exact posterior of section 5. No run diverges, every agent has some regret, and no two policies
+// take the same actions.
 func TestEveryPolicyRuns(t *testing.T) {
 	size := lab.Size{Periods: 12, Runs: 3}
 	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {

@@ -42,8 +42,8 @@ var winners = map[string]string{
 		"step-size=0.00313",
 }
 
-// tuned are the settings of a winner for an agent of the neural bandit where some keys have values, beside the number of
-// actions.
+// tuned are the settings of a winner for an agent of the neural bandit where some keys have values, beside the number
+// of actions.
 func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 	return lab.Tuned{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
 		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}

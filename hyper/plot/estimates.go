@@ -18,8 +18,8 @@ type Estimates struct {
 	Values []lab.Estimate // NaN is not drawn
 }
 
-// Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and a
-// little beside the others. It fails when there is not a name for each, or nothing can be drawn.
+// Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and
+// a little beside the others. It fails when there is not a name for each, or nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
 	if len(names) == 0 {
 		return nil, errNothing

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Host is the [Stream] of one run in plain Go: it draws the same integers, and the same other numbers up to the rounding
-// of logarithms and roots. It needs no graph, and is a value as a Stream is.
+// Host is the [Stream] of one run in plain Go: it draws the same integers, and the same other numbers up to the
+// rounding of logarithms and roots. It needs no graph, and is a value as a Stream is.
 type Host struct {
 	keys         [philoxRounds][2]uint32
 	name         uint32

@@ -184,7 +184,8 @@ func TestExtremeWords(t *testing.T) {
 		if x := got[1]; !(x[0] > -1 && x[1] < 1 && x[0] == -x[1]) {
 			t.Errorf("symmetric numbers %v, want them in (-1, 1)", x)
 		}
-		// erfinv(1 - 2^-24) = 3.8325 (where erfc is 2^-24, by bisection in double precision): 5.42 standard deviations over sqrt 2
+		// erfinv(1 - 2^-24) = 3.8325 (where erfc is 2^-24, by bisection in double precision): 5.42 standard deviations over
+		// sqrt 2
 		if z := got[2]; math.Abs(float64(z[1])-3.8325) > 2e-3 || z[0] != -z[1] {
 			t.Errorf("erfinv %v, want +-3.8325", z)
 		}

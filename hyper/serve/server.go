@@ -161,10 +161,10 @@ func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 	return out, err
 }
 
-// Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending, expire,
-// background and backend, and a larger capacity) goes on with the agent that there is. Another agent first learns from
-// the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other. The error
-// says what is wrong, or is that of ctx, and the server goes on as it was.
+// Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending,
+// expire, background and backend, and a larger capacity) goes on with the agent that there is. Another agent first
+// learns from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other.
+// The error says what is wrong, or is that of ctx, and the server goes on as it was.
 func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if s.source != nil {
 		return errReads
@@ -219,8 +219,9 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	return errors.Join(err, again)
 }
 
-// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's, which
-// remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last one's.
+// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's,
+// which remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last
+// one's.
 func (s *Server) succeed(ctx context.Context, next *agent.Agent, seen uint64) error {
 	defer next.Close()
 	if err := learnFrom(ctx, next, s.log.All(seen), s.log.Next()); err != nil {

@@ -353,8 +353,8 @@ func TestServerReloads(t *testing.T) {
 	}
 }
 
-// Reload of another agent: it has learned from the log, takes the rewards of decisions before, once, and is there after a
-// restart. One that cannot learn from the log is refused, and the last one goes on.
+// Reload of another agent: it has learned from the log, takes the rewards of decisions before, once, and is there after
+// a restart. One that cannot learn from the log is refused, and the last one goes on.
 func TestServerReloadsAnother(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	var waiting any

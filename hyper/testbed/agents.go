@@ -162,8 +162,8 @@ func BayesByBackprop() Agent {
 	}
 }
 
-// Dropout is the testbed's: a tenth of the units of two hidden layers of 100 is dropped, by one mask a step. Its network
-// has one output, the log odds.
+// Dropout is the testbed's: a tenth of the units of two hidden layers of 100 is dropped, by one mask a step. Its
+// network has one output, the log odds.
 func Dropout() Agent {
 	return Agent{Name: "dropout", About: "a function is a mask of the units",
 		Learner: func(inputs, _ int) learner.Learner {

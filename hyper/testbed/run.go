@@ -58,9 +58,9 @@ func (o Options) Validate() error {
 	return faults.Prefix("testbed.Options: ", errors.Join(errs...))
 }
 
-// Try tries an agent on problems of a sweep, and hands each batch of results to a function as it is made. Problems of one
-// shape are learned side by side, by one compiled program; a result does not depend on the problems beside it, but for
-// rounding. An error of the context, or of the function, ends it.
+// Try tries an agent on problems of a sweep, and hands each batch of results to a function as it is made. Problems of
+// one shape are learned side by side, by one compiled program; a result does not depend on the problems beside it, but
+// for rounding. An error of the context, or of the function, ends it.
 func Try(ctx context.Context, a Agent, s Sweep, o Options, done func([]Result) error) error {
 	if err := errors.Join(s.Validate(), o.Validate()); err != nil {
 		return err

@@ -118,8 +118,8 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	return mean
 }
 
-// A problem's result does not depend on those beside it, nor on how indices are cut into chunks: only roundings do. So it
-// is for indices that are listed, drawn from a Gaussian, and masks.
+// A problem's result does not depend on those beside it, nor on how indices are cut into chunks: only roundings do. So
+// it is for indices that are listed, drawn from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
 	s := few(3, 5)
 	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Epinet(), Dropout(), BayesByBackprop()} {

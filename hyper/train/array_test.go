@@ -125,8 +125,8 @@ func backends() []string {
 	return []string{backend.Go}
 }
 
-// sometimesXLA is backends for the i-th of many cases: XLA takes half a second to compile one, so it gets one in six. The
-// graphs are the same; what a backend does with their operations is the business of GoMLX's tests.
+// sometimesXLA is backends for the i-th of many cases: XLA takes half a second to compile one, so it gets one in six.
+// The graphs are the same; what a backend does with their operations is the business of GoMLX's tests.
 func sometimesXLA(i int) []string {
 	if i%6 != 0 {
 		return []string{backend.Go}

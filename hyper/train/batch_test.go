@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
-// A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA, whose
-// sums may be ordered by shape.
+// A batch of runs learns what each run learns alone, from its seed: exactly on the Go backend, to rounding on XLA,
+// whose sums may be ordered by shape.
 func TestABatchOfRunsIsTheRunsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
 	const data = 5

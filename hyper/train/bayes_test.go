@@ -57,8 +57,8 @@ func metropolis(x, y array, steps int) (theta [2][]float64) {
 	return theta
 }
 
-// anchoredParticles are the minimisers of the loss of particles that are anchored to draws of the prior: [2][particles].
-// Each step is on all data.
+// anchoredParticles are the minimisers of the loss of particles that are anchored to draws of the prior:
+// [2][particles]. Each step is on all data.
 func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights, perturbation float32) (theta [2][]float64) {
 	t.Helper()
 	n := len(y.v)
@@ -114,10 +114,10 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 
 // Particles anchored to draws of the prior, each with weights of its own, approximate the posterior of logistic
 // regression with 200 data, here by a long Markov chain. The bootstrap is not exact: its mean is off by O(1/n), which
-// with 2,000 particles was measured as 0.006 at most, where the posterior's standard deviations are 0.15. Deviations of the
-// bootstrap were off by 4% (Exponential) and 13% (Bernoulli, whose particles see half of the data); 800 particles have them
-// to 3% and more, with heavy tails: here 8% and 24%. So means must agree within 4 standard errors of the particles and of
-// the chain, some 0.022 together, and deviations within 30%.
+// with 2,000 particles was measured as 0.006 at most, where the posterior's standard deviations are 0.15. Deviations of
+// the bootstrap were off by 4% (Exponential) and 13% (Bernoulli, whose particles see half of the data); 800 particles
+// have them to 3% and more, with heavy tails: here 8% and 24%. So means must agree within 4 standard errors of the
+// particles and of the chain, some 0.022 together, and deviations within 30%.
 //
 // Perturbations of the paper's size, sigma_w = 1, are not the noise of such responses: their variance is p (1 - p), at
 // most 1/4. With the mean square root of it, 0.4, perturbed responses do as well as weights; with 1 the functions are

@@ -76,7 +76,8 @@ func plusTrained(t *testing.T, name string, b hyper.Belief, runs int,
 	return flat
 }
 
-// plusPosterior is Sigma_t, and Sigma_0^-1 = I / plusVariance with the data's x / sigma_w: what A_t's closed form takes.
+// plusPosterior is Sigma_t, and Sigma_0^-1 = I / plusVariance with the data's x / sigma_w: what A_t's closed form
+// takes.
 func plusPosterior() (sigma, x *mat.Dense) {
 	inputs, _ := plusInputs()
 	x = mat.NewDense(plusData, plusDim, nil)
@@ -103,8 +104,8 @@ func denseOf(rows, columns int, v []float32) *mat.Dense {
 	return m
 }
 
-// A_t is Sigma_t (Sigma_0^-1 A_0 + sum_s x_s a_s^T / sigma_w), mu_t the posterior's mean, by normal equations; each run of
-// two has its own. Tolerances are roundings of single precision.
+// A_t is Sigma_t (Sigma_0^-1 A_0 + sum_s x_s a_s^T / sigma_w), mu_t the posterior's mean, by normal equations; each run
+// of two has its own. Tolerances are roundings of single precision.
 func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 	const m, runs = 4, 2
 	sigma, x := plusPosterior()
@@ -137,8 +138,8 @@ func TestEnsemblePlusPlusHasItsClosedForm(t *testing.T) {
 	}
 }
 
-// E A_t A_t^T = Sigma_t, over 2,000 runs on the same data. An entry is a sum of products of jointly nearly Gaussian numbers
-// in M = 4 columns: its variance is at most 2 Sigma_ii Sigma_jj / M, and the bound 5 standard errors.
+// E A_t A_t^T = Sigma_t, over 2,000 runs on the same data. An entry is a sum of products of jointly nearly Gaussian
+// numbers in M = 4 columns: its variance is at most 2 Sigma_ii Sigma_jj / M, and the bound 5 standard errors.
 func TestEnsemblePlusPlusIsARootOfTheCovariance(t *testing.T) {
 	const m, runs = 4, 2000
 	sigma, _ := plusPosterior()
@@ -177,7 +178,8 @@ func TestEnsemblePlusPlusDrawsThePosterior(t *testing.T) {
 	}
 }
 
-// nearSigma compares an estimate of Sigma with it, by 5 standard deviations of its entries over sqrt(Sigma_ii Sigma_jj).
+// nearSigma compares an estimate of Sigma with it, by 5 standard deviations of its entries over sqrt(Sigma_ii
+// Sigma_jj).
 func nearSigma(t *testing.T, what string, got, sigma *mat.Dense, variance float64) {
 	t.Helper()
 	for i := range plusDim {

@@ -40,9 +40,9 @@ type exact struct{ problem }
 func newExact(p problem) route { return exact{p} }
 
 // ExactFor reports why a belief has no [Exact] minimiser. It has one if its predictions are linear in parameters theta
-// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if it is hyper.Conjugate; if theta is affine in indices of mean 0 (Gaussian,
-// on a sphere, per arm), with a prior in the same parameters or none; or if it is so in one-hot indices, with a dense
-// layout.
+// (base.Tabular, base.Linear) and it is an ensemble, with any prior; if it is hyper.Conjugate; if theta is affine in
+// indices of mean 0 (Gaussian, on a sphere, per arm), with a prior in the same parameters or none; or if it is so in
+// one-hot indices, with a dense layout.
 func ExactFor(b hyper.Belief) error {
 	p := newProblem(Config{Integrate: Exact}, b)
 	switch {

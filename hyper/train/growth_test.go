@@ -29,11 +29,12 @@ type growth struct {
 
 const growthRuns = 100
 
-// The covariance of theta at the loss's minimiser approaches the posterior's as the index grows: with a_t, and rows of B,
-// drawn at random, (C + DB)(C + DB)^T averages N_z products, so that its error falls with 1/sqrt(N_z). The same holds for
-// the sample covariance of N particles. The A_t and B are those that the package draws; the minimiser is the oracle's,
-// which the trainers reach (TestFullDataReachesTheOracle). A root mean square over 100 runs of some 6 covariances is good
-// to about 5%, so the slope through four sizes, 4.2 apart in log N_z, to 0.015: the interval is 4 of these to each side.
+// The covariance of theta at the loss's minimiser approaches the posterior's as the index grows: with a_t, and rows of
+// B, drawn at random, (C + DB)(C + DB)^T averages N_z products, so that its error falls with 1/sqrt(N_z). The same
+// holds for the sample covariance of N particles. The A_t and B are those that the package draws; the minimiser is the
+// oracle's, which the trainers reach (TestFullDataReachesTheOracle). A root mean square over 100 runs of some 6
+// covariances is good to about 5%, so the slope through four sizes, 4.2 apart in log N_z, to 0.015: the interval is 4
+// of these to each side.
 func TestCovarianceApproachesThePosterior(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	line, played := *randomArray(r, 1, 6, 3).dense(), []int{0, 1, 1, 0, 1, 2}
@@ -74,7 +75,8 @@ func TestCovarianceApproachesThePosterior(t *testing.T) {
 	}
 }
 
-// error is the root mean square over runs of the covariance's Frobenius distance to the posterior's, relative to its norm.
+// error is the root mean square over runs of the covariance's Frobenius distance to the posterior's, relative to its
+// norm.
 func (g growth) error(t *testing.T, n int) float64 {
 	t.Helper()
 	p, layout, rows := g.of(n)
@@ -129,9 +131,9 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 	return out
 }
 
-// A trained diagonal hypermodel of section 4.1, from C = 0, has on average over A and B exactly the posterior's variance
-// at each arm, whatever m: |c_k + sigma_p b_k|^2 is that of a mean of independent unit vectors. Its spread over runs falls
-// with 1/sqrt(m). Means over 256 runs are good to spread/16, and the spread to 1/sqrt(2*256) = 4.4%.
+// A trained diagonal hypermodel of section 4.1, from C = 0, has on average over A and B exactly the posterior's
+// variance at each arm, whatever m: |c_k + sigma_p b_k|^2 is that of a mean of independent unit vectors. Its spread
+// over runs falls with 1/sqrt(m). Means over 256 runs are good to spread/16, and the spread to 1/sqrt(2*256) = 4.4%.
 func TestTrainedVarianceIsThePosteriors(t *testing.T) {
 	const runs, noise, prior = 256, 1.5, 0.75
 	played := []int{0, 1, 1, 0, 1, 2}

@@ -29,8 +29,8 @@ var referenceLosses = map[Loss]func(f, y float64) float64{
 	logCosh{}:  func(f, y float64) float64 { return math.Log(math.Cosh(f - y)) },
 }
 
-// A loss is the formula, its Gradient the slope of it by central differences in plain Go, and it is quadratic if it says
-// so: its third differences are 0.
+// A loss is the formula, its Gradient the slope of it by central differences in plain Go, and it is quadratic if it
+// says so: its third differences are 0.
 func TestLosses(t *testing.T) {
 	f, y := []float32{-3, -0.5, 0, 0.25, 1, 2.5, 4}, []float32{0, 1, 0.5, 1, 0.25, 0, 1}
 	for l, reference := range referenceLosses {
@@ -85,9 +85,9 @@ func TestLossAndGradient(t *testing.T) {
 	}
 }
 
-// With every loss and all weights, the loss and its gradient are those of the formula in plain Go, and all other ways that
-// fit have that gradient. 1 - Phi(u) is 3e-5 for u = 4, and known to 6e-8 in single precision: Exponential's weights, near 10
-// there, to 2e-3.
+// With every loss and all weights, the loss and its gradient are those of the formula in plain Go, and all other ways
+// that fit have that gradient. 1 - Phi(u) is 3e-5 for u = 4, and known to 6e-8 in single precision: Exponential's
+// weights, near 10 there, to 2e-3.
 func TestLossesWithWeights(t *testing.T) {
 	for _, l := range []Loss{nil, logCosh{}} {
 		testLossWithWeights(t, l)

@@ -38,8 +38,8 @@ func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 	return out
 }
 
-// followed returns the gradients that the period's steps should follow: each that of loss by automatic differentiation, at the nu
-// where the earlier ones ended, on the minibatch and the indices that the step draws.
+// followed returns the gradients that the period's steps should follow: each that of loss by automatic differentiation,
+// at the nu where the earlier ones ended, on the minibatch and the indices that the step draws.
 func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node) []*Node {
 	n := p.data.Y.Shape().Dim(1)
 	size := Const(s.Graph(), float32(n))
@@ -128,9 +128,9 @@ func TestKLStepsFollowTheLoss(t *testing.T) {
 	}
 }
 
-// Each step draws its own minibatch, uniformly from the data there are, and its own indices. 3 steps of 3,000 data of 4, with room for 6:
-// counts, and the shares of equal data in two steps (1/4), within 5 binomial standard errors; the indices of two steps have products of
-// mean 0, to 5 standard errors of 3,000 x 4 standard normal products.
+// Each step draws its own minibatch, uniformly from the data there are, and its own indices. 3 steps of 3,000 data of
+// 4, with room for 6: counts, and the shares of equal data in two steps (1/4), within 5 binomial standard errors; the
+// indices of two steps have products of mean 0, to 5 standard errors of 3,000 x 4 standard normal products.
 func TestStepsAreIndependent(t *testing.T) {
 	const size, n = 4, 3000
 	net := base.MLP{Layers: []int{1, 2, 1}}
@@ -206,8 +206,8 @@ func TestMapStep(t *testing.T) {
 	}
 }
 
-// Clip shortens the gradient of L~ / |D| over all parameters of a run to the bound and keeps its direction; a bound of 0 is none, a
-// bound above the norm does nothing, and a gradient of 0 stays 0.
+// Clip shortens the gradient of L~ / |D| over all parameters of a run to the bound and keeps its direction; a bound of
+// 0 is none, a bound above the norm does nothing, and a gradient of 0 stays 0.
 func TestClip(t *testing.T) {
 	m := otherModels()[0].Model
 	p := newTrial(t, m, 5, 5)

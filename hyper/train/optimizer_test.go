@@ -44,8 +44,8 @@ func TestOptimizers(t *testing.T) {
 	}
 }
 
-// sameSteps compares an optimizer's steps with a sequence in plain Go, for nodes of different shapes and a step size for
-// each of two runs. Gradients are scale * (nu_0 + 1).
+// sameSteps compares an optimizer's steps with a sequence in plain Go, for nodes of different shapes and a step size
+// for each of two runs. Gradients are scale * (nu_0 + 1).
 func sameSteps(t *testing.T, o Optimizer, scales []float64, tolerance float64,
 	reference func(nu, step float64, grads []float64) float64) {
 	t.Helper()
@@ -75,8 +75,8 @@ func sameSteps(t *testing.T, o Optimizer, scales []float64, tolerance float64,
 	}
 }
 
-// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more to
-// compile than all else.
+// A constant is written into an XLA program number by number: one of a model's size, for each of its runs, costs more
+// to compile than all else.
 func TestOptimizersMakeNoLargeConstants(t *testing.T) {
 	for name, o := range optimizers() {
 		eval(t, backend.Go, func(in []*Node) []*Node {

@@ -113,8 +113,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// The gradient of the paper's loss, in plain Go over indices with p_z's exact moments, is zero at the oracle's minimiser,
-// to the error of central differences. The loss is strongly convex, so there is no other such point.
+// The gradient of the paper's loss, in plain Go over indices with p_z's exact moments, is zero at the oracle's
+// minimiser, to the error of central differences. The loss is strongly convex, so there is no other such point.
 func TestOracleIsWhereTheGradientVanishes(t *testing.T) {
 	tested := 0
 	for _, m := range linearModels() {

@@ -48,7 +48,8 @@ func model(b hyper.BaseModel, h hyper.Hypermodel, prior hyper.Layout) hyper.Mode
 	return hyper.Model{Base: b, Hyper: h, Prior: &hyper.Prior{Base: b, Layout: prior}}
 }
 
-// learned are nu, and predictions in the units of the responses, after all data and, where it trains by steps, a period.
+// learned are nu, and predictions in the units of the responses, after all data and, where it trains by steps, a
+// period.
 func learned(on string, m hyper.Model, c train.Config, y []float64) [][]float64 {
 	c.Steps, c.Batch, c.Indices, c.Capacity = 3, 6, 4, len(y)
 	if m.Inputs() > 0 {

@@ -109,8 +109,8 @@ func TestStatisticsAdd(t *testing.T) {
 	}
 }
 
-// The anchor is a constant to the gradient, even where a graph computes it from nu (here nu/2), as with nu_0 = nu before
-// the first step.
+// The anchor is a constant to the gradient, even where a graph computes it from nu (here nu/2), as with nu_0 = nu
+// before the first step.
 func TestNoGradientThroughTheAnchor(t *testing.T) {
 	m := otherModels()[0].Model
 	p := newTrial(t, m, 5, 17)
@@ -128,8 +128,9 @@ func TestNoGradientThroughTheAnchor(t *testing.T) {
 	compareHalves(t, out)
 }
 
-// From the data themselves, where they are fewer than the features, the gradient is that of the loss by automatic differentiation, and that from
-// statistics: 4 data of 7 features, for every hypermodel that has a branch of its own, with and without prior.
+// From the data themselves, where they are fewer than the features, the gradient is that of the loss by automatic
+// differentiation, and that from statistics: 4 data of 7 features, for every hypermodel that has a branch of its own,
+// with and without prior.
 func TestFeaturesGiveTheLossGradient(t *testing.T) {
 	line := base.Linear{Features: 7}
 	dense := hyper.Dense(7, 4)
@@ -185,7 +186,8 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 	}
 }
 
-// relative reports gradients that differ by more than 1e-4 of the largest: some hundred roundings, magnified tenfold by cancellation.
+// relative reports gradients that differ by more than 1e-4 of the largest: some hundred roundings, magnified tenfold by
+// cancellation.
 func relative(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	largest := 0.0

@@ -7,8 +7,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Every SGD step, within a period and in the next, draws a minibatch and indices of its own: with tiny steps the gradient
-// hardly moves, so that equal draws would move nu by the same amount again, to the rounding of single precision.
+// Every SGD step, within a period and in the next, draws a minibatch and indices of its own: with tiny steps the
+// gradient hardly moves, so that equal draws would move nu by the same amount again, to the rounding of single
+// precision.
 func TestStepsDrawAnew(t *testing.T) {
 	const step = 1e-3
 	for _, m := range []namedModel{trainable()[0], trainable()[2]} {

@@ -160,9 +160,9 @@ func concatenated(arrays []array) []float64 {
 }
 
 // With constant steps on a quadratic loss, perturbed SGD's iterates settle into a stationary law whose mean is the
-// minimiser exactly: each step's expected change is -alpha (H nu - b) at the mean nu. So the average of the iterates must be
-// within its own standard error of the oracle: estimated from 16 batch means, 6 of them (Student's t with 15 degrees of
-// freedom is beyond 6 in 2e-5). The standard error itself must be small, else the test says nothing.
+// minimiser exactly: each step's expected change is -alpha (H nu - b) at the mean nu. So the average of the iterates
+// must be within its own standard error of the oracle: estimated from 16 batch means, 6 of them (Student's t with 15
+// degrees of freedom is beyond 6 in 2e-5). The standard error itself must be small, else the test says nothing.
 func TestSGDAveragesToTheOracle(t *testing.T) {
 	for i, m := range trainable() {
 		for _, integrate := range []Integration{Sampled, Analytic} {

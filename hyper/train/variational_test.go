@@ -26,8 +26,8 @@ func referenceDivergence(mu, rho []float64, v float64) float64 {
 	return sum
 }
 
-// The divergence is the closed form in double precision, also for tiny and large deviations (softplus of -12 and of 90); and the mean of
-// log q(theta) - log p(theta) over 40,000 theta drawn from q, to 5 standard errors.
+// The divergence is the closed form in double precision, also for tiny and large deviations (softplus of -12 and of
+// 90); and the mean of log q(theta) - log p(theta) over 40,000 theta drawn from q, to 5 standard errors.
 func TestDivergence(t *testing.T) {
 	mu, rho, v := [][]float32{{0.5, -1, 2}, {0, 3, -0.25}}, [][]float32{{0.3, -12, 1}, {-2, 0.7, 90}}, []float32{2.25, 0.5}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -58,8 +58,8 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// The loss with the regularizer KL and its gradient are, in plain Go and double precision, the data's part of the loss plus the strength times the
-// divergence; the gradient by central differences. Tolerances as in TestLossAndGradient.
+// The loss with the regularizer KL and its gradient are, in plain Go and double precision, the data's part of the loss
+// plus the strength times the divergence; the gradient by central differences. Tolerances as in TestLossAndGradient.
 func TestKLLossAndGradient(t *testing.T) {
 	net := base.MLP{Layers: []int{2, 3, 1}, Activation: base.ActivationTanh}
 	m := hyper.Model{Base: net, Hyper: hyper.MeanField{Params: hyper.NumTheta(net)}}
@@ -96,10 +96,11 @@ func TestKLLossAndGradient(t *testing.T) {
 	}
 }
 
-// Bayes by Backprop of a model linear in theta with Gaussian noise has a known optimum: theta's posterior is Gaussian with precision P =
-// Phi^T Phi / sigma_w^2 + I / sigma_p^2, and the best independent law has its mean, and precisions P_ii. With one datum each minibatch
-// is the data, and with a frame of indices the gradient has no noise: training ends there, to single precision; with several the
-// iterates settle around it. The tolerances are relative to the largest entry, here 1 or so.
+// Bayes by Backprop of a model linear in theta with Gaussian noise has a known optimum: theta's posterior is Gaussian
+// with precision P = Phi^T Phi / sigma_w^2 + I / sigma_p^2, and the best independent law has its mean, and precisions
+// P_ii. With one datum each minibatch is the data, and with a frame of indices the gradient has no noise: training ends
+// there, to single precision; with several the iterates settle around it. The tolerances are relative to the largest
+// entry, here 1 or so.
 func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 	bases := map[string]hyper.BaseModel{"network without hidden layers": base.MLP{Layers: []int{2, 1}}, "line": base.Linear{Features: 3}}
 	for name, b := range bases {

@@ -127,9 +127,9 @@ func TestWaysRefuse(t *testing.T) {
 	}
 }
 
-// aimOf is the loss whose gradient a way follows at indices z: L~, but that the own gradient takes the anchor of a belief
-// that is affine in an index of mean 0 over the index's whole distribution. By hand that anchor is |mu - mu_0|^2 / 2
-// sigma_p^2 and E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
+// aimOf is the loss whose gradient a way follows at indices z: L~, but that the own gradient takes the anchor of a
+// belief that is affine in an index of mean 0 over the index's whole distribution. By hand that anchor is |mu - mu_0|^2
+// / 2 sigma_p^2 and E z_i^2 |C - C_0|^2 / 2 sigma_p^2.
 func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node {
 	loss := q.objective(at, data, z, size, r)
 	mean, second := q.z.Moments().Mean, q.z.Moments().Second
@@ -145,8 +145,8 @@ func aimOf(w Way, q problem, at hyper.Params, data Batch, z index.Set, size *Nod
 	return loss
 }
 
-// bothWays returns the gradient of a trial's second step by automatic differentiation of the loss, and that of a way: on
-// the same draws, or where the way integrates z, at indices that have its first and second moments exactly.
+// bothWays returns the gradient of a trial's second step by automatic differentiation of the loss, and that of a way:
+// on the same draws, or where the way integrates z, at indices that have its first and second moments exactly.
 func bothWays(w Way, q problem, g inGraph) []*Node {
 	s, state := rng.New(Const(g.size.Graph(), []uint64{11, 12})), stateOf(g)
 	if q.Weighted {

@@ -27,8 +27,8 @@ func referenceWeight(w Weights, u float64) float64 {
 	return 0
 }
 
-// drawnWeights are those of so many data for one index of each of two runs, or for every index of a finite distribution:
-// [runs, indices, data].
+// drawnWeights are those of so many data for one index of each of two runs, or for every index of a finite
+// distribution: [runs, indices, data].
 func drawnWeights(t *testing.T, w Weights, z index.Distribution, data int) array {
 	t.Helper()
 	return eval(t, backend.Go, func(in []*Node) []*Node {
@@ -43,10 +43,11 @@ func drawnWeights(t *testing.T, w Weights, z index.Distribution, data int) array
 	}, []uint64{5, 6})[0]
 }
 
-// Weights have their distribution, whatever the indices: Bernoulli's are 0 and 2, half of the time each; Exponential's are
-// Exp(1) by Kolmogorov and Smirnov's statistic, of which a level of 1e-6 is 2.6 / sqrt(n), and have mean and variance 1
-// (fourth central moment 9: standard errors 1 and sqrt(8) over sqrt(n)). An index of many dimensions is nearly as long as
-// all others are, so that a^T z is N(0, 1) given z as well; on a sphere, and for particles, it is so exactly.
+// Weights have their distribution, whatever the indices: Bernoulli's are 0 and 2, half of the time each; Exponential's
+// are Exp(1) by Kolmogorov and Smirnov's statistic, of which a level of 1e-6 is 2.6 / sqrt(n), and have mean and
+// variance 1 (fourth central moment 9: standard errors 1 and sqrt(8) over sqrt(n)). An index of many dimensions is
+// nearly as long as all others are, so that a^T z is N(0, 1) given z as well; on a sphere, and for particles, it is so
+// exactly.
 func TestWeightsDistribution(t *testing.T) {
 	const n = 20_000
 	for _, z := range []index.Distribution{index.OneHot{N: 3}, index.Sphere{N: 5}} {

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A belief with a model as its prior learns the functions that one model with the same prior of its own learns, from the
-// same draws: by every way that has a prior apart. Where the model's prior is in its parameters the two may take
+// A belief with a model as its prior learns the functions that one model with the same prior of its own learns, from
+// the same draws: by every way that has a prior apart. Where the model's prior is in its parameters the two may take
 // different ways, with the same gradient.
 func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}

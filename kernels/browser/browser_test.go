@@ -1,7 +1,7 @@
 // Package browser tests JupyterLab as its user meets it: the README's command, and a real browser driven by lab.py.
 //
-// $HYPERMODELS_BROWSER names a Chromium or Chrome; without it the test is skipped. $HYPERMODELS_NOTEBOOKS lists the notebooks to run, and $HYPERMODELS_SCREENSHOTS is
-// a folder for pictures of every step.
+// $HYPERMODELS_BROWSER names a Chromium or Chrome; without it the test is skipped. $HYPERMODELS_NOTEBOOKS lists the
+// notebooks to run, and $HYPERMODELS_SCREENSHOTS is a folder for pictures of every step.
 package browser
 
 import (

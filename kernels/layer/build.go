@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// RunBuild is the Go command where GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o FILE` in
-// the program's folder: the first argument is the kernel's folder of plans, the others are Go's. The program is put
+// RunBuild is the Go command where GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o FILE`
+// in the program's folder: the first argument is the kernel's folder of plans, the others are Go's. The program is put
 // behind a wrapper, which ends up as FILE. Imports that it does not need are taken out, see [prune], and where nothing
 // but the cell has changed, the compiler and the linker are run without the Go command, see [plan].
 func RunBuild(argv []string) int {

@@ -51,8 +51,8 @@ func stream(t *testing.T, hear func(method string, params json.RawMessage) any) 
 	return conn, there
 }
 
-// What gopls finds in a cell shows at the notebook's line; what is none of the author's business does not; and questions
-// go to the cell that they are about.
+// What gopls finds in a cell shows at the notebook's line; what is none of the author's business does not; and
+// questions go to the cell that they are about.
 func TestEditor(t *testing.T) {
 	dir := t.TempDir()
 	file := "file://" + filepath.Join(dir, "n1", "cell1.go")

@@ -90,8 +90,8 @@ type executeRequest struct {
 	StopOnError bool              `json:"stop_on_error"`
 }
 
-// expressions are what the reply says of the request's user_expressions: a cell is a program, and when it has ended there
-// is nothing to ask.
+// expressions are what the reply says of the request's user_expressions: a cell is a program, and when it has ended
+// there is nothing to ask.
 func (in executeRequest) expressions() map[string]*expression {
 	out := map[string]*expression{}
 	for name := range in.Expressions {

@@ -55,8 +55,8 @@ type historyRequest struct {
 	Unique  bool   `json:"unique"`
 }
 
-// find answers a request: of each input the session, the count, and the text, or text and output where output is wanted.
-// A Go cell has no value, so its output is null.
+// find answers a request: of each input the session, the count, and the text, or text and output where output is
+// wanted. A Go cell has no value, so its output is null.
 func (h *history) find(r historyRequest) [][]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,10 +6,10 @@
 // not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
 //
 // What cells run is wrapped: GoNB's `go build` goes through [RunBuild], which puts [RunCell] around the program, and
-// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]; so are `%kept` and `%hyper`, which
-// are verbs of the same program. What runs finds a socket of the layer's, see [programs], to display things and to open
-// comms without GoNB. A wrapper reports failures and panics in marks on standard error (see [marks]), which the layer
-// takes out of the stream again and turns into errors.
+// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]; so are `%kept` and `%hyper`,
+// which are verbs of the same program. What runs finds a socket of the layer's, see [programs], to display things and
+// to open comms without GoNB. A wrapper reports failures and panics in marks on standard error (see [marks]), which the
+// layer takes out of the stream again and turns into errors.
 package layer
 
 import (

@@ -10,9 +10,9 @@ import "strings"
 //	mark ( text mark )     the text of a panic, kept out of the stream
 //	status newline         follows it: how the program has failed
 //
-// The first two are there for positions. GoNB 0.11.4 puts the cell and its line before every <folder>/main.go:N, but dies
-// on a line in which two colons come before main.go:N, such as those of log.Lshortfile. So each position is written with
-// its folder and on a line of its own.
+// The first two are there for positions. GoNB 0.11.4 puts the cell and its line before every <folder>/main.go:N, but
+// dies on a line in which two colons come before main.go:N, such as those of log.Lshortfile. So each position is
+// written with its folder and on a line of its own.
 const (
 	mark      = '\x1e'
 	fold      = string(mark) + "\n"

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// plan is how the Go command has compiled a cell's program: the two command lines, and what they read. While the imports
-// of the program are the same, and the files behind them, another cell is compiled by the same command lines. The Go
-// command needs 0.15 s to find that out.
+// plan is how the Go command has compiled a cell's program: the two command lines, and what they read. While the
+// imports of the program are the same, and the files behind them, another cell is compiled by the same command lines.
+// The Go command needs 0.15 s to find that out.
 type plan struct {
 	Compile, Link       []string            // command lines
 	Packages, Libraries string              // their -importcfg

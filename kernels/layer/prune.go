@@ -16,9 +16,9 @@ import (
 // unused is what the compiler says of an import that a program does not need.
 var unused = regexp.MustCompile(`(?m)^(?:\S*/)?(main(?:_test)?\.go):(\d+):\d+: .* imported (?:as \S+ )?and not used$`)
 
-// prune takes imports out of the program that GoNB has made of a cell, which lies in a folder, where the compiler has said
-// that they are not used. GoNB has imports of earlier cells in every program, and goimports takes out what is not used, but
-// no dot import. The other lines stay where they are. The result tells whether something was taken out.
+// prune takes imports out of the program that GoNB has made of a cell, which lies in a folder, where the compiler has
+// said that they are not used. GoNB has imports of earlier cells in every program, and goimports takes out what is not
+// used, but no dot import. The other lines stay where they are. The result tells whether something was taken out.
 func prune(dir string, said []byte) bool {
 	lines := map[string]map[int]bool{}
 	for _, m := range unused.FindAllSubmatch(said, -1) {

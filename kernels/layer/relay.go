@@ -11,9 +11,9 @@ import (
 )
 
 // relay stands between a cell's program and GoNB's pipes, by which the program displays things and speaks to widgets.
-// GoNB 0.11.4 closes the pipes when it sees that the program has ended, with whatever it has not read by then: a picture
-// that a program shows last is lost now and then. Behind the relay GoNB sees the end of the wrapper, and the wrapper
-// ends when GoNB has acknowledged everything.
+// GoNB 0.11.4 closes the pipes when it sees that the program has ended, with whatever it has not read by then: a
+// picture that a program shows last is lost now and then. Behind the relay GoNB sees the end of the wrapper, and the
+// wrapper ends when GoNB has acknowledged everything.
 type relay struct {
 	env   []string // the program's
 	dir   string   // of the program's pipes

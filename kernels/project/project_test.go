@@ -44,8 +44,8 @@ func TestNewProject(t *testing.T) {
 	}
 }
 
-// A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook against itself. The
-// release is this checkout, packed as Go's proxies do.
+// A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook against itself.
+// The release is this checkout, packed as Go's proxies do.
 func TestReleaseNeedsNoCheckout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs what `kernels setup` installs")
@@ -94,8 +94,8 @@ finally:
     km.shutdown_kernel()
 `
 
-// release offers the checkout's files, as git lists them, as a version of this module; it returns the variables that let the
-// go command find it. What the go command keeps of it is removed at the end.
+// release offers the checkout's files, as git lists them, as a version of this module; it returns the variables that
+// let the go command find it. What the go command keeps of it is removed at the end.
 func release(t *testing.T, version string) []string {
 	t.Helper()
 	repo, proxy := checkout(t), t.TempDir()

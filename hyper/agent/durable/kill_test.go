@@ -92,7 +92,8 @@ func killed(t *testing.T, dir string, ms int, acked map[uint64]string) string {
 	return complaint.String()
 }
 
-// verified opens the log and compares what it has from a number on with what was acknowledged. It returns the next number.
+// verified opens the log and compares what it has from a number on with what was acknowledged. It returns the next
+// number.
 func verified(t *testing.T, dir string, from uint64, acked map[uint64]string) uint64 {
 	t.Helper()
 	l := must.M1(Open(dir, Options{Log: silent}))

@@ -135,9 +135,9 @@ func (l *Log) end() (uint64, error) {
 	return binary.BigEndian.Uint64(i.Key()[1:]) + 1, nil
 }
 
-// Append adds records, all of them or none, and returns the number of the first. Their order is then fixed; wait returns
-// when they are as durable as Options.Sync says, and must be called. After an error of the disk it is not known whether
-// they are there, and the log takes no more.
+// Append adds records, all of them or none, and returns the number of the first. Their order is then fixed; wait
+// returns when they are as durable as Options.Sync says, and must be called. After an error of the disk it is not known
+// whether they are there, and the log takes no more.
 func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error, err error) {
 	values := make([][]byte, len(records))
 	for i, r := range records {
@@ -282,8 +282,8 @@ func (q quiet) Infof(_ string, args ...any) {
 	}
 }
 
-// after is how many bytes there are from an offset of a file on, without zeros at the end; 0 where that is the mark of a
-// file that was closed, which has no checksum and no length.
+// after is how many bytes there are from an offset of a file on, without zeros at the end; 0 where that is the mark of
+// a file that was closed, which has no checksum and no length.
 func (q quiet) after(at wal.Offset) int {
 	f, err := q.fs.Open(at.PhysicalFile)
 	if err != nil {

@@ -88,8 +88,8 @@ func kept(t *testing.T, l *Log, from uint64) (out []journal.Record) {
 	return out
 }
 
-// A machine that loses its power, at any time, keeps what Append has acknowledged, in the order of the numbers: what was
-// not synced is lost, each part of it with chance one half.
+// A machine that loses its power, at any time, keeps what Append has acknowledged, in the order of the numbers: what
+// was not synced is lost, each part of it with chance one half.
 func TestPowerLoss(t *testing.T) {
 	for seed := range 40 {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))

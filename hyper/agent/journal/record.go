@@ -177,8 +177,8 @@ func (w *writer) decision(d *Decision) {
 	w.numbers(d.Input)
 }
 
-// Decode reads what Encode wrote. The error wraps ErrDamaged, or names a version that is not known. Nothing is allocated
-// that the record has no bytes for.
+// Decode reads what Encode wrote. The error wraps ErrDamaged, or names a version that is not known. Nothing is
+// allocated that the record has no bytes for.
 func Decode(data []byte) (r Record, err error) {
 	if len(data) < 6 || len(data) > mostBytes+4 {
 		return r, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, len(data))

@@ -14,7 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// table returns the experiment of a file with a table, with the setting that names the file; other names are experiments.
+// table returns the experiment of a file with a table, with the setting that names the file; other names are
+// experiments.
 func table(name string) (experiment string, sets []string) {
 	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
 		return name, nil

@@ -61,9 +61,9 @@ func resident(pid int) float64 {
 	return kib / 1024
 }
 
-// A server answers decisions that are asked for at a steady rate, whether or not it keeps up, and learns from one reward
-// in 20. Latencies are from when a request was due. With -load 30m -load.rate 2000 the 99th percentile of each minute is
-// under 20 ms, and the memory of the last ten minutes is that of the ten before, as medians.
+// A server answers decisions that are asked for at a steady rate, whether or not it keeps up, and learns from one
+// reward in 20. Latencies are from when a request was due. With -load 30m -load.rate 2000 the 99th percentile of each
+// minute is under 20 ms, and the memory of the last ten minutes is that of the ten before, as medians.
 func TestServeLoad(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.json")

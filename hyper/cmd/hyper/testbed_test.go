@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A leaderboard of a learner of one's own: its file goes on where it stopped, its figure is there, and the results alone
-// give the same table.
+// A leaderboard of a learner of one's own: its file goes on where it stopped, its figure is there, and the results
+// alone give the same table.
 func TestTestbed(t *testing.T) {
 	mine := written(t, "mine.json", `{"learner":"ensemble","settings":{"particles":2,"hidden":"4"}}`)
 	out, figure := filepath.Join(t.TempDir(), "r.jsonl"), filepath.Join(t.TempDir(), "board")

@@ -44,8 +44,8 @@ func (c *EnsemblePlusPlus) Belief(p bandit.Problem) hyper.EnsemblePlusPlus {
 	}}
 }
 
-// Learner returns the learner. Its root is that of the covariance times Inflation: A_0 and the perturbations are so much
-// larger, and the mean, which the loss's own variances make, is not.
+// Learner returns the learner. Its root is that of the covariance times Inflation: A_0 and the perturbations are so
+// much larger, and the mean, which the loss's own variances make, is not.
 func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c, c.Belief(p), p, periods)
 	l.Train = train.Config{Integrate: train.Exact}

@@ -41,8 +41,8 @@ func TestForTakesARecord(t *testing.T) {
 	}
 }
 
-// Every learner acts and learns in every world, also where rewards come late, and where rows come in turn and are scaled
-// by what came: for 50 periods all predictions are finite, and regrets are.
+// Every learner acts and learns in every world, also where rewards come late, and where rows come in turn and are
+// scaled by what came: for 50 periods all predictions are finite, and regrets are.
 func TestEveryLearnerInEveryWorld(t *testing.T) {
 	for _, name := range worldsOf {
 		x, ok := paper.Known[name]

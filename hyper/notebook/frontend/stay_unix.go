@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// outlive lets the program live on without its wrapper, whose death it hears of by SIGHUP on Linux, with nothing to read
-// and nobody to print to: its input and outputs hold up the cell's end.
+// outlive lets the program live on without its wrapper, whose death it hears of by SIGHUP on Linux, with nothing to
+// read and nobody to print to: its input and outputs hold up the cell's end.
 func outlive() error {
 	signal.Ignore(syscall.SIGHUP)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

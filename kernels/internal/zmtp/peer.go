@@ -69,8 +69,8 @@ func (p *peer) shake(kind, identity string) (err error) {
 	return nil
 }
 
-// receive reads the next message, of at most most() bytes, or a command, for which it returns none. Commands go to take,
-// which may be nil; pings are answered here.
+// receive reads the next message, of at most most() bytes, or a command, for which it returns none. Commands go to
+// take, which may be nil; pings are answered here.
 func (p *peer) receive(most func() int, take func(name string, data []byte) error) (m Message, err error) {
 	if _, err := p.in.Peek(1); err != nil {
 		return nil, err

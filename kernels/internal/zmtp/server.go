@@ -124,8 +124,8 @@ func (s *server) Close() error {
 	return err
 }
 
-// Router is a ROUTER socket: it receives from all its peers, and answers each by its identity. All methods may be called
-// by many goroutines.
+// Router is a ROUTER socket: it receives from all its peers, and answers each by its identity. All methods may be
+// called by many goroutines.
 type Router struct {
 	server
 	in     chan Message

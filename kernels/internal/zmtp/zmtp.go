@@ -1,9 +1,10 @@
-// Package zmtp has the ZeroMQ sockets of a Jupyter kernel: [Router] and [Pub], which listen, and [Client], which a kernel
-// needs to speak to another. They speak ZMTP 3.1 (https://rfc.zeromq.org/spec/37/) without encryption, as Jupyter does.
+// Package zmtp has the ZeroMQ sockets of a Jupyter kernel: [Router] and [Pub], which listen, and [Client], which a
+// kernel needs to speak to another. They speak ZMTP 3.1 (https://rfc.zeromq.org/spec/37/) without encryption, as
+// Jupyter does.
 //
-// Whoever can reach a socket may connect to it, with or without the kernel's key. So nothing that a peer says makes this
-// process allocate more than the peer has sent, a peer that does not go on is left, one that does not read what it is
-// sent is left too, and of peers that have not shown the key there is a bounded number, each with a bounded message.
+// Whoever can reach a socket may connect to it, with or without the kernel's key. So nothing that a peer says makes
+// this process allocate more than the peer has sent, a peer that does not go on is left, one that does not read what it
+// is sent is left too, and of peers that have not shown the key there is a bounded number, each with a bounded message.
 package zmtp
 
 import (
@@ -99,7 +100,8 @@ type frame struct {
 	body          []byte
 }
 
-// readFrame reads a frame of at most limit bytes. Memory grows with what arrives, not with the length that is announced.
+// readFrame reads a frame of at most limit bytes. Memory grows with what arrives, not with the length that is
+// announced.
 func readFrame(r io.Reader, limit int) (f frame, err error) {
 	var head [9]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {

@@ -320,8 +320,8 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 }
 
-// A thousand connections of strangers, which say nothing, or something, and stay, do not keep a client out, nor one that
-// has shown the key.
+// A thousand connections of strangers, which say nothing, or something, and stay, do not keep a client out, nor one
+// that has shown the key.
 func TestThousandStrangers(t *testing.T) {
 	r := router(t, "tcp://127.0.0.1:0")
 	go echo(r)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Starts a Slurm cluster of this machine alone for a test, as root, with all its files in a folder: slurm-node.sh FOLDER. It prints the
-# path of the slurm.conf, which SLURM_CONF must name for sbatch and the others, and ends with the daemons running; slurm-node.sh FOLDER
-# stop ends them. Debian: apt-get install slurm-wlm munge.
+# Starts a Slurm cluster of this machine alone for a test, as root, with all its files in a folder: slurm-node.sh
+# FOLDER. It prints the path of the slurm.conf, which SLURM_CONF must name for sbatch and the others, and ends with the
+# daemons running; slurm-node.sh FOLDER stop ends them. Debian: apt-get install slurm-wlm munge.
 set -euo pipefail
 dir=$(realpath -m "$1")
 host=$(hostname -s)
