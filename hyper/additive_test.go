@@ -46,7 +46,8 @@ func TestInitTruncatedLayers(t *testing.T) {
 					}
 				}
 				if math.Abs(square-want) > 5*want*math.Sqrt(2/float64(n*size)) || largest > bound*(1+1e-6) {
-					t.Errorf("first bias %d, part %d: mean square %.4f, want %.4f; the largest is %.3f, at most %.3f", k, i, square, want,
+					t.Errorf("first bias %d, part %d: mean square %.4f, want %.4f; the largest is %.3f, at most %.3f", k, i,
+						square, want,
 						largest, bound)
 				}
 			}

@@ -30,12 +30,16 @@ func conforming() map[string]struct {
 	wide := base.MLP{Layers: []int{2, 5, 3, 1}} // 34 parameters
 	thirteen := PerParameter(13, 1)
 	out := map[string]row{
-		"MLP, matched networks": {Model{net, Ensemble{Particles: 4, Params: 13}, &Prior{Base: net, Layout: Dense(13, 4), InitB: InitTruncatedLayers(net, 0.7), Output: net.Output()}}, ""},
-		"MLP, no prior":         {Model{net, Ensemble{Particles: 4, Params: 13}, nil}, ""},
-		"prior in parameters":   {Model{net, Linear{Layout: thirteen, P: index.Gaussian{N: 13}}, &Prior{Layout: thirteen}}, ""},
-		"no prior, diagonal":    {Model{line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}}, nil}, ""},
-		"line, diagonal":        {Model{line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}}, &Prior{Base: line, Layout: PerParameter(2, 3)}}, ""},
-		"intercept":             {Model{base.Linear{Features: 2, Intercept: true}, Linear{Layout: Dense(3, 4), P: index.Gaussian{N: 4}}, nil}, ""},
+		"MLP, matched networks": {Model{net, Ensemble{Particles: 4, Params: 13},
+			&Prior{Base: net, Layout: Dense(13, 4), InitB: InitTruncatedLayers(net, 0.7), Output: net.Output()}}, ""},
+		"MLP, no prior": {Model{net, Ensemble{Particles: 4, Params: 13}, nil}, ""},
+		"prior in parameters": {Model{net, Linear{Layout: thirteen, P: index.Gaussian{N: 13}},
+			&Prior{Layout: thirteen}}, ""},
+		"no prior, diagonal": {Model{line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}}, nil}, ""},
+		"line, diagonal": {Model{line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}},
+			&Prior{Base: line, Layout: PerParameter(2, 3)}}, ""},
+		"intercept": {Model{base.Linear{Features: 2, Intercept: true},
+			Linear{Layout: Dense(3, 4), P: index.Gaussian{N: 4}}, nil}, ""},
 		"Bayes by Backprop":     {Model{net, MeanField{Params: 13}, nil}, ""},
 		"mean field of a line":  {Model{line, MeanField{Params: 2}, &Prior{Base: net, Layout: Dense(13, 2)}}, ""},
 		"dropout":               {Model{wide, Dropout{Net: wide, Keep: 0.5}, nil}, ""},
@@ -79,7 +83,8 @@ func letters(c Capabilities) string {
 	for _, is := range []struct {
 		it     bool
 		letter string
-	}{{c.Parametric != nil, "P"}, {c.Additive != nil, "+"}, {c.Linear != nil, "L"}, {c.Affine != nil, "A"}, {c.Particles != nil, "R"},
+	}{{c.Parametric != nil, "P"}, {c.Additive != nil, "+"}, {c.Linear != nil, "L"}, {c.Affine != nil, "A"},
+		{c.Particles != nil, "R"},
 		{c.Variational != nil, "V"}, {c.Marginals != nil, "M"}, {c.Gradient != nil, "G"}} {
 		if !is.it {
 			is.letter = "-"
@@ -264,7 +269,8 @@ func TestMomentsAgreeWithTheta(t *testing.T) {
 		}, []uint64{3, 4})
 		for i, sd := range out[1] {
 			if math.Abs(out[2][i]-out[0][i]) > 5*sd/math.Sqrt(n) || math.Abs(out[3][i]-sd) > 5*sd/math.Sqrt(2*n) || sd < 0.01 {
-				t.Errorf("%s: component %d has mean %g and deviation %g, want %g and %g", what, i, out[2][i], out[3][i], out[0][i], sd)
+				t.Errorf("%s: component %d has mean %g and deviation %g, want %g and %g", what, i, out[2][i], out[3][i],
+					out[0][i], sd)
 			}
 		}
 	}

@@ -38,7 +38,8 @@ func TestCombination(t *testing.T) {
 			axes := b.Predict(q, index.Axes(b.P, x.Graph(), 2, 1), x)
 			f := b.Net.Apply(q.Nu[0], x)
 			second := Mul(ReduceSum(Square(f), 1), InsertAxes(Square(in[1]), -1))
-			return []*Node{b.Predict(q, z, x), prior, with.Predict(w, z, x), e.Predict(p, z, x), ReduceMean(Square(axes), 1), second}
+			return []*Node{b.Predict(q, z, x), prior, with.Predict(w, z, x), e.Predict(p, z, x), ReduceMean(Square(axes), 1),
+				second}
 		}, []uint64{1, 2}, []float32{0.5, 3})
 		for i, what := range []string{"of the networks", "with a belief", "second moment"} {
 			same(t, what, out[2*i], out[2*i+1], 2*single)

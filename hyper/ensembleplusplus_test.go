@@ -13,7 +13,8 @@ func TestWrongEnsemblePlusPlus(t *testing.T) {
 	for want, b := range map[string]EnsemblePlusPlus{
 		"hyper.EnsemblePlusPlus: P: the distribution of the index": {Features: 2},
 		"Features must be at least 1, got 0":                       {P: p},
-		"P: index.Paired: Reference must be a law":                 {Features: 2, P: index.Paired{N: 2, Noise: index.LawCube}},
+		"P: index.Paired: Reference must be a law": {Features: 2,
+			P: index.Paired{N: 2, Noise: index.LawCube}},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", b, err, want)

@@ -308,7 +308,8 @@ func (b BayesianLinear) hostPhi(p HostParams, x, phi []float32) (block int) {
 	}
 	angles := phi[:b.Waves]
 	copy(angles, p.Fixed["phases"])
-	blas32.Gemv(blas.Trans, 1, blas32.General{Rows: d, Cols: b.Waves, Stride: b.Waves, Data: p.Fixed["waves"]}, hostVector(x), 1,
+	blas32.Gemv(blas.Trans, 1, blas32.General{Rows: d, Cols: b.Waves, Stride: b.Waves, Data: p.Fixed["waves"]},
+		hostVector(x), 1,
 		hostVector(angles))
 	high := float32(math.Sqrt(2 / float64(b.Waves)))
 	for k, a := range angles {

@@ -61,7 +61,8 @@ func headeds() map[string]headed {
 // args are parameters of two runs, indices and inputs; the same at each call.
 func (b headed) args() []any {
 	r := rand.New(rand.NewPCG(5, 6))
-	return []any{random(r, 2, NumTheta(b.net)-b.bias), random(r, 2, b.rows, 2), random(r, 2, b.rows, 2), random(r, 2, 3, 2), random(r, 2, 4, 2)}
+	return []any{random(r, 2, NumTheta(b.net)-b.bias), random(r, 2, b.rows, 2), random(r, 2, b.rows, 2),
+		random(r, 2, 3, 2), random(r, 2, 4, 2)}
 }
 
 func (b headed) predict(in []*Node) *Node {
@@ -187,15 +188,18 @@ func TestHeadsScale(t *testing.T) {
 
 func TestHeadsValidate(t *testing.T) {
 	for want, b := range map[string]interface{ Validate() error }{
-		"hyper.LastLayer: Features must be at least 1, got 0":                     LastLayer{Dim: 1, Hidden: []int{2}},
-		"hyper.LastLayer: Hidden needs a layer":                                   LastLayer{Features: 1, Dim: 1},
-		"hyper.LastLayer: Dim must be at least 1":                                 LastLayer{Features: 1, Hidden: []int{2}},
-		"hyper.LastLayer: PriorScale must be finite and not negative, got -1":     LastLayer{1, []int{2}, 1, -1},
-		"hyper.LastLayer: base.MLP: Layers must be positive":                      LastLayer{1, []int{-2}, 1, 1},
-		"hyper.SharedEnsemble: Members must be at least 1":                        SharedEnsemble{Features: 1, Hidden: []int{2}},
-		"hyper.SharedEnsemble: Hidden needs a layer":                              SharedEnsemble{Features: 1, Members: 1},
-		"hyper.SharedEnsemble: Scale must be finite and not negative, got -1":     SharedEnsemble{1, []int{2}, 1, -1, 0, false},
-		"hyper.SharedEnsemble: PriorScale must be finite and not negative, got -": SharedEnsemble{1, []int{2}, 1, 1, -2, false},
+		"hyper.LastLayer: Features must be at least 1, got 0":                 LastLayer{Dim: 1, Hidden: []int{2}},
+		"hyper.LastLayer: Hidden needs a layer":                               LastLayer{Features: 1, Dim: 1},
+		"hyper.LastLayer: Dim must be at least 1":                             LastLayer{Features: 1, Hidden: []int{2}},
+		"hyper.LastLayer: PriorScale must be finite and not negative, got -1": LastLayer{1, []int{2}, 1, -1},
+		"hyper.LastLayer: base.MLP: Layers must be positive":                  LastLayer{1, []int{-2}, 1, 1},
+		"hyper.SharedEnsemble: Members must be at least 1": SharedEnsemble{Features: 1,
+			Hidden: []int{2}},
+		"hyper.SharedEnsemble: Hidden needs a layer": SharedEnsemble{Features: 1, Members: 1},
+		"hyper.SharedEnsemble: Scale must be finite and not negative, got -1": SharedEnsemble{1, []int{2}, 1, -1, 0,
+			false},
+		"hyper.SharedEnsemble: PriorScale must be finite and not negative, got -": SharedEnsemble{1, []int{2}, 1, 1, -2,
+			false},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

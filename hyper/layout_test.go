@@ -15,7 +15,8 @@ import (
 
 // One layout for each route through the code: one block, blocks of one row, even and uneven blocks, and their corners.
 var layouts = []Layout{
-	Dense(3, 4), PerParameter(3, 2), PerParameter(4, 1), {[]int{2, 2}, 3}, {[]int{1, 2, 1}, 2}, Dense(1, 3), PerParameter(1, 1),
+	Dense(3, 4), PerParameter(3, 2), PerParameter(4, 1), {[]int{2, 2}, 3}, {[]int{1, 2, 1}, 2}, Dense(1, 3),
+	PerParameter(1, 1),
 	PerGroup(base.MLP{Layers: []int{2, 2, 1}}, 2),
 }
 
@@ -44,7 +45,8 @@ func TestLayoutsAgreeWithDenseMatrices(t *testing.T) {
 			if err := l.Validate(); err != nil {
 				t.Error(err)
 			}
-			args = append(args, random(r, runs, l.Rows(), l.Width), random(r, runs, n, l.IndexDim()), random(r, runs, n, l.Rows()), random(r, runs, l.Rows(), l.IndexDim()))
+			args = append(args, random(r, runs, l.Rows(), l.Width), random(r, runs, n, l.IndexDim()),
+				random(r, runs, n, l.Rows()), random(r, runs, l.Rows(), l.IndexDim()))
 		}
 		out := eval(t, name, func(in []*Node) (out []*Node) {
 			for i, l := range layouts {

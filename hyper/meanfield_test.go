@@ -94,7 +94,8 @@ func TestDropoutMasksUnits(t *testing.T) {
 		for i := range indices {
 			mask := masks[(run*indices+i)*8:][:8]
 			for j := range inputs {
-				want = append(want, thinned(wide.Layers, weights[run*h.NumTheta():][:h.NumTheta()], mask, at[(run*inputs+j)*2:][:2]))
+				want = append(want, thinned(wide.Layers, weights[run*h.NumTheta():][:h.NumTheta()], mask,
+					at[(run*inputs+j)*2:][:2]))
 			}
 		}
 	}
@@ -170,8 +171,10 @@ func TestInitLayers(t *testing.T) {
 			continue
 		}
 		// A uniform law's mean square is limit^2/3, good to a relative sqrt(0.8/n); 24 bits make a few numbers coincide.
-		if relative := square / count / (c.limit * c.limit / 3); math.Abs(relative-1) > 5*math.Sqrt(0.8/count) || largest > c.limit*(1+1e-6) || largest < 0.99*c.limit || len(seen) < int(0.99*count) {
-			t.Errorf("weights %d to %d: mean square %.3f of what it should be, largest %.4f of %.4f, %d different of %v", c.from, c.to, relative, largest, c.limit, len(seen), count)
+		if relative := square / count / (c.limit * c.limit / 3); math.Abs(relative-1) > 5*math.Sqrt(0.8/count) ||
+			largest > c.limit*(1+1e-6) || largest < 0.99*c.limit || len(seen) < int(0.99*count) {
+			t.Errorf("weights %d to %d: mean square %.3f of what it should be, largest %.4f of %.4f, %d different of %v", c.from,
+				c.to, relative, largest, c.limit, len(seen), count)
 		}
 	}
 }
@@ -181,7 +184,8 @@ func TestInitLayers(t *testing.T) {
 func TestPriorInTheParameters(t *testing.T) {
 	const indices = 3
 	layout := PerParameter(13, 1)
-	m := Model{net, Linear{Layout: layout, P: index.Gaussian{N: 13}}, &Prior{Layout: layout, Rows: RowsSphere, StdDev: slices.Repeat([]float64{0.5}, 13)}}
+	m := Model{net, Linear{Layout: layout, P: index.Gaussian{N: 13}},
+		&Prior{Layout: layout, Rows: RowsSphere, StdDev: slices.Repeat([]float64{0.5}, 13)}}
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)
 	}

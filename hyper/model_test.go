@@ -23,13 +23,19 @@ var (
 
 // models has each hypermodel and each kind of prior; inputs are 2 features, or arms.
 var models = map[string]Model{
-	"per arm":            {arms, Linear{Layout: PerParameter(3, 2), P: index.PerArm{Arms: 3, M: 2}}, &Prior{Base: arms, Layout: PerParameter(3, 2)}},
-	"arms, ensemble":     {arms, Ensemble{Particles: 4, Params: 3}, &Prior{Base: arms, Layout: Dense(3, 4), Rows: RowsGaussian}},
-	"line, dense":        {line, Linear{Layout: Dense(2, 3), P: index.Gaussian{N: 3}}, &Prior{Base: line, Layout: Dense(2, 3)}},
-	"line, MLP prior":    {line, Linear{Layout: Dense(2, 3), P: index.Gaussian{N: 3}}, &Prior{Base: net, Layout: Dense(13, 3)}},
-	"MLP, per group":     {net, Linear{Layout: PerGroup(net, 2), P: index.Sphere{N: 4}}, &Prior{Base: net, Layout: Dense(13, 4)}},
-	"MLP, ensemble":      {net, Ensemble{Particles: 4, Params: 13}, &Prior{Base: net, Layout: Dense(13, 4)}},
-	"MLP, network":       {net, Network{P: index.Gaussian{N: 3}, Hidden: []int{4}, Params: 13}, &Prior{Base: net, Layout: Dense(13, 3)}},
+	"per arm": {arms, Linear{Layout: PerParameter(3, 2), P: index.PerArm{Arms: 3, M: 2}},
+		&Prior{Base: arms, Layout: PerParameter(3, 2)}},
+	"arms, ensemble": {arms, Ensemble{Particles: 4, Params: 3},
+		&Prior{Base: arms, Layout: Dense(3, 4), Rows: RowsGaussian}},
+	"line, dense": {line, Linear{Layout: Dense(2, 3), P: index.Gaussian{N: 3}},
+		&Prior{Base: line, Layout: Dense(2, 3)}},
+	"line, MLP prior": {line, Linear{Layout: Dense(2, 3), P: index.Gaussian{N: 3}},
+		&Prior{Base: net, Layout: Dense(13, 3)}},
+	"MLP, per group": {net, Linear{Layout: PerGroup(net, 2), P: index.Sphere{N: 4}},
+		&Prior{Base: net, Layout: Dense(13, 4)}},
+	"MLP, ensemble": {net, Ensemble{Particles: 4, Params: 13}, &Prior{Base: net, Layout: Dense(13, 4)}},
+	"MLP, network": {net, Network{P: index.Gaussian{N: 3}, Hidden: []int{4}, Params: 13},
+		&Prior{Base: net, Layout: Dense(13, 3)}},
 	"blocks of ensemble": {line, Ensemble{Particles: 4, Params: 2}, &Prior{Base: line, Layout: PerParameter(2, 2)}},
 }
 
@@ -171,7 +177,8 @@ func TestSampleHasTheLawOfPredict(t *testing.T) {
 	for what, m := range map[string]Model{
 		"per arm":            models["per arm"],
 		"Gaussian, diagonal": {arms, Linear{Layout: diagonal, P: index.Gaussian{N: 6}}, nil},
-		"line, diagonal":     {line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}}, &Prior{Base: line, Layout: PerParameter(2, 3)}},
+		"line, diagonal": {line, Linear{Layout: PerParameter(2, 3), P: index.Gaussian{N: 6}},
+			&Prior{Base: line, Layout: PerParameter(2, 3)}},
 	} {
 		out := eval(t, backend.Go, func(in []*Node) []*Node {
 			s := rng.New(in[0])
@@ -226,9 +233,11 @@ func moments(v []float64) (mean [inputs]float64, cov [inputs][inputs]float64) {
 // Models whose theta has no independent Gaussian components have no marginals.
 func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 	sphere := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Sphere{N: 6}}, nil}
-	densePrior := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Gaussian{N: 6}}, &Prior{Base: arms, Layout: Dense(3, 6)}}
+	densePrior := Model{arms, Linear{Layout: PerParameter(3, 2), P: index.Gaussian{N: 6}},
+		&Prior{Base: arms, Layout: Dense(3, 6)}}
 	diagonalNet := Model{net, Linear{Layout: PerParameter(13, 1), P: index.Gaussian{N: 13}}, nil}
-	for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"], models["MLP, network"]} {
+	for i, m := range []Model{sphere, densePrior, diagonalNet, models["line, dense"], models["arms, ensemble"],
+		models["MLP, network"]} {
 		if m.Capabilities().Marginals != nil {
 			t.Errorf("model %d has marginals", i)
 		}
@@ -239,21 +248,27 @@ func TestMarginalIsOnlyForIndependentGaussians(t *testing.T) {
 func TestValidateReportsAll(t *testing.T) {
 	m := Model{line, Linear{Layout: Dense(3, 2), P: index.Gaussian{N: 5}}, &Prior{Base: line, Layout: Dense(2, 4)}}
 	err := m.Validate()
-	for _, want := range []string{"makes 3 parameters, but the base model has 2", "dimension 2, but p_z has 5", "dimension 4, but the hypermodel's has 5"} {
+	for _, want := range []string{"makes 3 parameters, but the base model has 2", "dimension 2, but p_z has 5",
+		"dimension 4, but the hypermodel's has 5"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want also %q", err, want)
 		}
 	}
 	for what, m := range map[string]Model{
-		"Base is missing\nHyper is missing":        {},
-		"for 2 parameters":                         {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), StdDev: []float64{1}}},
-		"choose gaussian":                          {line, Ensemble{Particles: 2, Params: 2}, &Prior{Base: line, Layout: Dense(2, 2), Rows: 3}},
-		"sizes must be positive":                   {line, Linear{Layout: Layout{[]int{2, 0}, 2}, P: index.Gaussian{N: 4}}, nil},
+		"Base is missing\nHyper is missing": {},
+		"for 2 parameters": {line, Ensemble{Particles: 2, Params: 2},
+			&Prior{Base: line, Layout: Dense(2, 2), StdDev: []float64{1}}},
+		"choose gaussian": {line, Ensemble{Particles: 2, Params: 2},
+			&Prior{Base: line, Layout: Dense(2, 2), Rows: 3}},
+		"sizes must be positive": {line, Linear{Layout: Layout{[]int{2, 0}, 2},
+			P: index.Gaussian{N: 4}}, nil},
 		"the distribution of the index is missing": {line, Linear{Layout: Dense(2, 3)}, nil},
-		"needs a tabular base model":               {line, Linear{Layout: PerParameter(2, 3), P: index.PerArm{Arms: 2, M: 3}}, nil},
-		"here of 2 arms":                           {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
+		"needs a tabular base model": {line, Linear{Layout: PerParameter(2, 3),
+			P: index.PerArm{Arms: 2, M: 3}}, nil},
+		"here of 2 arms": {arms, Network{P: index.PerArm{Arms: 2, M: 3}, Params: 3}, nil},
 		// A prior without a base model is in the parameters of the model's.
-		"prior: the layout has 3 rows, but the base model has 2": {line, Ensemble{Particles: 2, Params: 2}, &Prior{Layout: Dense(3, 2)}},
+		"prior: the layout has 3 rows, but the base model has 2": {line, Ensemble{Particles: 2, Params: 2},
+			&Prior{Layout: Dense(3, 2)}},
 	} {
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)

@@ -51,13 +51,14 @@ func beliefs(b BaseModel) map[string]Hypermodel {
 	const n = 12
 	p := NumTheta(b)
 	return map[string]Hypermodel{
-		"linear":                 Linear{Layout: Dense(p, n), P: index.Gaussian{N: n}},
-		"linear, sphere":         Linear{Layout: Dense(p, n), P: index.Sphere{N: n}},
-		"linear, blocks":         Linear{Layout: PerGroup(b, n), P: index.Gaussian{N: n * len(b.Groups())}},
-		"ensemble":               Ensemble{Particles: n, Params: p},
-		"network":                Network{P: index.Gaussian{N: n}, Hidden: []int{32}, Params: p},
-		"network, tanh, one-hot": Network{P: index.OneHot{N: n}, Hidden: []int{32}, Params: p, Activation: base.ActivationTanh},
-		"network, flat":          Network{P: index.Sphere{N: n}, Params: p},
+		"linear":         Linear{Layout: Dense(p, n), P: index.Gaussian{N: n}},
+		"linear, sphere": Linear{Layout: Dense(p, n), P: index.Sphere{N: n}},
+		"linear, blocks": Linear{Layout: PerGroup(b, n), P: index.Gaussian{N: n * len(b.Groups())}},
+		"ensemble":       Ensemble{Particles: n, Params: p},
+		"network":        Network{P: index.Gaussian{N: n}, Hidden: []int{32}, Params: p},
+		"network, tanh, one-hot": Network{P: index.OneHot{N: n}, Hidden: []int{32}, Params: p,
+			Activation: base.ActivationTanh},
+		"network, flat": Network{P: index.Sphere{N: n}, Params: p},
 	}
 }
 

@@ -23,7 +23,8 @@ func withPriors() map[string]struct {
 	p, net := index.Gaussian{N: 3}, base.MLP{Layers: []int{2, 3, 1}}
 	line := Model{Base: base.Linear{Features: 2}, Hyper: Linear{Layout: Dense(2, 3), P: p}}
 	hypernet := Model{Base: net, Hyper: Network{P: p, Hidden: []int{4}, Params: NumTheta(net)}}
-	own := Model{Base: net, Hyper: Linear{Layout: Dense(13, 3), P: p}, Prior: &Prior{Base: base.MLP{Layers: []int{2, 2, 1}}, Layout: Dense(9, 3)}}
+	own := Model{Base: net, Hyper: Linear{Layout: Dense(13, 3), P: p},
+		Prior: &Prior{Base: base.MLP{Layers: []int{2, 2, 1}}, Layout: Dense(9, 3)}}
 	type c = struct {
 		WithPrior
 		parts []Belief
@@ -78,7 +79,8 @@ func TestWithPriorIsTheSum(t *testing.T) {
 			}
 			model := first.(Model)
 			trained := model.Base.Apply(model.Hyper.Theta(p.Nu, z), in[1])
-			out := []*Node{f, sum, Add(w.FixedPart(p, z, in[1], 1), trained), ReduceAllMax(Abs(grads[0])), ReduceAllMax(Abs(grads[len(grads)-1]))}
+			out := []*Node{f, sum, Add(w.FixedPart(p, z, in[1], 1), trained), ReduceAllMax(Abs(grads[0])),
+				ReduceAllMax(Abs(grads[len(grads)-1]))}
 			// Steps: the 4 indices of each of 3, at inputs of their own.
 			steps := w.FixedPart(p, z, in[2], 3)
 			for i := range 3 {
@@ -128,7 +130,8 @@ func TestWithPriorCapabilities(t *testing.T) {
 	m := Model{Base: arms, Hyper: Linear{Layout: PerParameter(3, 2), P: index.PerArm{Arms: 3, M: 2}}}
 	got, want := WithPrior{m, m}.Capabilities(), m.Capabilities()
 	if want.Marginals == nil || got.Marginals != nil || got.Additive == nil || want.Additive != nil {
-		t.Errorf("Marginals %v and Additive %v, the belief's %v and %v", got.Marginals, got.Additive, want.Marginals, want.Additive)
+		t.Errorf("Marginals %v and Additive %v, the belief's %v and %v", got.Marginals, got.Additive, want.Marginals,
+			want.Additive)
 	}
 	if got.Parametric == nil || got.Linear == nil || got.Affine == nil {
 		t.Errorf("%+v of %+v", got, want)
@@ -151,8 +154,9 @@ func TestWithPriorValidate(t *testing.T) {
 		"Prior is missing":                {Belief: ensemble(2)},
 		"Belief is a pointer":             {&WithPrior{ensemble(2), ensemble(2)}, ensemble(2)},
 		"Prior: hyper.Ensemble: Particle": {ensemble(2), ensemble(0)},
-		"features, but Prior of 0":        {ensemble(2), Model{Base: base.Tabular{Arms: 3}, Hyper: Ensemble{Particles: 2, Params: 3}}},
-		"indices of index.OneHot {N:2}":   {ensemble(2), ensemble(3)},
+		"features, but Prior of 0": {ensemble(2), Model{Base: base.Tabular{Arms: 3},
+			Hyper: Ensemble{Particles: 2, Params: 3}}},
+		"indices of index.OneHot {N:2}": {ensemble(2), ensemble(3)},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

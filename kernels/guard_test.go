@@ -38,7 +38,10 @@ func TestGuardLeavesNothing(t *testing.T) {
 	parent.Process.Kill()
 	parent.Wait()
 	eventually(t, stopGrace+5*time.Second, "the orphan to end", func() bool { return !alive(orphan) })
-	eventually(t, 5*time.Second, "the folder to be removed", func() bool { _, err := os.Stat(litter); return os.IsNotExist(err) })
+	eventually(t, 5*time.Second, "the folder to be removed", func() bool {
+		_, err := os.Stat(litter)
+		return os.IsNotExist(err)
+	})
 }
 
 func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {

@@ -20,7 +20,8 @@ type installOptions struct {
 
 func (o *installOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.user, "user", false, "for this user: every Jupyter and VS Code finds it (the default)")
-	cmd.Flags().StringVar(&o.prefix, "prefix", "", "for the Jupyter of an environment: `DIR` is what its Python calls sys.prefix")
+	cmd.Flags().StringVar(&o.prefix, "prefix", "",
+		"for the Jupyter of an environment: `DIR` is what its Python calls sys.prefix")
 }
 
 // data is Jupyter's folder for kernels and the like.

@@ -45,7 +45,8 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s kernelSpec
-	if err := json.Unmarshal(text, &s); err != nil || len(s.Argv) != 3 || !filepath.IsAbs(s.Argv[1]) || s.Interrupt != "message" {
+	if err := json.Unmarshal(text, &s); err != nil || len(s.Argv) != 3 || !filepath.IsAbs(s.Argv[1]) ||
+		s.Interrupt != "message" {
 		t.Errorf("kernel.json: %s (%v)", text, err)
 	}
 	if _, err := os.Stat(s.Argv[1]); err != nil {

@@ -58,7 +58,8 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	}
 	argv := []string{self, layerVerb, "--connection", connection, "--dir", tmp, "--", filepath.Join(k.tools, "gonb")}
 	argv = append(argv, layer.GoNBArguments(k.repo.around(dir), tmp)...)
-	return supervise(ctx, child{argv: argv, env: mergeEnv(k.kernelEnv(g, tmp), keptEnv(dir)...), dir: dir, remove: tmp, stdout: os.Stdout, stderr: os.Stderr})
+	return supervise(ctx, child{argv: argv, env: mergeEnv(k.kernelEnv(g, tmp), keptEnv(dir)...), dir: dir, remove: tmp,
+		stdout: os.Stdout, stderr: os.Stderr})
 }
 
 // checkoutVar tells what a cell starts where this project's files are.

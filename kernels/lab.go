@@ -90,7 +90,8 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--allow-root") // As in a container; Jupyter listens on localhost alone.
 	}
-	code, err := supervise(ctx, child{argv: append(argv, args...), env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),
+	code, err := supervise(ctx, child{argv: append(argv, args...),
+		env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),
 		dir: notebooks, remove: runtime, stdout: os.Stdout, stderr: os.Stderr})
 	if errors.Is(err, context.Canceled) {
 		say("JupyterLab has stopped")

@@ -44,7 +44,8 @@ func command() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(), layerCommand(), pythonCommand(),
+	root.AddCommand(setupCommand(), labCommand(), runCommand(), cleanCommand(), kernelCommand(), guardCommand(),
+		layerCommand(), pythonCommand(),
 		newCommand(), installCommand(), uninstallCommand(), opensCommand(), keptCommand(), hyperCommand(), lspCommand())
 	root.AddCommand(wrapperCommands()...)
 	return root

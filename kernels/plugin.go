@@ -37,7 +37,8 @@ var pluginWheels = []plugin{
 // pluginsFor lists the plugins to install on this machine.
 func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		say("no pinned XLA plugin for %s/%s (there is one for linux/amd64): the Go backend is used", runtime.GOOS, runtime.GOARCH)
+		say("no pinned XLA plugin for %s/%s (there is one for linux/amd64): the Go backend is used", runtime.GOOS,
+			runtime.GOARCH)
 		return nil, nil
 	}
 	var list []plugin
@@ -65,7 +66,8 @@ func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 // looks for, and the folder that the library looks for.
 func (p plugin) links(s store) map[string]string {
 	dir := s.dir(p.item)
-	links := map[string]string{s.path("pjrt", backend.PluginFile(p.device)): filepath.Join(dir, filepath.FromSlash(p.file))}
+	links := map[string]string{s.path("pjrt", backend.PluginFile(p.device)): filepath.Join(dir,
+		filepath.FromSlash(p.file))}
 	if p.beside != "" {
 		links[s.path(p.beside)] = filepath.Join(dir, p.beside)
 	}

@@ -66,7 +66,8 @@ func venvItem(repo checkout, py python) (item, error) {
 			return err
 		}
 		// Compiled modules carry their source's path: give them the final one.
-		compile := fromRoot(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final, filepath.Join(dir, "lib"))
+		compile := fromRoot(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final,
+			filepath.Join(dir, "lib"))
 		if out, err := compile.CombinedOutput(); err != nil {
 			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine(out))
 		}
@@ -88,7 +89,8 @@ func fromRoot(ctx context.Context, python string, args ...string) *exec.Cmd {
 // pip is a pip command that takes nothing but what a requirements file pins by hash, and of that no source whose build
 // would run its author's code.
 func pip(ctx context.Context, python, verb string, args ...string) *exec.Cmd {
-	args = append([]string{"-m", "pip", verb, "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"}, args...)
+	args = append([]string{"-m", "pip", verb, "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check",
+		"--no-input", "--progress-bar", "off"}, args...)
 	return fromRoot(ctx, python, args...)
 }
 

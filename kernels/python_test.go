@@ -15,7 +15,8 @@ func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 	run := testprogram.Build(t)
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
-	for _, name := range []string{"queue", "random", "json", "venv", "ensurepip", "pip", "nbformat", "nbclient", "jupyterlab", "compileall"} {
+	for _, name := range []string{"queue", "random", "json", "venv", "ensurepip", "pip", "nbformat", "nbclient",
+		"jupyterlab", "compileall"} {
 		trap := "open('" + ran + "', 'a').write(__name__ + '\\n')\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(trap), 0o644); err != nil {
 			t.Fatal(err)

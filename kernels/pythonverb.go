@@ -50,7 +50,8 @@ func pythonCommand() *cobra.Command {
 func (k kit) testItem(name, requirements, what string) (item, error) {
 	pins, err := k.repo.read(requirements)
 	return item{name: name, pins: string(pins), build: func(ctx context.Context, dir, _ string) error {
-		return step(ctx, what, pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--target", dir, "-r", k.repo.path(requirements)))
+		return step(ctx, what, pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--target", dir, "-r",
+			k.repo.path(requirements)))
 	}}, err
 }
 
@@ -64,7 +65,8 @@ func (k kit) testPython(ctx context.Context, it item, args []string) (int, error
 		return 0, err
 	}
 	return supervise(ctx, child{
-		argv: append([]string{k.python()}, args...), env: mergeEnv(env, "PYTHONPATH="+k.store.dir(it), "PYTHONDONTWRITEBYTECODE=1"),
+		argv: append([]string{k.python()}, args...), env: mergeEnv(env, "PYTHONPATH="+k.store.dir(it),
+			"PYTHONDONTWRITEBYTECODE=1"),
 		stdout: os.Stdout, stderr: os.Stderr,
 	})
 }

@@ -49,7 +49,8 @@ func runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.inplace, "inplace", false, "write the outputs into the notebooks, once all their cells succeed")
 	f.StringVar(&o.out, "out", "", "write executed copies into this folder")
-	f.IntVar(&o.jobs, "jobs", min(2, runtime.NumCPU()), "notebooks that are executed side by side: much of a cell's time is the compiler's, on one core")
+	f.IntVar(&o.jobs, "jobs", min(2, runtime.NumCPU()),
+		"notebooks that are executed side by side: much of a cell's time is the compiler's, on one core")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "the longest time for one cell")
 	f.BoolVar(&o.quick, "quick", false, "small experiments: HYPER_PROFILE=quick in the cells (the default)")
 	f.BoolVar(&o.full, "full", false, "the paper's experiments: HYPER_PROFILE=full in the cells")
@@ -82,7 +83,8 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 		}
 		base := filepath.Base(name)
 		if other, twice := seen[base]; twice && o.out != "" {
-			return nil, fmt.Errorf("%s and %s would be written to the same file in %s: run them one at a time", other, name, o.out)
+			return nil, fmt.Errorf("%s and %s would be written to the same file in %s: run them one at a time", other,
+				name, o.out)
 		}
 		seen[base] = name
 	}

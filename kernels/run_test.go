@@ -18,7 +18,8 @@ func writeNotebook(t *testing.T, path string, sources ...string) {
 		cells = append(cells, map[string]any{"cell_type": "code", "source": source, "metadata": map[string]any{},
 			"outputs": []any{}, "execution_count": nil})
 	}
-	data, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 4, "metadata": map[string]any{}, "cells": cells})
+	data, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 4, "metadata": map[string]any{},
+		"cells": cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func TestRunTakesAllNotebooksInOrder(t *testing.T) {
 }
 
 func TestFaultShowsCellAndError(t *testing.T) {
-	f := &fault{Cell: 3, Source: "%%\ncheck(3)\n", Error: "exit status 2", Output: "panic: \x1b[7m[[ Cell [2] ]]\x1b[0m main.go:7\n"}
+	f := &fault{Cell: 3, Source: "%%\ncheck(3)\n", Error: "exit status 2",
+		Output: "panic: \x1b[7m[[ Cell [2] ]]\x1b[0m main.go:7\n"}
 	const want = "  cell 3:\n    | %%\n    | check(3)\n  its standard error:\n    panic: [[ Cell [2] ]]main.go:7\n  failed:\n    exit status 2\n"
 	if got := f.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -53,7 +53,8 @@ func (s store) private() error {
 	case known && owner != os.Geteuid() && owner != 0:
 		return fmt.Errorf("%s belongs to another user, who could change the programs in it: %s", s, remedy)
 	case mode.Perm()&0o022 != 0:
-		return fmt.Errorf("%s can be written by other users, who could change the programs in it: remove it, or %s", s, remedy)
+		return fmt.Errorf("%s can be written by other users, who could change the programs in it: remove it, or %s", s,
+			remedy)
 	case known && owner != 0 && mode.Perm()&0o055 != 0:
 		return os.Chmod(string(s), 0o700)
 	}

@@ -34,7 +34,8 @@ func (k kit) warmItem(g goTool) (item, error) {
 		}
 		return err
 	}
-	return item{name: "warm", pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"), build: build}, nil
+	return item{name: "warm", pins: strings.Join([]string{string(pins), g.version, g.cache, cellFlags()}, "\n"),
+		build: build}, nil
 }
 
 // compile builds the project's libraries in a workspace of their own in dir, as GoNB does.

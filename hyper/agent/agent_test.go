@@ -97,7 +97,8 @@ func spread(values [][]float32) []float64 {
 
 // An agent of every kind goes on from its file as the saved one does.
 func TestLoadGoesOnAsSaved(t *testing.T) {
-	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 13}, Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(13, 4)}}
+	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: 13},
+		Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(13, 4)}}
 	for name, c := range map[string]agent.Config{
 		"exact arms":    {Learner: learner.Learner{Belief: armsModel(4, 3)}},
 		"any scale":     agent.Config{}.Arms(4),
@@ -113,7 +114,8 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 			Belief: hyper.EnsemblePlusPlus{Features: 2, P: index.Paired{N: 4, Reference: index.LawCube, Noise: index.LawSphere}},
 		}},
 		"mean field, KL": {Features: 2, Learner: learner.Learner{
-			Belief: hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, Perturbation: -1, Train: train.Config{Regularize: train.KL},
+			Belief: hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, Perturbation: -1,
+			Train: train.Config{Regularize: train.KL},
 		}},
 	} {
 		c.Learner.Train.Capacity, c.Seed, c.Backend = 20, 5, backend.Go

@@ -98,7 +98,8 @@ func TestCalibration(t *testing.T) {
 	if m, j := deviations(w.marginal), deviations(w.joint); math.Abs(m) > 3.5 || math.Abs(j) > 3.5 {
 		t.Errorf("marginal densities are %.1f standard errors off, joint ones %.1f", m, j)
 	}
-	t.Logf("marginal %.4f, joint %.4f of %.4f, tenths %v", stat.Mean(w.marginal, nil), stat.Mean(w.joint, nil), w.expected, len(w.pit))
+	t.Logf("marginal %.4f, joint %.4f of %.4f, tenths %v", stat.Mean(w.marginal, nil), stat.Mean(w.joint, nil), w.expected,
+		len(w.pit))
 	if w.expected < 0.02 {
 		t.Errorf("functions of few data know nothing of how responses go together: %v", w.expected)
 	}
@@ -118,8 +119,9 @@ func TestCalibration(t *testing.T) {
 
 // Rewards 0 and 1 of a belief in probabilities.
 func TestCalibrationOfProbabilities(t *testing.T) {
-	c := agent.Config{Features: 0, Backend: backend.Go, Learner: learner.Learner{Belief: armsModel(3, 10), Perturbation: -1,
-		Train: train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled, Capacity: 200}}}
+	c := agent.Config{Features: 0, Backend: backend.Go, Learner: learner.Learner{Belief: armsModel(3, 10),
+		Perturbation: -1,
+		Train:        train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled, Capacity: 200}}}
 	a := must.M1(agent.New(c))
 	s := a.Snapshot()
 	defer s.Close()

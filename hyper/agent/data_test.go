@@ -89,7 +89,8 @@ func TestDataKept(t *testing.T) {
 				}
 				b = must.M1(agent.Load(c, late))
 				teach(b, features, 17, 19)
-				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) || replay != agent.Window && len(got) != 7 {
+				if got := responses(t, b); replay == agent.Window && !slices.Equal(got, upTo(10, 19)) ||
+					replay != agent.Window && len(got) != 7 {
 					t.Errorf("%s, %s: with more room after all was full data %v", name, replay, got)
 				}
 				must.M(b.Told(must.M1(b.Data())[0].X, 0.5))

@@ -36,8 +36,10 @@ func normals(r *rand.Rand, x []float64) {
 
 // speeds and stopping distances of 50 cars (Ezekiel, Methods of Correlation Analysis, 1930; R's data set cars).
 var (
-	speeds    = []float64{4, 4, 7, 7, 8, 9, 10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17, 17, 17, 18, 18, 18, 18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25}
-	distances = []float64{2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80, 20, 26, 54, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85}
+	speeds = []float64{4, 4, 7, 7, 8, 9, 10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15, 15,
+		16, 16, 17, 17, 17, 18, 18, 18, 18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25}
+	distances = []float64{2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80, 20, 26,
+		54, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85}
 )
 
 var problems = []problem{
@@ -47,8 +49,14 @@ var problems = []problem{
 	}, func(r *rand.Rand, x []float64) float64 {
 		return 1e6 * (x[0]/1e9 - x[1]*1e9 + x[2]/2e4 + 0.5*r.NormFloat64())
 	}, 0.6},
-	{"sinusoid", 80, 1, normals, func(r *rand.Rand, x []float64) float64 { return math.Sin(2*x[0]) + 0.2*r.NormFloat64() }, 1.2},
-	{"step", 80, 2, normals, func(r *rand.Rand, x []float64) float64 { return math.Copysign(1, x[0]+0.3*x[1]) + 0.1*r.NormFloat64() }, 0.7},
+	{"sinusoid", 80, 1, normals, func(r *rand.Rand,
+		x []float64) float64 {
+		return math.Sin(2*x[0]) + 0.2*r.NormFloat64()
+	}, 1.2},
+	{"step", 80, 2, normals, func(r *rand.Rand, x []float64) float64 {
+		return math.Copysign(1,
+			x[0]+0.3*x[1]) + 0.1*r.NormFloat64()
+	}, 0.7},
 	{"heavy tails", 80, 3, normals, func(r *rand.Rand, x []float64) float64 {
 		return x[0] + x[1] + 0.3*r.NormFloat64()/math.Sqrt(r.ExpFloat64()) // Student's t with two degrees of freedom
 	}, 0.8},
@@ -67,7 +75,10 @@ var problems = []problem{
 		}
 	}, func(r *rand.Rand, x []float64) float64 { return 3*x[5] - 2*x[4] + x[1] + 0.3*r.NormFloat64() }, 0.75},
 	{"constant", 40, 3, normals, func(*rand.Rand, []float64) float64 { return 7 }, 0.5},
-	{"many features", 60, 40, normals, func(r *rand.Rand, x []float64) float64 { return x[0] + x[1] - x[2] + 0.3*r.NormFloat64() }, 1.3},
+	{"many features", 60, 40, normals, func(r *rand.Rand,
+		x []float64) float64 {
+		return x[0] + x[1] - x[2] + 0.3*r.NormFloat64()
+	}, 1.3},
 	{"few data", 8, 2, normals, func(r *rand.Rand, x []float64) float64 { return x[0] + 0.2*r.NormFloat64() }, 1.1},
 	{"cars", 50, 1, nil, nil, 0.7},
 }
@@ -135,15 +146,20 @@ func believers(features int) map[string]func(c *agent.Config) {
 		"linear, MLP":           set(hyper.Model{Base: relu, Hyper: linear(relu), Prior: prior(relu, 8)}),
 		"linear, deep tanh":     set(hyper.Model{Base: deep, Hyper: linear(deep), Prior: prior(deep, 8)}),
 		"linear, MLP, no prior": set(hyper.Model{Base: relu, Hyper: linear(relu)}),
-		"ensemble, MLP":         set(hyper.Model{Base: relu, Hyper: hyper.Ensemble{Particles: 8, Params: hyper.NumTheta(relu)}, Prior: prior(relu, 8)}),
-		"network, MLP": set(hyper.Model{Base: relu, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8}, Params: hyper.NumTheta(relu)},
+		"ensemble, MLP": set(hyper.Model{Base: relu, Hyper: hyper.Ensemble{Particles: 8,
+			Params: hyper.NumTheta(relu)}, Prior: prior(relu, 8)}),
+		"network, MLP": set(hyper.Model{Base: relu, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8},
+			Params: hyper.NumTheta(relu)},
 			Prior: prior(relu, 4)}),
-		"mean field, MLP, KL": set(hyper.Model{Base: relu, Hyper: hyper.MeanField{Params: hyper.NumTheta(relu)}}, func(c *agent.Config) { c.Learner.Train.Regularize, c.Learner.Perturbation = train.KL, -1 }),
-		"dropout":             set(hyper.Model{Base: relu, Hyper: hyper.Dropout{Net: relu, Keep: 0.8}}),
-		"network, linear base": set(hyper.Model{Base: line, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8}, Params: features},
+		"mean field, MLP, KL": set(hyper.Model{Base: relu, Hyper: hyper.MeanField{Params: hyper.NumTheta(relu)}},
+			func(c *agent.Config) { c.Learner.Train.Regularize, c.Learner.Perturbation = train.KL, -1 }),
+		"dropout": set(hyper.Model{Base: relu, Hyper: hyper.Dropout{Net: relu, Keep: 0.8}}),
+		"network, linear base": set(hyper.Model{Base: line, Hyper: hyper.Network{P: index.Gaussian{N: 4}, Hidden: []int{8},
+			Params: features},
 			Prior: prior(line, 4)}),
-		"linear, linear base":   set(hyper.Model{Base: line, Hyper: linear(line), Prior: prior(line, 8)}),
-		"ensemble, linear base": set(hyper.Model{Base: line, Hyper: hyper.Ensemble{Particles: 8, Params: features}, Prior: prior(line, 8)}),
+		"linear, linear base": set(hyper.Model{Base: line, Hyper: linear(line), Prior: prior(line, 8)}),
+		"ensemble, linear base": set(hyper.Model{Base: line, Hyper: hyper.Ensemble{Particles: 8, Params: features},
+			Prior: prior(line, 8)}),
 	}
 }
 
@@ -196,7 +212,8 @@ func TestDefaultsLearn(t *testing.T) {
 			for _, p := range problems {
 				seen, unseen, spreadSeen, spreadUnseen := learn(t, p, believers(p.inputs)[name])
 				if !(seen < 0.9 && unseen < p.learned) {
-					t.Errorf("%s: root mean square error %.2f at the data and %.2f elsewhere, want below 0.9 and %.2f", p.name, seen, unseen, p.learned)
+					t.Errorf("%s: root mean square error %.2f at the data and %.2f elsewhere, want below 0.9 and %.2f", p.name, seen,
+						unseen, p.learned)
 				}
 				if !(spreadSeen > 0.02 && spreadSeen < 1.25 && spreadUnseen < 1.4) {
 					t.Errorf("%s: spread %.2f at the data and %.2f elsewhere", p.name, spreadSeen, spreadUnseen)

@@ -23,7 +23,8 @@ import (
 // netModel is a network with a dense linear hypermodel.
 func netModel(features, hidden, width int, activation base.Activation) hyper.Model {
 	net := base.MLP{Layers: []int{features, hidden, 1}, Activation: activation}
-	return hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), width), P: index.Gaussian{N: width}}}
+	return hyper.Model{Base: net, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(net), width),
+		P: index.Gaussian{N: width}}}
 }
 
 // One input that no number can be trained on is refused, with or without a bound on gradients, and the agent is what it
@@ -57,7 +58,8 @@ func TestOneAbsurdInput(t *testing.T) {
 				for _, x := range []*agent.Agent{a, b} {
 					must.M(x.Told([]float32{0, 1}, -1))
 				}
-				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})), must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
+				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})),
+					must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
 				if fmt.Sprint(x.Nameless()) != fmt.Sprint(y.Nameless()) {
 					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
 				}

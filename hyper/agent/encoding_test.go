@@ -48,14 +48,16 @@ func TestEncodings(t *testing.T) {
 		Encoding
 		Menu
 	}{
-		"[[0 0 1 2 3] [1 0 0 2 3]]":             {Encoding{Context: 2, Arms: 3, Code: AsOneHot}, arms},
-		"[[2 2 3] [0 2 3]]":                     {Encoding{Context: 2, Arms: 3, Code: AsNumber}, arms},
-		"[[0 0 0 0 2 3] [2 3 0 0 0 0]]":         {Encoding{Context: 2, Arms: 3, Code: AsBlock}, arms},
-		"[[0 1 2 3 0 0 2 3] [1 0 2 3 2 3 0 0]]": {Encoding{Context: 2, Arms: 2, Code: AsOneHot, Cross: true}, Menu{Context: []float32{2, 3}, Arms: []int{1, 0}}},
-		"[[5 7 2 3]]":                           {Encoding{Context: 2, Action: 2}, actions},
-		"[[5 7 2 3 10 15 14 21]]":               {Encoding{Context: 2, Action: 2, Cross: true}, actions},
-		"[[5 7]]":                               {Encoding{Action: 2}, Menu{Actions: actions.Actions}},
-		"[[0 2 3] [1 2 3]]":                     {Encoding{Context: 2, Arms: 2, Code: AsNumber}, Menu{Context: []float32{2, 3}}},
+		"[[0 0 1 2 3] [1 0 0 2 3]]":     {Encoding{Context: 2, Arms: 3, Code: AsOneHot}, arms},
+		"[[2 2 3] [0 2 3]]":             {Encoding{Context: 2, Arms: 3, Code: AsNumber}, arms},
+		"[[0 0 0 0 2 3] [2 3 0 0 0 0]]": {Encoding{Context: 2, Arms: 3, Code: AsBlock}, arms},
+		"[[0 1 2 3 0 0 2 3] [1 0 2 3 2 3 0 0]]": {Encoding{Context: 2, Arms: 2, Code: AsOneHot, Cross: true},
+			Menu{Context: []float32{2, 3}, Arms: []int{1, 0}}},
+		"[[5 7 2 3]]":             {Encoding{Context: 2, Action: 2}, actions},
+		"[[5 7 2 3 10 15 14 21]]": {Encoding{Context: 2, Action: 2, Cross: true}, actions},
+		"[[5 7]]":                 {Encoding{Action: 2}, Menu{Actions: actions.Actions}},
+		"[[0 2 3] [1 2 3]]": {Encoding{Context: 2, Arms: 2, Code: AsNumber},
+			Menu{Context: []float32{2, 3}}},
 	} {
 		if err := errors.Join(c.Validate(), c.check(c.Menu)); err != nil {
 			t.Errorf("%s: %v", want, err)

@@ -61,8 +61,9 @@ func TestFeedbackThatIsNotTaken(t *testing.T) {
 	}
 	good, salt := made[4].ID, made[3].ID[strings.Index(made[3].ID, "-"):]
 	for id, want := range map[string]error{
-		made[0].ID: agent.ErrExpired, made[1].ID: agent.ErrExpired, "2" + salt: agent.ErrUnknown, "5" + salt: agent.ErrUnknown,
-		"": agent.ErrUnknown, "4": agent.ErrUnknown, "0004" + salt: agent.ErrUnknown, "no-ID": agent.ErrUnknown,
+		made[0].ID: agent.ErrExpired, made[1].ID: agent.ErrExpired, "2" + salt: agent.ErrUnknown,
+		"5" + salt: agent.ErrUnknown,
+		"":         agent.ErrUnknown, "4": agent.ErrUnknown, "0004" + salt: agent.ErrUnknown, "no-ID": agent.ErrUnknown,
 		strings.Repeat("9", 1000): agent.ErrUnknown,
 	} {
 		err := a.Observe(ctx, agent.Feedback{ID: id, Reward: 1}, agent.Feedback{ID: good, Reward: 1})
@@ -102,7 +103,8 @@ func TestExpire(t *testing.T) {
 	a := must.M1(agent.New(c))
 	d := must.M1(a.Act(ctx, nil))
 	time.Sleep(time.Millisecond)
-	if err := a.Observe(ctx, agent.Feedback{ID: d.ID}); !errors.Is(err, agent.ErrExpired) || !strings.Contains(err.Error(), "1ns") {
+	if err := a.Observe(ctx, agent.Feedback{ID: d.ID}); !errors.Is(err, agent.ErrExpired) ||
+		!strings.Contains(err.Error(), "1ns") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -270,7 +272,8 @@ func TestWeightedFeedback(t *testing.T) {
 	}
 	a := must.M1(agent.New(sgd()))
 	d := must.M1(a.Act(t.Context(), nil))
-	for want, w := range map[string]float32{"must be positive": -1, "needs Config.Learner.Train.Weighted": 2, "at most 1e9": 1e10} {
+	for want, w := range map[string]float32{"must be positive": -1, "needs Config.Learner.Train.Weighted": 2,
+		"at most 1e9": 1e10} {
 		if err := a.Observe(t.Context(), agent.Feedback{ID: d.ID, Weight: w}); !errors.Is(err, agent.ErrReward) || !strings.Contains(err.Error(), want) {
 			t.Errorf("weight %v: %v, want %q", w, err, want)
 		}

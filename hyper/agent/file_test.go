@@ -31,8 +31,9 @@ func TestForeignFiles(t *testing.T) {
 		change func(f *file, state []*tensors.Tensor)
 		want   string
 	}{
-		"unchanged":      {func(*file, []*tensors.Tensor) {}, ""},
-		"no format":      {func(f *file, _ []*tensors.Tensor) { f.Format = "" }, `its format is "", and this version reads "hypermodels agent 4"`},
+		"unchanged": {func(*file, []*tensors.Tensor) {}, ""},
+		"no format": {func(f *file, _ []*tensors.Tensor) { f.Format = "" },
+			`its format is "", and this version reads "hypermodels agent 4"`},
 		"format 2":       {func(f *file, _ []*tensors.Tensor) { f.Format = "hypermodels agent 2" }, "make the agent anew"},
 		"configuration":  {func(f *file, _ []*tensors.Tensor) { f.Fingerprint = "0" }, "fingerprint"},
 		"many rows":      {func(f *file, _ []*tensors.Tensor) { f.Data.Rows = 1 << 40 }, "Train.Capacity"},
@@ -46,7 +47,8 @@ func TestForeignFiles(t *testing.T) {
 		"decision twice": {func(f *file, _ []*tensors.Tensor) { f.Pending[1].Number = 0 }, "waits for feedback"},
 		"other inputs":   {func(f *file, _ []*tensors.Tensor) { f.Pending = f.Pending[:1] }, "inputs of 1 decisions"},
 		"wild inputs":    {func(_ *file, s []*tensors.Tensor) { set(s[len(s)-1], float32(math.Inf(1))) }, "not finite"},
-		"another anchor": {func(_ *file, s []*tensors.Tensor) { set(s[slices.Index(a.names, "anchor.0")], 5) }, "another initializer"},
+		"another anchor": {func(_ *file, s []*tensors.Tensor) { set(s[slices.Index(a.names, "anchor.0")], 5) },
+			"another initializer"},
 	} {
 		var f file
 		var state []*tensors.Tensor

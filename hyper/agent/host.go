@@ -57,7 +57,8 @@ func (a *Agent) trainer() train.Trainer {
 }
 
 // sampleOnHost draws n functions from a belief; it returns false where a program must.
-func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool, err error) {
+func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
+	err error) {
 	h := a.hosted(belief)
 	if h.sample == nil || h.err != nil {
 		return nil, false, h.err

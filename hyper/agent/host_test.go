@@ -31,7 +31,8 @@ func hostedBeliefs() map[string]Config {
 		return c
 	}
 	dense := func(b hyper.BaseModel, p *hyper.Prior) hyper.Model {
-		return hyper.Model{Base: b, Prior: p, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(b), 8), P: index.Gaussian{N: 8}}}
+		return hyper.Model{Base: b, Prior: p, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(b), 8),
+			P: index.Gaussian{N: 8}}}
 	}
 	tanh := base.MLP{Layers: []int{4, 3, 1}, Activation: base.ActivationTanh}
 	groups := hyper.PerGroup(net, 3)
@@ -52,14 +53,16 @@ func hostedBeliefs() map[string]Config {
 		"neural, smaller prior":  of(4, dense(net, &hyper.Prior{Base: tanh, Layout: hyper.Dense(hyper.NumTheta(tanh), 8)})),
 		"neural, prior in theta": of(4, dense(net, &hyper.Prior{Layout: hyper.Dense(n, 8)})),
 		"neural, no prior":       of(4, dense(net, nil)),
-		"neural, layers":         of(4, hyper.Model{Base: net, Hyper: hyper.Linear{Layout: groups, P: index.Gaussian{N: groups.IndexDim()}}}),
-		"bayesian":               of(4, hyper.BayesianLinear{Features: 4}),
-		"bayesian, plain":        of(4, hyper.BayesianLinear{Features: 4, Plain: true}),
-		"ensemble++":             of(4, hyper.EnsemblePlusPlus{Features: 4, P: index.Paired{N: 6, Reference: index.LawGaussian, Noise: index.LawCube}}),
-		"bayesian, waves":        of(4, waves.ForInputs(4)),
-		"bayesian, blocks":       of(12, blocks),
-		"bayesian, numbered":     of(5, numbered),
-		"logistic":               logistic(of(4, dense(line, nil))),
+		"neural, layers": of(4, hyper.Model{Base: net, Hyper: hyper.Linear{Layout: groups,
+			P: index.Gaussian{N: groups.IndexDim()}}}),
+		"bayesian":        of(4, hyper.BayesianLinear{Features: 4}),
+		"bayesian, plain": of(4, hyper.BayesianLinear{Features: 4, Plain: true}),
+		"ensemble++": of(4, hyper.EnsemblePlusPlus{Features: 4,
+			P: index.Paired{N: 6, Reference: index.LawGaussian, Noise: index.LawCube}}),
+		"bayesian, waves":    of(4, waves.ForInputs(4)),
+		"bayesian, blocks":   of(12, blocks),
+		"bayesian, numbered": of(5, numbered),
+		"logistic":           logistic(of(4, dense(line, nil))),
 	}
 }
 
@@ -100,7 +103,8 @@ func inputsFor(r *rand.Rand, name string, c Config, n int) [][]float32 {
 // Decisions in plain Go are those of the programs: the same actions, with probabilities that differ by the share of a
 // function or two whose best actions are nearly alike.
 func TestDecisionsOnHost(t *testing.T) {
-	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8}, explore.EpsilonGreedy{N: 10},
+	policies := []explore.Policy{explore.Thompson{}, explore.Thompson{N: 20}, explore.UCB{N: 20, Quantile: 0.8},
+		explore.EpsilonGreedy{N: 10},
 		explore.IDS{N: 20}}
 	testbackend.Each(t, func(t *testing.T, on string) {
 		for name, c := range hostedBeliefs() {

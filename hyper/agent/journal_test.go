@@ -249,9 +249,12 @@ func TestOpenRefuses(t *testing.T) {
 	damaged.all[3] = bytes.Replace(damaged.all[3], damaged.all[3][5:8], []byte("..."), 1)
 	none := filepath.Join(t.TempDir(), "none")
 	for want, open := range map[string]func() (*agent.Agent, error){
-		"and the log ends at 0":    func() (*agent.Agent, error) { return agent.Open(c, path, &memory{}) },
-		"was saved without":        func() (*agent.Agent, error) { return agent.Open(c, alone, log) },
-		"records 0 to 1 are":       func() (*agent.Agent, error) { return agent.Open(c, none, &memory{all: log.all[2:], first: 2}) },
+		"and the log ends at 0": func() (*agent.Agent, error) { return agent.Open(c, path, &memory{}) },
+		"was saved without":     func() (*agent.Agent, error) { return agent.Open(c, alone, log) },
+		"records 0 to 1 are": func() (*agent.Agent, error) {
+			return agent.Open(c, none,
+				&memory{all: log.all[2:], first: 2})
+		},
 		"the checksum is wrong":    func() (*agent.Agent, error) { return agent.Open(c, none, damaged) },
 		"of another configuration": func() (*agent.Agent, error) { return agent.Open(logged()["network"], path, log) },
 		"no such decision": func() (*agent.Agent, error) {

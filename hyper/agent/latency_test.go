@@ -47,8 +47,10 @@ func served() map[string]agent.Config {
 	network.Learner.Policy, linear.Learner.Policy = explore.Thompson{}, explore.Thompson{}
 	ids := linear
 	ids.Learner.Policy = explore.IDS{N: 500}
-	bayes := agent.Config{Features: 20, Learner: learner.Learner{Belief: hyper.BayesianLinear{Features: 20}, Policy: explore.Thompson{}}}
-	return map[string]agent.Config{"network": network, "linear": linear, "bayesian": bayes, "ids-500": ids, "contextual": contextual}
+	bayes := agent.Config{Features: 20, Learner: learner.Learner{Belief: hyper.BayesianLinear{Features: 20},
+		Policy: explore.Thompson{}}}
+	return map[string]agent.Config{"network": network, "linear": linear, "bayesian": bayes, "ids-500": ids,
+		"contextual": contextual}
 }
 
 // BenchmarkLatency tells what a decision among 80 to 120 actions with 20 features takes (contextual: 10 arms, a context

@@ -94,7 +94,8 @@ func (w *lines) Offer(state bandit.State, _ hyper.Numbers, _ rng.Stream, _ *Node
 	return bandit.Offer{X: state["x"]}, state
 }
 
-func (w *lines) Step(state bandit.State, _ hyper.Numbers, s rng.Stream, _, action *Node) (bandit.Outcome, bandit.State) {
+func (w *lines) Step(state bandit.State, _ hyper.Numbers, s rng.Stream, _, action *Node) (bandit.Outcome,
+	bandit.State) {
 	means := state["mean"]
 	at := OneHot(action, w.Actions, means.DType())
 	mean := ReduceSum(Mul(means, at), 1)
@@ -169,7 +170,8 @@ func TestRewardsOfAnyScale(t *testing.T) {
 					t.Errorf("scale %v: %d actions differ", by[0], differ)
 				}
 				other, _ := meanError(regrets(h, 0))
-				t.Logf("scale %v, offset %v: regret %.2f, %.2f +- %.2f of scale 1; %d of %d actions differ", by[0], by[1], other, mean, se, differ, runs*c.periods)
+				t.Logf("scale %v, offset %v: regret %.2f, %.2f +- %.2f of scale 1; %d of %d actions differ", by[0], by[1], other,
+					mean, se, differ, runs*c.periods)
 				if math.Abs(other-mean) > 4*math.Sqrt2*se {
 					t.Errorf("scale %v, offset %v: regret %.2f, and %.2f +- %.2f of scale 1", by[0], by[1], other, mean, se)
 				}
@@ -183,7 +185,8 @@ func TestRewardsOfAnyScale(t *testing.T) {
 func TestArmsAreExact(t *testing.T) {
 	const arms, periods = 10, 500
 	l := Config{}.Arms(arms).Learner
-	h := simulate(t, backend.Go, l, &bandit.Gaussian{Arms: arms, PriorVariance: 1, NoiseVariance: 1}, seeds(100), periods, 1, 0)
+	h := simulate(t, backend.Go, l, &bandit.Gaussian{Arms: arms, PriorVariance: 1, NoiseVariance: 1}, seeds(100),
+		periods, 1, 0)
 	got, se := meanError(regrets(h, 0))
 	r := rand.New(rand.NewPCG(1, 2))
 	exact := make([]float64, 400)
@@ -223,7 +226,8 @@ func thompson(r *rand.Rand, arms, periods int) (regret float64) {
 func TestSamplesAreInUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, a := range map[string]*Agent{
-		"linear": must.M1(New(Config{Backend: backend.Go}.Linear(2))), "neural": must.M1(New(Config{Backend: backend.Go}.Neural(2, 10))),
+		"linear": must.M1(New(Config{Backend: backend.Go}.Linear(2))),
+		"neural": must.M1(New(Config{Backend: backend.Go}.Neural(2, 10))),
 	} {
 		for range 100 {
 			x := []float32{float32(r.NormFloat64()), float32(r.NormFloat64())}
@@ -250,8 +254,10 @@ func TestAgentIsTheLearner(t *testing.T) {
 	const periods = 25
 	net := base.MLP{Layers: []int{3, 4, 1}}
 	n := hyper.NumTheta(net)
-	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: n}, Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(n, 4)}}
-	arms, actions := &bandit.Gaussian{Arms: 5, PriorVariance: 1, NoiseVariance: 1}, &bandit.Neural{Actions: 5, Features: 3, Generator: []int{3}, Noise: 1}
+	particles := hyper.Model{Base: net, Hyper: hyper.Ensemble{Particles: 4, Params: n},
+		Prior: &hyper.Prior{Base: net, Layout: hyper.Dense(n, 4)}}
+	arms, actions := &bandit.Gaussian{Arms: 5, PriorVariance: 1, NoiseVariance: 1},
+		&bandit.Neural{Actions: 5, Features: 3, Generator: []int{3}, Noise: 1}
 	for name, c := range map[string]struct {
 		learner learner.Learner
 		world   bandit.World

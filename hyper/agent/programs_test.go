@@ -69,7 +69,8 @@ func TestPaddingChangesNoDecision(t *testing.T) {
 						}
 						for i, p := range want.Probabilities {
 							if math.Abs(float64(p-got.Probabilities[i])) > 1e-4 {
-								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without", name, on, got.Probabilities, size, want.Probabilities)
+								t.Fatalf("%s, %s: probabilities %v padded to %d, %v without", name, on, got.Probabilities, size,
+									want.Probabilities)
 							}
 						}
 					}
@@ -143,7 +144,8 @@ func TestFewProgramsAreKept(t *testing.T) {
 func TestWarmup(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		built := 0
-		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}), ensemble(on, nil, base.Linear{Features: 2})
+		warm, cold := ensemble(on, nil, counted{base.Linear{Features: 2}, &built}),
+			ensemble(on, nil, base.Linear{Features: 2})
 		must.M(warm.Warmup(3, 5))
 		before := built
 		if warm.Size() != 0 || len(must.M1(warm.Data())) != 0 {

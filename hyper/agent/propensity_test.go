@@ -139,7 +139,8 @@ func (uniform) Decide(values *Node, now explore.Moment) (probabilities, action *
 func TestPolicyThatCountsActions(t *testing.T) {
 	a := must.M1(agent.New(agent.Config{
 		Learner: learner.Learner{
-			Belief: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 3, Params: 1}}, Policy: uniform{},
+			Belief: hyper.Model{Base: base.Linear{Features: 1}, Hyper: hyper.Ensemble{Particles: 3, Params: 1}},
+			Policy: uniform{},
 		},
 		Features: 1, Floor: -1, Backend: backend.Go,
 	}))
@@ -199,7 +200,8 @@ func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 	for range 3 {
 		must.M1(b.Act(context.Background(), nil))
 	}
-	if x, y := fmt.Sprint(must.M1(a.Act(context.Background(), nil)).Nameless()), fmt.Sprint(must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
+	if x, y := fmt.Sprint(must.M1(a.Act(context.Background(), nil)).Nameless()),
+		fmt.Sprint(must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
 		t.Errorf("a sample changes decisions: %s, %s", x, y)
 	}
 }

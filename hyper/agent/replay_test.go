@@ -69,7 +69,8 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("reservoir: |D| %d", n)
 	}
 	sums := Config{Learner: learner.Learner{Train: train.Config{Integrate: train.FullData}}, Replay: Window}
-	if row, next := sums.place(contents{Seen: 11}); row != 0 || next != (contents{Seen: 12}) || sums.inLoss(next) != 12 || sums.room(next) != 0 {
+	if row, next := sums.place(contents{Seen: 11}); row != 0 || next != (contents{Seen: 12}) || sums.inLoss(next) != 12 ||
+		sums.room(next) != 0 {
 		t.Errorf("sums: row %d, %+v", row, next)
 	}
 }

@@ -44,7 +44,8 @@ func TestLoadComparesConfigurations(t *testing.T) {
 	must.M(a.Told([]float32{1, 0.5}, 1))
 	path := filepath.Join(t.TempDir(), "agent")
 	must.M(a.Save(path))
-	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) || !bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
+	if text := must.M1(os.ReadFile(path)); !bytes.Contains(text, []byte(`"StepSize":0.01`)) ||
+		!bytes.Contains(text, []byte(`"type":"base.MLP"`)) {
 		t.Error("the configuration cannot be read in the file")
 	}
 	of := func(change func(m *hyper.Model)) func(c *agent.Config) {
@@ -65,28 +66,41 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		change func(*agent.Config)
 		want   string // "" loads
 	}{
-		"the same":      {func(*agent.Config) {}, ""},
-		"defaults":      {func(c *agent.Config) { c.Learner.NoiseVariance, c.Learner.KL, c.Floor = 1, 1, 0.01 }, ""},
-		"backend":       {func(c *agent.Config) { c.Backend = backend.Default() }, ""},
-		"more room":     {func(c *agent.Config) { c.Learner.Train.Capacity = 30 }, ""},
-		"same init":     {linear(func(h *hyper.Linear) { h.InitM = hyper.InitZeros }), ""},
-		"other init":    {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "another initializer"},
-		"activation":    {func(c *agent.Config) { c.Learner.Belief = netModel(2, 8, 4, base.ActivationReLU) }, `Learner.Belief.Base.Activation: "tanh" in the file, "relu" here`},
-		"width":         {func(c *agent.Config) { c.Learner.Belief = netModel(2, 9, 4, base.ActivationTanh) }, `Learner.Belief.Base.Layers: [2,8,1] in the file, [2,9,1] here`},
-		"hypermodel":    {of(func(m *hyper.Model) { m.Hyper = hyper.MeanField{Params: 33} }), `Learner.Belief.Hyper: hyper.Linear in the file, hyper.MeanField here`},
-		"index":         {linear(func(h *hyper.Linear) { h.P = index.Sphere{N: 4} }), `Learner.Belief.Hyper.P: index.Gaussian in the file, index.Sphere here`},
-		"prior":         {of(func(m *hyper.Model) { m.Prior = &hyper.Prior{Layout: hyper.Dense(33, 4)} }), `Learner.Belief.Prior: not set in the file`},
-		"step":          {func(c *agent.Config) { c.Learner.StepSize = 0.02 }, "Learner.StepSize: 0.01 in the file, 0.02 here"},
-		"noise":         {func(c *agent.Config) { c.Learner.NoiseVariance = 2 }, "Learner.NoiseVariance: 1 in the file, 2 here"},
-		"seed":          {func(c *agent.Config) { c.Seed++ }, "Seed: 9223372036854775813 in the file, 9223372036854775814 here"},
-		"steps, batch":  {func(c *agent.Config) { c.Learner.Train.Steps, c.Learner.Train.Batch = 3, 9 }, "Learner.Train.Batch: 8 in the file, 9 here; Learner.Train.Steps: 2 in the file, 3 here"},
-		"clip":          {func(c *agent.Config) { c.Learner.Clip = 3 }, "Learner.Clip: not set in the file, 3 here"},
-		"policy":        {func(c *agent.Config) { c.Learner.Policy = explore.UCB{} }, "Learner.Policy: explore.IDS in the file, explore.UCB here"},
-		"functions":     {func(c *agent.Config) { c.Learner.Policy = explore.IDS{N: 8} }, "Learner.Policy.N: 7 in the file, 8 here"},
-		"floor":         {func(c *agent.Config) { c.Floor = -1 }, "Floor: 0.01 in the file, -1 here"},
-		"replay":        {func(c *agent.Config) { c.Replay = agent.Window }, `Replay: "growth" in the file, "window" here`},
-		"optimizer":     {func(c *agent.Config) { c.Learner.Train.Optimizer = train.Adam{} }, `Learner.Train.Optimizer: not set in the file, train.Adam here`},
-		"perturbations": {func(c *agent.Config) { c.Learner.Perturbation = -1 }, "Learner.Perturbation: 1 in the file, -1 here"},
+		"the same":   {func(*agent.Config) {}, ""},
+		"defaults":   {func(c *agent.Config) { c.Learner.NoiseVariance, c.Learner.KL, c.Floor = 1, 1, 0.01 }, ""},
+		"backend":    {func(c *agent.Config) { c.Backend = backend.Default() }, ""},
+		"more room":  {func(c *agent.Config) { c.Learner.Train.Capacity = 30 }, ""},
+		"same init":  {linear(func(h *hyper.Linear) { h.InitM = hyper.InitZeros }), ""},
+		"other init": {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "another initializer"},
+		"activation": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 8, 4, base.ActivationReLU) },
+			`Learner.Belief.Base.Activation: "tanh" in the file, "relu" here`},
+		"width": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 9, 4, base.ActivationTanh) },
+			`Learner.Belief.Base.Layers: [2,8,1] in the file, [2,9,1] here`},
+		"hypermodel": {of(func(m *hyper.Model) { m.Hyper = hyper.MeanField{Params: 33} }),
+			`Learner.Belief.Hyper: hyper.Linear in the file, hyper.MeanField here`},
+		"index": {linear(func(h *hyper.Linear) { h.P = index.Sphere{N: 4} }),
+			`Learner.Belief.Hyper.P: index.Gaussian in the file, index.Sphere here`},
+		"prior": {of(func(m *hyper.Model) { m.Prior = &hyper.Prior{Layout: hyper.Dense(33, 4)} }),
+			`Learner.Belief.Prior: not set in the file`},
+		"step": {func(c *agent.Config) { c.Learner.StepSize = 0.02 },
+			"Learner.StepSize: 0.01 in the file, 0.02 here"},
+		"noise": {func(c *agent.Config) { c.Learner.NoiseVariance = 2 },
+			"Learner.NoiseVariance: 1 in the file, 2 here"},
+		"seed": {func(c *agent.Config) { c.Seed++ },
+			"Seed: 9223372036854775813 in the file, 9223372036854775814 here"},
+		"steps, batch": {func(c *agent.Config) { c.Learner.Train.Steps, c.Learner.Train.Batch = 3, 9 },
+			"Learner.Train.Batch: 8 in the file, 9 here; Learner.Train.Steps: 2 in the file, 3 here"},
+		"clip": {func(c *agent.Config) { c.Learner.Clip = 3 }, "Learner.Clip: not set in the file, 3 here"},
+		"policy": {func(c *agent.Config) { c.Learner.Policy = explore.UCB{} },
+			"Learner.Policy: explore.IDS in the file, explore.UCB here"},
+		"functions": {func(c *agent.Config) { c.Learner.Policy = explore.IDS{N: 8} },
+			"Learner.Policy.N: 7 in the file, 8 here"},
+		"floor":  {func(c *agent.Config) { c.Floor = -1 }, "Floor: 0.01 in the file, -1 here"},
+		"replay": {func(c *agent.Config) { c.Replay = agent.Window }, `Replay: "growth" in the file, "window" here`},
+		"optimizer": {func(c *agent.Config) { c.Learner.Train.Optimizer = train.Adam{} },
+			`Learner.Train.Optimizer: not set in the file, train.Adam here`},
+		"perturbations": {func(c *agent.Config) { c.Learner.Perturbation = -1 },
+			"Learner.Perturbation: 1 in the file, -1 here"},
 	} {
 		other := config()
 		c.change(&other)
@@ -150,7 +164,8 @@ func TestBadFiles(t *testing.T) {
 	path := filepath.Join(dir, "agent")
 	must.M(must.M1(agent.New(c)).Save(path))
 	good := must.M1(os.ReadFile(path))
-	for name, data := range map[string][]byte{"empty": {}, "cut": good[:len(good)/2], "flipped": bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1)} {
+	for name, data := range map[string][]byte{"empty": {}, "cut": good[:len(good)/2],
+		"flipped": bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1)} {
 		bad := filepath.Join(dir, name)
 		must.M(os.WriteFile(bad, data, 0o600))
 		if _, err := agent.Load(c, bad); err == nil || !strings.Contains(err.Error(), "damaged") {

@@ -26,7 +26,8 @@ type history struct {
 
 // simulate runs a learner in a world, as experiments do: all runs at once, one for each seed. Rewards are multiplied by
 // a scale after an offset is added.
-func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds []uint64, periods int, scale, offset float64) []history {
+func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds []uint64, periods int, scale,
+	offset float64) []history {
 	t.Helper()
 	b := must.M1(backend.Open(on))
 	l = l.WithDefaults()
@@ -83,7 +84,8 @@ func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds 
 		}
 		did := must.M1(exec.Call(args...))
 		h := &out[i]
-		h.actions, h.rewards, h.regrets = tensors.MustCopyFlatData[int32](did[0]), tensors.MustCopyFlatData[float32](did[1]), tensors.MustCopyFlatData[float32](did[2])
+		h.actions, h.rewards, h.regrets = tensors.MustCopyFlatData[int32](did[0]), tensors.MustCopyFlatData[float32](did[1]),
+			tensors.MustCopyFlatData[float32](did[2])
 		did = did[3:]
 		if problem.Features > 0 {
 			h.inputs, did = tensors.MustCopyFlatData[float32](did[0]), did[1:]
@@ -96,7 +98,10 @@ func simulate(t testing.TB, on string, l learner.Learner, w bandit.World, seeds 
 // Policies are all of package explore, with so many functions.
 func Policies(n int) map[string]explore.Policy {
 	return map[string]explore.Policy{
-		"thompson": explore.Thompson{N: n}, "ids": explore.IDS{N: n}, "ids, candidates": explore.IDS{N: n, OnlyCandidates: true},
-		"ucb": explore.UCB{N: n}, "greedy": explore.Greedy{N: n}, "egreedy": explore.EpsilonGreedy{N: n, Anneal: 300}, "top-two": explore.TopTwo{N: n},
+		"thompson": explore.Thompson{N: n}, "ids": explore.IDS{N: n},
+		"ids, candidates": explore.IDS{N: n, OnlyCandidates: true},
+		"ucb":             explore.UCB{N: n}, "greedy": explore.Greedy{N: n},
+		"egreedy": explore.EpsilonGreedy{N: n, Anneal: 300},
+		"top-two": explore.TopTwo{N: n},
 	}
 }

@@ -171,8 +171,10 @@ func TestBadMeasures(t *testing.T) {
 			0),
 		"must be for K = 2": at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), 1), 0,
 			1),
-		"the weight must be positive and finite":    at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}), math.Inf(1)), 0),
-		"the mean must be finite":                   at(gaussian([]float64{math.NaN()}, mat.NewSymDense(1, []float64{1}), 1), 0),
+		"the weight must be positive and finite": at(gaussian([]float64{0}, mat.NewSymDense(1, []float64{1}),
+			math.Inf(1)), 0),
+		"the mean must be finite": at(gaussian([]float64{math.NaN()}, mat.NewSymDense(1, []float64{1}),
+			1), 0),
 		"bound B must be positive and finite, got ": {Points: []float64{0}, Bound: math.NaN(), Law: atoms(0)},
 	} {
 		if _, err := Certify(context.Background(), m, Options{Epsilon: 0.1, Delta: 0.1}); err == nil ||

@@ -87,7 +87,8 @@ func TestQuantileIsInterpolatedWithinTheTolerance(t *testing.T) {
 
 // Each exact construction is close on all but delta of z, and closer at the next level.
 func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
-	for name, c := range map[string]Construction{"process": Coordinatewise{}, "discrete": Steps{}, "posterior": MaxAffine{}} {
+	for name, c := range map[string]Construction{"process": Coordinatewise{}, "discrete": Steps{},
+		"posterior": MaxAffine{}} {
 		for _, r := range References {
 			at := task(t, known(t, name, 3), r, 0.02, 0.1)
 			if natural(at.Map, 3) != c {

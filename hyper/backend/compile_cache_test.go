@@ -70,7 +70,10 @@ func run(number float64) (result float32, memory int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	program, err := NewExec(b, func(x *Node) *Node { return ReduceAllSum(AddScalar(MatMul(x, Transpose(x, 0, 1)), number)) })
+	program, err := NewExec(b, func(x *Node) *Node {
+		return ReduceAllSum(AddScalar(MatMul(x, Transpose(x, 0, 1)),
+			number))
+	})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -19,7 +19,8 @@ func TestDriftingConforms(t *testing.T) {
 // Without drift it is the Gaussian bandit, to the bit.
 func TestDriftingWithoutDrift(t *testing.T) {
 	seeds := []uint64{1, 2, 3}
-	still := watch(t, backend.Go, &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}}, seeds, nil, 8)
+	still := watch(t, backend.Go, &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}}, seeds,
+		nil, 8)
 	want := watch(t, backend.Go, &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, seeds, nil, 8)
 	if !reflect.DeepEqual(still, want) {
 		t.Error("it is another world")
@@ -59,7 +60,8 @@ func TestDriftingValidate(t *testing.T) {
 		t.Error(err)
 	}
 	err := (&Drifting{Drift: 1.5}).Validate()
-	for _, want := range []string{"arms must be at least 1", "prior-variance", "noise-variance", "drift must be from 0 to 1"} {
+	for _, want := range []string{"arms must be at least 1", "prior-variance", "noise-variance",
+		"drift must be from 0 to 1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want also %q", err, want)
 		}

@@ -58,7 +58,8 @@ func TestGaussianMoments(t *testing.T) {
 		}
 		theta, reward, _ := play(t, name, 2, runs, 1, 3)
 		_, later, _ := play(t, name, 2, runs, 1, 4)
-		played, noise, next, both, product := make([]float64, runs), make([]float64, runs), make([]float64, runs), make([]float64, runs), make([]float64, runs)
+		played, noise, next, both, product := make([]float64, runs), make([]float64, runs), make([]float64, runs),
+			make([]float64, runs), make([]float64, runs)
 		for i := range runs {
 			played[i] = float64(theta[2*i+1])
 			noise[i], next[i] = float64(reward[i])-played[i], float64(later[i])-played[i]
@@ -67,7 +68,8 @@ func TestGaussianMoments(t *testing.T) {
 		for what, c := range map[string]struct {
 			v        []float64
 			variance float64
-		}{"theta": {played, 2.25}, "noise": {noise, 0.25}, "theta times noise": {both, 1}, "noise of two periods": {product, 1}} {
+		}{"theta": {played, 2.25}, "noise": {noise, 0.25}, "theta times noise": {both, 1},
+			"noise of two periods": {product, 1}} {
 			mean, variance := meanAndVariance(c.v)
 			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
 				t.Errorf("%s: %s has mean %.4f", name, what, mean)
@@ -140,7 +142,8 @@ func TestLeastRegret(t *testing.T) {
 			mean, variance := meanAndVariance(regrets)
 			within := 5 * math.Sqrt(variance/runs)
 			if mean < least-within || scale == 1 && mean > least+within {
-				t.Errorf("%d arms, %d periods, thresholds of %v: regret %.4f +- %.4f, and the bound is %.4f", c.arms, c.periods, scale, mean, within, least)
+				t.Errorf("%d arms, %d periods, thresholds of %v: regret %.4f +- %.4f, and the bound is %.4f", c.arms, c.periods,
+					scale, mean, within, least)
 			}
 		}
 	}

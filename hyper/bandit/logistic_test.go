@@ -48,7 +48,8 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 		if math.Abs(got(0)) > 5*math.Sqrt(want/runs) || math.Abs(got(1)/want-1) > 0.15 {
 			t.Errorf("logits have mean %.4f and variance %.4f, want 0 and %.4f", got(0), got(1), want)
 		}
-		if n := float64(runs * actions * features); math.Abs(got(2)) > 5/math.Sqrt(n) || math.Abs(got(3)-1) > 5*math.Sqrt(2/n) {
+		if n := float64(runs * actions * features); math.Abs(got(2)) > 5/math.Sqrt(n) ||
+			math.Abs(got(3)-1) > 5*math.Sqrt(2/n) {
 			t.Errorf("actions have mean %.4f and variance %.4f", got(2), got(3))
 		}
 	})

@@ -39,7 +39,8 @@ func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions), fmt.Sprint([]int{runs, b.Actions, b.Features}, []int{runs, b.Actions}); got != want {
+	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions),
+		fmt.Sprint([]int{runs, b.Actions, b.Features}, []int{runs, b.Actions}); got != want {
 		t.Fatalf("shapes %s, want %s", got, want)
 	}
 	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
@@ -67,7 +68,8 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 // Section 4.2's generator 20-3-3-1 has variances 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of
 // later ones, and 1 for the biases of 3, 3 and 1 units.
 func TestNeuralVariances(t *testing.T) {
-	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9), []float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
+	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9),
+		[]float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
 	got := NewNeural().Problem().Truth.StdDev
 	if len(got) != len(want) {
 		t.Fatalf("%d deviations, want %d", len(got), len(want))

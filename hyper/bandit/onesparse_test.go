@@ -41,7 +41,8 @@ func TestOneSparseSublists(t *testing.T) {
 			}
 		}
 		compare := func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
-		if got, want := slices.SortedFunc(slices.Values(sublists), compare), slices.SortedFunc(slices.Values(bisect(0, n)), compare); len(got) != n-2 || !slices.Equal(got, want) {
+		if got, want := slices.SortedFunc(slices.Values(sublists), compare),
+			slices.SortedFunc(slices.Values(bisect(0, n)), compare); len(got) != n-2 || !slices.Equal(got, want) {
 			t.Errorf("N = %d: %d sublists %v, want %v", n, len(got), got, want)
 		}
 		actions := b.Actions()
@@ -75,7 +76,8 @@ func ExampleOneSparse_Sublists() {
 
 // playOneSparse draws the truth of runs with seeds 0, 1, ..., and plays one action in all of them, at a period, with
 // noise of deviation sd.
-func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd float32) (actions, mean, reward, regret []float32) {
+func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd float32) (actions, mean, reward,
+	regret []float32) {
 	t.Helper()
 	e, err := backend.Open(name)
 	if err != nil {
@@ -95,7 +97,8 @@ func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions), fmt.Sprint([]int{runs, 2*n - 2, n}, []int{runs, 2*n - 2}); got != want {
+	if got, want := fmt.Sprint(out[0].Shape().Dimensions, out[1].Shape().Dimensions),
+		fmt.Sprint([]int{runs, 2*n - 2, n}, []int{runs, 2*n - 2}); got != want {
 		t.Fatalf("shapes %s, want %s", got, want)
 	}
 	flat := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
@@ -153,7 +156,8 @@ func TestOneSparseStep(t *testing.T) {
 				want = 0.5
 			}
 			if regret[run] != want || reward[run] != 1-want {
-				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v", m, x, regret[run], reward[run], want, 1-want)
+				t.Errorf("theta* = %d, action %d: regret %v, reward %v, want %v and %v", m, x, regret[run], reward[run], want,
+					1-want)
 			}
 		}
 	}
@@ -182,13 +186,16 @@ func TestOneSparseNoise(t *testing.T) {
 	for i, w := range first {
 		square, periods, neighbours = square+w*w/runs, periods+w*next[i]/runs, neighbours+w*first[(i+1)%runs]/runs
 	}
-	if bound := 5 * math.Sqrt(2.0/runs); math.Abs(square-1) > bound || math.Abs(periods) > bound || math.Abs(neighbours) > bound {
-		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f, between runs %.3f", square, periods, neighbours)
+	if bound := 5 * math.Sqrt(2.0/runs); math.Abs(square-1) > bound || math.Abs(periods) > bound ||
+		math.Abs(neighbours) > bound {
+		t.Errorf("the noise's variance is %.3f of what it should be, its correlation between periods %.3f, between runs %.3f",
+			square, periods, neighbours)
 	}
 }
 
 func TestOneSparseValidate(t *testing.T) {
-	for n, want := range map[int]string{-1: "size must be at least 2, got -1", 0: "got 0", 1: "size must be at least 2, got 1", 2: "", 3: ""} {
+	for n, want := range map[int]string{-1: "size must be at least 2, got -1", 0: "got 0",
+		1: "size must be at least 2, got 1", 2: "", 3: ""} {
 		err := (&OneSparse{Size: n, NoiseVariance: 1}).Validate()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("N = %d: error %v, want %q", n, err, want)

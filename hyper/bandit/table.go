@@ -93,7 +93,8 @@ func oneOf(key, word string, known ...string) error {
 	if word == "" || slices.Contains(known, word) {
 		return nil
 	}
-	return fmt.Errorf("%s: unknown %q%s; choose one of %s", key, word, nearest.Hint(word, known), strings.Join(known, ", "))
+	return fmt.Errorf("%s: unknown %q%s; choose one of %s", key, word, nearest.Hint(word, known),
+		strings.Join(known, ", "))
 }
 
 // load returns the table, which Validate has read unless nobody asked it to.
@@ -187,7 +188,8 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{data: data, file: file, target: target, raw: raw, sum: s.Sum, number: context.number, classes: len(classes)}
+	t := &table{data: data, file: file, target: target, raw: raw, sum: s.Sum, number: context.number,
+		classes: len(classes)}
 	flat, class := make([]float32, 0, len(s.Rows)*len(context.values)), make([]int32, len(s.Rows))
 	for r, row := range s.Rows {
 		for _, c := range context.values {

@@ -29,7 +29,8 @@ func shuffled(order *Node, s rng.Stream, period *Node) (drawn, next *Node) {
 	both := Reshape(row.Take(InsertAxes(order, -1), places), runs, 2)
 	more := Sub(Reverse(both, 1), both) // what the exchange adds at each of the places: 0, where these are one
 	first := MulScalar(Iota(s.Graph(), places.Shape(), 0), int32(rows))
-	flat := ScatterSum(Reshape(order, runs*rows), Reshape(Add(places, first), runs*2, 1), Reshape(more, runs*2), false, false)
+	flat := ScatterSum(Reshape(order, runs*rows), Reshape(Add(places, first), runs*2, 1), Reshape(more, runs*2),
+		false, false)
 	return Slice(both, AxisRange(), AxisRange(1, 2)), Reshape(flat, runs, rows)
 }
 

@@ -178,7 +178,8 @@ func TestIntercept(t *testing.T) {
 		without.Intercept = false
 		own := watch(t, "go", &without, []uint64{1}, nil, 4)[0]
 		for period, x := range watch(t, "go", with, []uint64{1}, nil, 4)[0].inputs {
-			if width := len(own.inputs[period]) / 9; !slices.Equal(x[:width+1], append(slices.Clone(own.inputs[period][:width]), 1)) {
+			if width := len(own.inputs[period]) / 9; !slices.Equal(x[:width+1],
+				append(slices.Clone(own.inputs[period][:width]), 1)) {
 				t.Errorf("%s: inputs %v, without %v", how, x, own.inputs[period])
 			}
 		}

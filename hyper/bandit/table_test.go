@@ -41,7 +41,8 @@ func TestTable(t *testing.T) {
 	length := func(x float64) float32 { return float32((x - 2.5) / math.Sqrt(1.25)) }
 	width := func(x float64) float32 { return float32((x - 20) / math.Sqrt(50)) }
 	rows := [][]float32{
-		{length(1), 0, 0, 1, width(10)}, {length(2), 1, 0, 0, width(20)}, {length(3), 0, 0, 1, width(20)}, {length(4), 0, 1, 0, width(30)},
+		{length(1), 0, 0, 1, width(10)}, {length(2), 1, 0, 0, width(20)}, {length(3), 0, 0, 1, width(20)},
+		{length(4), 0, 1, 0, width(30)},
 	}
 	kinds := []int{1, 0, 2, 0}
 	seeds := make([]uint64, 100)
@@ -103,7 +104,8 @@ func TestTableClasses(t *testing.T) {
 
 // The data sets that come along are worlds.
 func TestTableOfData(t *testing.T) {
-	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126}, "shuttle": {2, 18}} {
+	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126},
+		"shuttle": {2, 18}} {
 		w := &Table{Data: name, Order: Shuffled, Standardize: Online}
 		if err := w.Validate(); err != nil {
 			t.Fatal(err)
@@ -135,15 +137,18 @@ func TestTableValidate(t *testing.T) {
 	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
-		"":                              {"has 0 rows below a header"},
-		"a\n1\n":                        {"needs two columns at least"},
-		"a,b\n":                         {"has 0 rows below a header"},
-		"a,b\n1,2\n3\n":                 {"record on line 3: wrong number of fields"},
-		"a,b\n1,\"2\n3,4\n":             {"line"},
-		"a,b\n1,x\n,y\nNA,z\n":          {"line 3, column 1 (\"a\")", "line 4, column 1 (\"a\"): the value \"NA\" is missing"},
-		"a,b,c\n5,x,1\n5,x,2\n":         {"column 1 (\"a\") is the same number in every row", "column 2 (\"b\") is \"x\" in every row"},
-		"a,b\n1,2\n3,2\n":               {"the target, column 2 (\"b\"), has 1 different values", "choose another target"},
-		"id,k,y\n" + ids.String():       {"column 1 (\"id\") has 51 different values or more", "has 51 different values, or more, where 2 to 50"},
+		"":                  {"has 0 rows below a header"},
+		"a\n1\n":            {"needs two columns at least"},
+		"a,b\n":             {"has 0 rows below a header"},
+		"a,b\n1,2\n3\n":     {"record on line 3: wrong number of fields"},
+		"a,b\n1,\"2\n3,4\n": {"line"},
+		"a,b\n1,x\n,y\nNA,z\n": {"line 3, column 1 (\"a\")",
+			"line 4, column 1 (\"a\"): the value \"NA\" is missing"},
+		"a,b,c\n5,x,1\n5,x,2\n": {"column 1 (\"a\") is the same number in every row",
+			"column 2 (\"b\") is \"x\" in every row"},
+		"a,b\n1,2\n3,2\n": {"the target, column 2 (\"b\"), has 1 different values", "choose another target"},
+		"id,k,y\n" + ids.String(): {"column 1 (\"id\") has 51 different values or more",
+			"has 51 different values, or more, where 2 to 50"},
 		"a,b,c\n" + many.String():       {"line 11, column 2", "and more like these"},
 		strings.Repeat(row, 3):          {"column 10 (\"1\") is the same", "and more like these\n"},
 		strings.Repeat(row, 2004):       {"has more than 2000000 numbers by line 2004"},

@@ -242,12 +242,14 @@ func conforms(t *testing.T, fresh func() World) {
 					if _, binary := w.(*NeuralLogistic); binary {
 						// A reward is 1 where the period's number is less than the probability, whatever the action.
 						if reward != 0 && reward != 1 || reward < first[0] && regret < first[1] {
-							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret, a, first)
+							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+								a, first)
 						}
 						continue
 					}
 					if !p.Delays && h.there[period][0] == 1 && off > 1e-4 {
-						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret, a, first)
+						t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
+							a, first)
 					}
 					if p.Delays && reward != h.all[period][0] {
 						t.Errorf("run %d, period %d: the late reward is another for action %d", i, period, a)

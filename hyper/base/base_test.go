@@ -128,7 +128,8 @@ func TestMLP(t *testing.T) {
 					return []*Node{b.Outputs(in[0], in[1]), b.Apply(in[0], in[1])}
 				}
 				return []*Node{b.Outputs(in[0], in[1])}
-			}, tensors.FromFlatDataAndDimensions(theta, runs, indices, n), tensors.FromFlatDataAndDimensions(x, runs, inputs, features))
+			}, tensors.FromFlatDataAndDimensions(theta, runs, indices, n),
+				tensors.FromFlatDataAndDimensions(x, runs, inputs, features))
 			for _, out := range got {
 				same(t, fmt.Sprint(b), out, want)
 			}
@@ -166,8 +167,10 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 				table.GramMul(table.NoData(x.Graph(), runs), w), line.GramMul(line.NoData(x.Graph(), runs), w),
 				table.Apply(theta, nil), theta,
 			}
-		}, tensors.FromFlatDataAndDimensions(played, runs, inputs, 1), tensors.FromFlatDataAndDimensions(features, runs, inputs, arms),
-			tensors.FromFlatDataAndDimensions(theta, runs, indices, arms), tensors.FromFlatDataAndDimensions(v, runs, inputs, columns),
+		}, tensors.FromFlatDataAndDimensions(played, runs, inputs, 1),
+			tensors.FromFlatDataAndDimensions(features, runs, inputs, arms),
+			tensors.FromFlatDataAndDimensions(theta, runs, indices, arms),
+			tensors.FromFlatDataAndDimensions(v, runs, inputs, columns),
 			tensors.FromFlatDataAndDimensions(w, runs, arms, columns))
 		for i, what := range []string{"Apply", "Project", "GramMul", "no data", "all arms"} {
 			same(t, what, out[2*i], floats(out[2*i+1]))
@@ -179,7 +182,8 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 func TestLinear(t *testing.T) {
 	const features = 3
 	r := rand.New(rand.NewPCG(5, 6))
-	x, v, w, theta := random(r, runs*inputs*features), random(r, runs*inputs), random(r, runs*features), random(r, runs*features)
+	x, v, w, theta := random(r, runs*inputs*features), random(r, runs*inputs), random(r, runs*features),
+		random(r, runs*features)
 	b := Linear{Features: features}
 	var apply, project, gramMul []float64
 	for run := range runs {
@@ -202,7 +206,8 @@ func TestLinear(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*Node) []*Node {
 			return []*Node{b.Apply(in[3], in[0]), b.Project(in[0], in[1]), b.GramMul(b.Gram(in[0]), in[2])}
-		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features), tensors.FromFlatDataAndDimensions(v, runs, inputs, 1),
+		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features),
+			tensors.FromFlatDataAndDimensions(v, runs, inputs, 1),
 			tensors.FromFlatDataAndDimensions(w, runs, features, 1), tensors.FromFlatDataAndDimensions(theta, runs, 1, features))
 		same(t, "Apply", out[0], apply)
 		same(t, "Project", out[1], project)

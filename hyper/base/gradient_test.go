@@ -70,7 +70,8 @@ func TestForward(t *testing.T) {
 					f, backward := net.Forward(in[0], in[1])
 					apply := net.Apply(in[0], in[1])
 					return []*Node{f, apply, backward(in[2]), Gradient(ReduceAllSum(Mul(apply, in[2])), in[0])[0]}
-				}, tensors.FromFlatDataAndDimensions(theta, runs, indices, size), tensors.FromFlatDataAndDimensions(x, runs, data, b.Layers[0]),
+				}, tensors.FromFlatDataAndDimensions(theta, runs, indices, size),
+					tensors.FromFlatDataAndDimensions(x, runs, data, b.Layers[0]),
 					tensors.FromFlatDataAndDimensions(df, runs, indices, data))
 				same(t, "f", out[0], values)
 				same(t, "Apply", out[1], values)

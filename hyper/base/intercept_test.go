@@ -15,7 +15,8 @@ func TestIntercept(t *testing.T) {
 	const features, columns = 3, 2
 	r := rand.New(rand.NewPCG(7, 8))
 	x := random(r, runs*inputs*features)
-	theta, v, w := random(r, runs*indices*(features+1)), random(r, runs*inputs*columns), random(r, runs*(features+1)*columns)
+	theta, v, w := random(r, runs*indices*(features+1)), random(r, runs*inputs*columns),
+		random(r, runs*(features+1)*columns)
 	var more []float32
 	for i := range runs * inputs {
 		more = append(append(more, x[i*features:(i+1)*features]...), 1)
@@ -33,8 +34,10 @@ func TestIntercept(t *testing.T) {
 				with.GramMul(with.Gram(x), w), plain.GramMul(plain.Gram(phi), w),
 				with.NoData(x.Graph(), runs), plain.NoData(x.Graph(), runs),
 			}
-		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features), tensors.FromFlatDataAndDimensions(more, runs, inputs, features+1),
-			tensors.FromFlatDataAndDimensions(theta, runs, indices, features+1), tensors.FromFlatDataAndDimensions(v, runs, inputs, columns),
+		}, tensors.FromFlatDataAndDimensions(x, runs, inputs, features),
+			tensors.FromFlatDataAndDimensions(more, runs, inputs, features+1),
+			tensors.FromFlatDataAndDimensions(theta, runs, indices, features+1),
+			tensors.FromFlatDataAndDimensions(v, runs, inputs, columns),
 			tensors.FromFlatDataAndDimensions(w, runs, features+1, columns))
 		for i, what := range []string{"Apply", "Project", "GramMul", "no data"} {
 			same(t, what, out[2*i], floats(out[2*i+1]))

@@ -149,7 +149,8 @@ func TestTestbedAgentsAreSet(t *testing.T) {
 		case "epinet":
 			want = 0.04
 		}
-		if c := l.Train; math.Abs(decay-want) > 1e-9 || c.Steps != 1 || c.Batch != 128 || c.Capacity != 50 || features != 100 {
+		if c := l.Train; math.Abs(decay-want) > 1e-9 || c.Steps != 1 || c.Batch != 128 || c.Capacity != 50 ||
+			features != 100 {
 			t.Errorf("%s: decay %v, want %v; %+v", name, decay, want, c)
 		}
 		_, err = x.Spec([]string{name}, []string{"decay=0", "sgd-steps=0", "batch=0", "step-size=-1"}, x.Quick, 1)

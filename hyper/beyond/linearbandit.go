@@ -47,8 +47,9 @@ func linearClaims() []lab.Claim {
 	exact := lab.NewSide("exact")
 	coordinate := func(size string) lab.Side { return plusPlus(size, "reference=coordinate") }
 	return []lab.Claim{
-		claim("eight-columns-near-exact", "Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
-			"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
+		claim("eight-columns-near-exact",
+			"Ensemble++ with 8 columns and a Gaussian index has nearly the regret of exact Thompson "+
+				"sampling (Ensemble++, figure 2a; the bound is ours)", 1.1, plusPlus("size=8"), exact),
 		claim("columns-32-near-exact", "the same with 32 columns (ours)", 1.1, plusPlus("size=32"), exact),
 		claim("gaussian-below-coordinate", "with 8 columns a Gaussian index has less regret than a coordinate one, which is "+
 			"ensemble sampling of signed particles (Ensemble++, figure 2)", 1, plusPlus("size=8"), coordinate("size=8")),

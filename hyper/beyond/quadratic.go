@@ -59,14 +59,16 @@ func quadraticClaims() []lab.Claim {
 	}
 	less := func(name, other string) lab.Claim {
 		return lab.Claim{Name: name, Quick: quick, Full: full,
-			Text: "the neural Ensemble++ has less regret than an " + other + ", all with its settings (Ensemble++, nonlinear bandits)",
+			Text: "the neural Ensemble++ has less regret than an " +
+				other + ", all with its settings (Ensemble++, nonlinear bandits)",
 			Test: lab.Comparison{A: lab.NewSide("ensemble-plus-plus-neural"), B: lab.NewSide(other), Below: 1}.Judge}
 	}
 	const linear = "the regret of %s grows in proportion to the periods: a late slope within 0.1 of 1 (Ensemble++, nonlinear " +
 		"bandits; the bound is ours)"
 	return []lab.Claim{
-		growth("plus-plus-sublinear", "ensemble-plus-plus-neural", "the regret of the neural Ensemble++ grows less than the periods: a late slope below 1 "+
-			"(Ensemble++, nonlinear bandits)", 0, 1),
+		growth("plus-plus-sublinear", "ensemble-plus-plus-neural",
+			"the regret of the neural Ensemble++ grows less than the periods: a late slope below 1 "+
+				"(Ensemble++, nonlinear bandits)", 0, 1),
 		growth("ensemble-linear", "ensemble", fmt.Sprintf(linear, "an ensemble with prior functions"), 0.9, 1.1),
 		growth("epinet-linear", "epinet", fmt.Sprintf(linear, "an epinet"), 0.9, 1.1),
 		less("plus-plus-below-ensemble", "ensemble"),

@@ -23,7 +23,8 @@ func BenchmarkDecision(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, policy := range []Policy{Thompson{N: functions}, IDS{N: functions}, TopTwo{N: functions}, Greedy{N: functions}} {
+	for _, policy := range []Policy{Thompson{N: functions}, IDS{N: functions}, TopTwo{N: functions},
+		Greedy{N: functions}} {
 		decide, err := NewExec(exec, func(seed, values *Node) (probabilities, action *Node) {
 			return policy.Decide(values, Moment{Stream: rng.New(seed)})
 		})

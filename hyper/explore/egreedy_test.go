@@ -17,7 +17,8 @@ import (
 
 // anneal runs a policy in a period on values [runs, samples, actions], with an annealing rate for each run; nil is the
 // policy's own.
-func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32, action []int32, err error) {
+func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32,
+	action []int32, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, nil, err

@@ -21,7 +21,8 @@ func TestDecideOnHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	const runs, actions = 400, 7
-	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4}, EpsilonGreedy{},
+	for _, p := range []Hosted{Thompson{}, Thompson{N: 9}, UCB{}, UCB{N: 10, Quantile: 0.5}, Greedy{}, Greedy{N: 4},
+		EpsilonGreedy{},
 		EpsilonGreedy{N: 3, Anneal: 2}, IDS{N: 40}, IDS{N: 5}, IDS{N: 6, OnlyCandidates: true}} {
 		n := p.Samples()
 		r := rand.New(rand.NewPCG(1, uint64(n)))

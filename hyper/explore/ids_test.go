@@ -258,7 +258,8 @@ func TestInformation(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, c := range []struct{ runs, functions, actions int }{{3, 40, 5}, {3, 6, 50}, {2, 1, 4}, {2, 5, 1}, {2, 300, 1500}} {
+		for _, c := range []struct{ runs, functions, actions int }{{3, 40, 5}, {3, 6, 50}, {2, 1, 4}, {2, 5, 1},
+			{2, 300, 1500}} {
 			values := make([][][]float32, c.runs)
 			for i := range values {
 				for range c.functions {
@@ -310,7 +311,8 @@ func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 }
 
 // decideAt runs a policy on values [runs, samples, actions] for runs with the given seeds.
-func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (probabilities [][]float32, action []int32, err error) {
+func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (probabilities [][]float32, action []int32,
+	err error) {
 	b, err := backend.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -359,7 +361,8 @@ func TestInformationOfRunsAlone(t *testing.T) {
 		const runs = 8
 		for _, shape := range [][2]int{{500, 148}, {500, 398}, {30, 200}, {100, 20}} {
 			n, actions := shape[0], shape[1]
-			values, err := CallOnce(b, func(seeds *Node) *Node { return streams.New(seeds).Normal(n, actions) }, []uint64{0, 1, 2, 3, 4, 5, 6, 7})
+			values, err := CallOnce(b, func(seeds *Node) *Node { return streams.New(seeds).Normal(n, actions) },
+				[]uint64{0, 1, 2, 3, 4, 5, 6, 7})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,8 @@ import (
 func policies(t *testing.T, n int) map[string]Policy {
 	t.Helper()
 	all := map[string]Policy{
-		"thompson": Thompson{N: n}, "ids": IDS{N: n}, "ids, candidates": IDS{N: n, OnlyCandidates: true}, "greedy": Greedy{N: n},
+		"thompson": Thompson{N: n}, "ids": IDS{N: n}, "ids, candidates": IDS{N: n, OnlyCandidates: true},
+		"greedy":  Greedy{N: n},
 		"egreedy": EpsilonGreedy{N: n}, "ucb": UCB{N: n}, "top-two": TopTwo{N: n},
 	}
 	for name, p := range all {
@@ -132,7 +133,8 @@ func TestPermutedActions(t *testing.T) {
 					}
 				}
 				if name != "egreedy" && int(moved[i]) != to[action[i]] {
-					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d", name, i, action[i], moved[i], to[action[i]])
+					t.Fatalf("%s, run %d: action %d of values, %d of permuted ones, want %d", name, i, action[i], moved[i],
+						to[action[i]])
 				}
 			}
 		}
@@ -143,13 +145,15 @@ func TestPermutedActions(t *testing.T) {
 // action. Epsilon-greedy no longer explores: c/(c+t) is below the least number of single precision.
 func TestNothingToDecide(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 41, 100} {
-		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n), slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
+		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n),
+			slices.Repeat([][]float32{{-3, -2.1, -4, -7}}, n)}
 		single := [][][]float32{draw(rand.New(rand.NewPCG(5, 6)), n, 1), make([][]float32, n)}
 		for i := range n {
 			single[1][i] = []float32{0}
 		}
 		for name, p := range policies(t, n) {
-			for want, values := range map[string][][][]float32{"[2 1] [[0 0 1 0] [0 1 0 0]]": agreed, "[0 0] [[1] [1]]": single} {
+			for want, values := range map[string][][][]float32{"[2 1] [[0 0 1 0] [0 1 0 0]]": agreed,
+				"[0 0] [[1] [1]]": single} {
 				probabilities, action, err := anneal(backend.Go, p, values, 1<<30, []float32{1e-37, 1e-37})
 				if got := fmt.Sprint(action, probabilities); got != want || err != nil {
 					t.Errorf("%s, %d functions: %s, want %s, error %v", name, n, got, want, err)
@@ -166,7 +170,8 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	of := func(f ...float32) [][]float32 { return slices.Repeat([][]float32{f}, n) }
 	healthy := [][]float32{{1, 2, 0}, {2, 1, 0}, {1, 3, 0}, {0, 1, 5}}
-	values := [][][]float32{healthy, of(nan, nan, nan), of(0, nan, 1), of(inf, inf, inf), of(-inf, -inf, -inf), of(inf, -inf, nan), of(0, inf, 1),
+	values := [][][]float32{healthy, of(nan, nan, nan), of(0, nan, 1), of(inf, inf, inf), of(-inf, -inf, -inf),
+		of(inf, -inf, nan), of(0, inf, 1),
 		{{nan, 0, 0}, {0, 1, 0}, {0, 0, -inf}, {inf, 0, 0}}, {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {nan, nan, nan}}}
 	rates := slices.Repeat([]float32{30}, len(values))
 	testbackend.Each(t, func(t *testing.T, on string) {
@@ -198,7 +203,8 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 
 // 0 functions are a policy's own number.
 func TestSamplesOfTheZeroValue(t *testing.T) {
-	for p, want := range map[Policy]int{Thompson{}: 1, IDS{}: 100, Greedy{}: 1, EpsilonGreedy{}: 1, UCB{}: 100, TopTwo{}: 30} {
+	for p, want := range map[Policy]int{Thompson{}: 1, IDS{}: 100, Greedy{}: 1, EpsilonGreedy{}: 1, UCB{}: 100,
+		TopTwo{}: 30} {
 		if p.Samples() != want || Validate(p) != nil {
 			t.Errorf("%T: %d functions, want %d; error %v", p, p.Samples(), want, Validate(p))
 		}

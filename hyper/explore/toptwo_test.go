@@ -33,7 +33,8 @@ func TestTopTwo(t *testing.T) {
 			{0, three, []float64{0.5, 0.5}, false, -1},
 			{1e-9, [][]float32{{0, 1, 1}, {0, 5, 2}}, []float64{0, 1, 0}, true, 1},
 		} {
-			probabilities, action, err := decideAt(name, TopTwo{N: len(c.values), Beta: c.beta}, [][][]float32{c.values}, []uint64{7})
+			probabilities, action, err := decideAt(name, TopTwo{N: len(c.values), Beta: c.beta}, [][][]float32{c.values},
+				[]uint64{7})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,8 @@ func TestUCB(t *testing.T) {
 			values   [][]float32
 			want     int32
 		}{
-			{0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0}, {1, four, 0},
+			{0.01, four, 1}, {0.25, four, 1}, {0.26, four, 1}, {0.5, four, 1}, {0.51, four, 2}, {0.75, four, 2}, {0.76, four, 0},
+			{1, four, 0},
 			{0, four, 0},                                                        // 0.95 of 4 is the largest
 			{0.24, many, 0}, {0.25, many, 1}, {0.28, many, 1}, {0.281, many, 0}, // the 6th, a tie, the 7th twice, and the 8th
 			{1, [][]float32{{1, 2, 2}, {0, 1, 2}}, 1}, // a tie
@@ -43,7 +44,8 @@ func TestUCB(t *testing.T) {
 			want := make([]float32, len(c.values[0]))
 			want[c.want] = 1
 			if action[0] != c.want || !slices.Equal(probabilities[0], want) {
-				t.Errorf("quantile %v of %d: action %d, probabilities %v, want action %d", c.quantile, len(c.values), action[0], probabilities[0], c.want)
+				t.Errorf("quantile %v of %d: action %d, probabilities %v, want action %d", c.quantile, len(c.values), action[0],
+					probabilities[0], c.want)
 			}
 		}
 	})

@@ -179,7 +179,10 @@ func TestBernoulli(t *testing.T) {
 		t.Errorf("moments %v and %v, want 1 and 1/%v", m.Mean, m.Second, keep)
 	}
 	testbackend.Each(t, func(t *testing.T, name string) {
-		z := eval(t, name, func(in []*graph.Node) []*graph.Node { return []*graph.Node{law.Sample(rng.New(in[0]), n).Dense()} }, []uint64{5})[0]
+		z := eval(t, name, func(in []*graph.Node) []*graph.Node {
+			return []*graph.Node{law.Sample(rng.New(in[0]),
+				n).Dense()}
+		}, []uint64{5})[0]
 		var kept [3]float64
 		var both float64
 		for mask := range slices.Chunk(z, 3) {
@@ -226,13 +229,15 @@ func TestSliceAndSplit(t *testing.T) {
 	out := eval(t, backend.Go, func(in []*graph.Node) []*graph.Node {
 		v, id, every := Vectors(in[0]), Set{ID: in[1], dim: 3}, OneHot{2}.All(in[0].Graph(), 2)
 		split := every.Split(3)
-		if split.Len() != 2 || !split.Every || v.Split(2).Len() != 2 || v.Slice(1, 4).Len() != 3 || id.Slice(1, 2).Len() != 1 {
+		if split.Len() != 2 || !split.Every || v.Split(2).Len() != 2 || v.Slice(1, 4).Len() != 3 ||
+			id.Slice(1, 2).Len() != 1 {
 			t.Error("wrong lengths")
 		}
 		if whole := every.Slice(0, 1); whole.Every {
 			t.Error("a part of every index says that it is every index")
 		}
-		return []*graph.Node{v.Slice(1, 3).Dense(), id.Slice(1, 2).Dense(), v.Split(2).Dense(), id.Split(2).Dense(), split.Dense()}
+		return []*graph.Node{v.Slice(1, 3).Dense(), id.Slice(1, 2).Dense(), v.Split(2).Dense(), id.Split(2).Dense(),
+			split.Dense()}
 	}, vectors, ids)
 	for i, want := range []string{
 		"[2 3 6 7]", "[0 0 1 0 0 1]", "[1 2 3 4 5 6 7 8]",

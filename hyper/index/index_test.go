@@ -41,7 +41,10 @@ func TestIndexMoments(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
 		testbackend.Each(t, func(t *testing.T, name string) {
-			z := eval(t, name, func(in []*graph.Node) []*graph.Node { return []*graph.Node{law.Sample(rng.New(in[0]), n).Dense()} }, []uint64{3})[0]
+			z := eval(t, name, func(in []*graph.Node) []*graph.Node {
+				return []*graph.Node{law.Sample(rng.New(in[0]),
+					n).Dense()}
+			}, []uint64{3})[0]
 			d := law.Dim()
 			mean, second := law.Moments().Mean, law.Moments().Second
 			for i := range d {
@@ -75,7 +78,8 @@ func TestLengths(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
 			s := rng.New(in[0])
-			return []*graph.Node{Sphere{5}.Sample(s, n).Dense(), OneHot{5}.Sample(s, n).Dense(), Gaussian{5}.Perturbation(s, n), PerArm{3, 5}.Perturbation(s, n)}
+			return []*graph.Node{Sphere{5}.Sample(s, n).Dense(), OneHot{5}.Sample(s, n).Dense(), Gaussian{5}.Perturbation(s, n),
+				PerArm{3, 5}.Perturbation(s, n)}
 		}, []uint64{4, 5})
 		for k, v := range out {
 			if len(v) != 2*n*5 {

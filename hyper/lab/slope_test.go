@@ -59,7 +59,8 @@ func TestRegretSlope(t *testing.T) {
 		}
 	}
 	e, period, runs, err := RegretSlope(rows, x)
-	if err != nil || period != 10 || runs != 4 || math.Abs(float64(e.Value)-0.7) > 1e-12 || float64(e.Upper-e.Lower) > 1e-9 {
+	if err != nil || period != 10 || runs != 4 || math.Abs(float64(e.Value)-0.7) > 1e-12 ||
+		float64(e.Upper-e.Lower) > 1e-9 {
 		t.Errorf("%v at %d of %d runs, %v", e, period, runs, err)
 	}
 	e, _, _, err = RegretSlope([]Row{row(0, 0, 1), row(0, 1, 3), row(1, 0, 6), row(1, 1, 2)}, []float64{1, math.E})

@@ -196,7 +196,8 @@ func TestCompareDivergedEntry(t *testing.T) {
 	}
 	near(t, "mean", float64(all[0].Mean.Value), 11) // of 10 and 12
 	worst := Estimate{Value: Float(math.Inf(1)), Lower: Float(math.Inf(1)), Upper: Float(math.Inf(1))}
-	if s := all[1]; s.Runs != 2 || s.Diverged != 2 || s.Mean != worst || s.Median.Value != worst.Value || s.Failed.Value != 1 ||
+	if s := all[1]; s.Runs != 2 || s.Diverged != 2 || s.Mean != worst || s.Median.Value != worst.Value ||
+		s.Failed.Value != 1 ||
 		s.Difference != worst || s.Pairs != 2 {
 		t.Errorf("the diverged entry: %+v", s)
 	}

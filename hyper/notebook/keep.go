@@ -48,7 +48,8 @@ type Saver interface{ Save(path string) error }
 //
 //	a := must.M1(notebook.KeepFile("agent", func(path string) (*agent.Agent, error) { return agent.Load(c, path) },
 //		func() (*agent.Agent, error) { return trained(c) }))
-func KeepFile[T Saver](name string, load func(path string) (T, error), compute func() (T, error), inputs ...any) (T, error) {
+func KeepFile[T Saver](name string, load func(path string) (T, error), compute func() (T, error), inputs ...any) (T,
+	error) {
 	return keep(name, load, T.Save, compute, inputs)
 }
 

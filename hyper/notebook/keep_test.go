@@ -149,14 +149,16 @@ func TestKeyOfCode(t *testing.T) {
 		return out.String()
 	}
 	of := key(cell)
-	for _, change := range [][2]string{{"size = 10", "size = 11"}, {"2 * p.n", "3 * p.n"}, {"n int }", "n, m int }"}, {"k := 1", "k := 2"},
+	for _, change := range [][2]string{{"size = 10", "size = 11"}, {"2 * p.n", "3 * p.n"}, {"n int }", "n, m int }"},
+		{"k := 1", "k := 2"},
 		{"\tk++\n", ""}, {"+ size", "- size"}, {`"a", 3`, `"a  b", 3`}, {`import "strings"`, `import "other/strings"`},
 		{`"x", func`, `"y", func`}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) == of {
 			t.Errorf("%q for %q is not seen", change[1], change[0])
 		}
 	}
-	for _, change := range [][2]string{{"return 1 }", "return 2 }"}, {"other := 2", "other := 3"}, {" // of all", ""}, {"m.Pi", "m.E"},
+	for _, change := range [][2]string{{"return 1 }", "return 2 }"}, {"other := 2", "other := 3"}, {" // of all", ""},
+		{"m.Pi", "m.E"},
 		{"func main", "\n\nfunc main"}, {"x := must", "y := must"}, {"\tafter", "\tk = 7\n\tafter"}} {
 		if key(strings.Replace(cell, change[0], change[1], 1)) != of {
 			t.Errorf("%q for %q makes another key", change[1], change[0])

@@ -49,7 +49,8 @@ func TestClaimsWantTheirSize(t *testing.T) {
 				return err
 			}
 			fewer, more, longer, shorter := claim.Quick, claim.Quick, claim.Quick, claim.Quick
-			fewer.Runs, more.Runs, longer.Periods, shorter.Periods = fewer.Runs-1, more.Runs+1, 2*longer.Periods, shorter.Periods/2
+			fewer.Runs, more.Runs, longer.Periods, shorter.Periods = fewer.Runs-1, more.Runs+1, 2*longer.Periods,
+				shorter.Periods/2
 			if err := errors.Join(of(study.rows, claim.Quick), of(study.rows, fewer)); err != nil {
 				t.Errorf("%s, claim %s: a study of its size, or one run more: %v", name, claim.Name, err)
 			}

@@ -60,7 +60,8 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 
 // Predict draws from the posterior.
 func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
-	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior), n.Of(s, "NoiseVariance", a.noise))
+	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior),
+		n.Of(s, "NoiseVariance", a.noise))
 	return Add(InsertAxes(mean, 1), Mul(InsertAxes(sd, 1), s.Normal(functions, a.posterior.Arms)))
 }
 

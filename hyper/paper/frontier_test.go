@@ -29,7 +29,8 @@ func performing(from map[string]int) lab.Simulator {
 		target := 0.01 * math.Sqrt(float64(lab.Values(spec.Entries[0].Setting)["arms"].(int))) * float64(size.Periods) // section 4.1
 		var rows []lab.Row
 		for run := range size.Runs {
-			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods, Regret: lab.Float(factor * target * (1 + 0.01*float64(run%7)))})
+			rows = append(rows, lab.Row{Run: run, Seed: uint64(run), Period: size.Periods,
+				Regret: lab.Float(factor * target * (1 + 0.01*float64(run%7)))})
 		}
 		return lab.Header{Spec: spec}, rows, nil
 	}
@@ -87,7 +88,8 @@ func TestFrontierSettings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, paper.PerformsWell, "linear", "sampled", 7); !errors.Is(err, paper.ErrNotSearched) {
+	if _, err := paper.LeastOf(performing(nil), lab.Size{Periods: 10, Runs: 2}, paper.PerformsWell, "linear", "sampled",
+		7); !errors.Is(err, paper.ErrNotSearched) {
 		t.Errorf("of 7 arms: error %v, want ErrNotSearched", err)
 	}
 }
@@ -125,15 +127,18 @@ func TestFrontierOf(t *testing.T) {
 	linear, ensemble, none := points[0], points[1], points[2]
 	for i, p := range []paper.FrontierPoint{linear, ensemble} {
 		least := paper.FrontierSettings(paper.Frontier.Order[i], "sampled", 10)[i+1]
-		if p.Agent != paper.Frontier.Order[i] || p.Arms != 10 || p.Runs != 100 || !slices.Equal(p.Setting, least) || !strings.HasSuffix(strings.Join(least, " "), " "+p.Found()) {
+		if p.Agent != paper.Frontier.Order[i] || p.Arms != 10 || p.Runs != 100 || !slices.Equal(p.Setting, least) ||
+			!strings.HasSuffix(strings.Join(least, " "), " "+p.Found()) {
 			t.Errorf("%+v, want %s with 10 arms and %v", p, paper.Frontier.Order[i], least)
 		}
 	}
 	want := ensemble.Computation.Value / linear.Computation.Value
-	if ensemble.Ratio != (lab.Estimate{Value: want, Lower: want, Upper: want}) || !math.IsNaN(float64(linear.Ratio.Value)) {
+	if ensemble.Ratio != (lab.Estimate{Value: want, Lower: want, Upper: want}) ||
+		!math.IsNaN(float64(linear.Ratio.Value)) {
 		t.Errorf("ratios %v and %v, want %v without doubt for the ensemble alone", ensemble.Ratio, linear.Ratio, want)
 	}
-	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" || !math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
+	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" ||
+		!math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
 		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
 	}
 }
@@ -173,7 +178,8 @@ func TestFrontierLimits(t *testing.T) {
 		t.Fatalf("%v, error %v", limits, err)
 	}
 	l := limits[0]
-	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 || !(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
+	if target := 0.01 * math.Sqrt(300); l.Arms != 300 || math.Abs(l.Target-target) > 1e-12 || l.Runs != 100 ||
+		!(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
 		t.Errorf("%+v", l)
 	}
 	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average, which loses 1.5 E[M_300] = 4.3 each

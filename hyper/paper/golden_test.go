@@ -52,7 +52,8 @@ func goldenSpecs(t *testing.T) (all []lab.Spec) {
 		}
 	}
 	small := []string{"arms=4", "policy-samples=9", "batch=8", "index-samples=2", "particles=3"}
-	all = append(all, tiny(t, paper.Gaussian, nil, lab.Size{Periods: 60, Runs: 2}, append(small, "policy=thompson,ids,ucb,top-two,greedy")...))
+	all = append(all, tiny(t, paper.Gaussian, nil, lab.Size{Periods: 60, Runs: 2},
+		append(small, "policy=thompson,ids,ucb,top-two,greedy")...))
 	return append(all, tiny(t, paper.Gaussian, []string{"linear", "ensemble"}, lab.Size{Periods: 60, Runs: 2},
 		"arms=4", "batch=8", "index-samples=2", "particles=3", "integrate=analytic,sampled"))
 }

@@ -67,15 +67,17 @@ func ensembleClaims() (out []lab.Claim) {
 		out = append(out, gapGrows(fmt.Sprintf("ensemble-%d-gap-grows", n), fmt.Sprintf("an ensemble of %d", n), "ensemble",
 			particles(n)))
 	}
-	return append(out, less("size-no-remedy", "with 1000 actions an ensemble of 10 has at most 1.25 times the regret of one "+
-		"of 300: size does not compensate the gap (section 4.2; the bound is ours)", 1.25,
+	return append(out, less("size-no-remedy",
+		"with 1000 actions an ensemble of 10 has at most 1.25 times the regret of one "+
+			"of 300: size does not compensate the gap (section 4.2; the bound is ours)", 1.25,
 		in(1000, "ensemble", particles(10)), in(1000, "ensemble", particles(300))))
 }
 
 // gapGrows is the claim that the gap between an agent and the linear hypermodel grows with the number of actions.
 func gapGrows(name, words, agent string, sets ...string) lab.Claim {
 	return lab.Claim{Name: name,
-		Text:  fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 (section 4.2)", words),
+		Text: fmt.Sprintf("the gap between %s and the linear hypermodel grows from 200 actions to 1000 (section 4.2)",
+			words),
 		Quick: neuralQuickTest, Full: neuralFullTest,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 			return contrast(simulate, size, in(1000, "linear"), in(1000, agent, sets...), in(200, "linear"),
@@ -186,8 +188,9 @@ func noiseClaims() []lab.Claim {
 // moreNoiseClaim is that perturbations are more useful with more noise: a less b, both with much noise, is below c less
 // d, both with little.
 func moreNoiseClaim(a, b, c, d lab.Side) lab.Claim {
-	return lab.Claim{Name: "perturbation-noise", Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
-		"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
+	return lab.Claim{Name: "perturbation-noise",
+		Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
+			"with noise 2 than with noise 1 (appendix C: needed as the noise grows)", Quick: neuralQuickTest,
 		Full: neuralFullTest,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 			return contrast(simulate, size, a, b, c, d)
@@ -217,7 +220,8 @@ func dimensionClaims() []lab.Claim {
 		comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
 			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest, appendixC...),
 		comparison{A: at(5), B: at(10), Below: 1.25}.claim("dimension-saturates",
-			"200 actions: from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)", dimensionTest,
+			"200 actions: from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)",
+			dimensionTest,
 			appendixC...),
 	}
 }

@@ -35,7 +35,8 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 		{"neural", "linear", "perturbation=-1", "perturbation must be finite and not negative"},
 		{"neural", "linear", "map-step=0", "map-step must be positive and finite, got 0"},
 		{"neural", "linear", "clip=-1", "clip must be finite and not negative"},
-		{"neural", "linear", "index-set=frame;index-samples=15", "index-set frame needs an even number of index-samples, got 15"},
+		{"neural", "linear", "index-set=frame;index-samples=15",
+			"index-set frame needs an even number of index-samples, got 15"},
 		{"neural", "linear", "index-set=antithetic;index-samples=15", "index-set antithetic needs an even number"},
 		{"neural", "linear", "index-set=magic", `index-set: unknown "magic"; choose one of iid, antithetic, frame`},
 		{"neural", "linear", "index-set=frame;index-dim=200", "at most 512 dimensions, got 600"}, // three layers
@@ -46,8 +47,10 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 		{"neural", "ensemble", "particles=0", "particles must be at least 1, got 0"},
 		{"neural", "ensemble", "additive-prior=perhaps", "additive-prior"},
 		{"neural", "egreedy", "anneal=-1", "anneal must be finite and not negative, got -1"},
-		{"posterior-approximations", "dropout", "keep=0", "keep, the probability of keeping a unit, must be in (0, 1], got 0"},
-		{"posterior-approximations", "dropout", "keep=2", "keep, the probability of keeping a unit, must be in (0, 1], got 2"},
+		{"posterior-approximations", "dropout", "keep=0",
+			"keep, the probability of keeping a unit, must be in (0, 1], got 0"},
+		{"posterior-approximations", "dropout", "keep=2",
+			"keep, the probability of keeping a unit, must be in (0, 1], got 2"},
 		{"posterior-approximations", "dropout", "index-set=antithetic", "symmetric about 0"},
 		{"posterior-approximations", "bbb", "kl-strength=-1", "kl-strength must be finite and not negative"},
 		{"posterior-approximations", "bbb", "prior-deviation=0", "prior-deviation must be positive"},
@@ -55,7 +58,8 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 		{"posterior-approximations", "bbb", "index-set=frame", "at most 512 dimensions"},
 		{"posterior-approximations", "diagonal", "integrate=analytic", "linear in its parameters"},
 	} {
-		_, err := paper.Known[c.experiment].Spec([]string{c.agent}, strings.Split(c.set, ";"), lab.Size{Periods: 5, Runs: 1}, 1)
+		_, err := paper.Known[c.experiment].Spec([]string{c.agent}, strings.Split(c.set, ";"),
+			lab.Size{Periods: 5, Runs: 1}, 1)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %s: error %v, want %q", c.agent, c.set, err, c.want)
 		}
@@ -72,7 +76,8 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 
 // All faults of a setting come at once.
 func TestNeuralFaultsComeTogether(t *testing.T) {
-	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=a", "actions=0", "index-dim=0", "step-size=-1", "optimizer=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
+	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=a", "actions=0", "index-dim=0", "step-size=-1",
+		"optimizer=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
 	for _, want := range []string{"hidden", "actions", "index-dim", "step-size", "one of sgd, adam"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want also %q", err, want)
@@ -120,7 +125,8 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 // both meet, the first has more regret after 60 periods, by more than 3 standard errors of the difference.
 func TestEpsilonGreedyAnneals(t *testing.T) {
 	const runs = 300
-	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: runs}, "anneal=1000000,1", "noise=0.1"))
+	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: runs}, "anneal=1000000,1",
+		"noise=0.1"))
 	var differences [runs]float64
 	for _, r := range rows {
 		if r.Period == 60 {

@@ -28,7 +28,8 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 	t.Helper()
 	sets := more
 	if x.Name != "gaussian" {
-		sets = append(sets, usable(t, x, agents, more, "actions=6", "features=3", "hidden=4x3", "hyper-hidden=3", "generator=2", "size=5",
+		sets = append(sets, usable(t, x, agents, more, "actions=6", "features=3", "hidden=4x3", "hyper-hidden=3",
+			"generator=2", "size=5",
 			"policy-samples=9", "particles=3", "index-dim=2", "batch=8", "index-samples=2", "sgd-steps=2")...)
 	}
 	spec, err := x.Spec(agents, sets, size, 1)
@@ -49,7 +50,8 @@ func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...stri
 			value, has := lab.Values(setting(t, x, agent))[key]
 			return has && value != "none"
 		}
-		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) || !slices.ContainsFunc(agents, used)
+		return slices.ContainsFunc(given, func(set string) bool { return strings.HasPrefix(set, key+"=") }) ||
+			!slices.ContainsFunc(agents, used)
 	})
 }
 
@@ -132,9 +134,11 @@ func TestComputation(t *testing.T) {
 		want  float64
 	}{
 		{"exact", nil, 0},
-		{"linear", []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=2"}, 2 * 16 * 1024 * 100 * 31},
+		{"linear", []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=2"},
+			2 * 16 * 1024 * 100 * 31},
 		{"linear", []string{"arms=100", "index-dim=30", "batch=1024", "integrate=analytic"}, 1024 * 100 * 31},
-		{"ensemble", []string{"arms=100", "particles=50", "batch=1024", "index-samples=16", "integrate=sampled"}, 16 * 1024 * 100},
+		{"ensemble", []string{"arms=100", "particles=50", "batch=1024", "index-samples=16", "integrate=sampled"},
+			16 * 1024 * 100},
 		{"ensemble", []string{"arms=100", "particles=50", "batch=1024"}, 50 * 1024 * 100},
 	} {
 		spec, err := paper.Gaussian.Spec([]string{c.agent}, c.sets, lab.Size{Periods: 1, Runs: 1}, 0)
@@ -202,7 +206,8 @@ func TestPoliciesInALoop(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
 	}
-	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20", "policy=" + strings.Join(lab.Names(lab.Policies), ",")}
+	sets := []string{"arms=4", "index-dim=2", "integrate=analytic", "policy-samples=20",
+		"policy=" + strings.Join(lab.Names(lab.Policies), ",")}
 	spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 20, Runs: 4}, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,8 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 	out := call(t, func(in []*Node) []*Node {
 		state := a.Init(rng.New(in[0]), nil)
 		for i := range played {
-			d := lab.Datum{Action: Const(in[0].Graph(), played[i][:]), Reward: Const(in[0].Graph(), rewards[i][:]), Inputs: in[2]}
+			d := lab.Datum{Action: Const(in[0].Graph(), played[i][:]), Reward: Const(in[0].Graph(), rewards[i][:]),
+				Inputs: in[2]}
 			state = a.Learn(state, hyper.Numbers{"NoiseVariance": in[1]}, rng.Stream{}, d)
 		}
 		return []*Node{Softmax(state["log-weights"], -1), state["log-weights"]}
@@ -68,7 +69,8 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 		for m := range weights {
 			weights[m] = 1
 			for i := range played {
-				weights[m] *= distuv.Normal{Mu: float64(actions[played[i][run]][m]), Sigma: math.Sqrt(float64(noise[run]))}.Prob(float64(rewards[i][run]))
+				weights[m] *= distuv.Normal{Mu: float64(actions[played[i][run]][m]),
+					Sigma: math.Sqrt(float64(noise[run]))}.Prob(float64(rewards[i][run]))
 			}
 			sum += weights[m]
 		}
@@ -84,7 +86,8 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 }
 
 // posteriors are weights of five components for some runs: uniform, of a subset, uneven, and sure.
-var posteriors = [][]float32{{0.2, 0.2, 0.2, 0.2, 0.2}, {0, 0.5, 0, 0.5, 0}, {0.4, 0.3, 0.15, 0.1, 0.05}, {0, 0, 1, 0, 0}}
+var posteriors = [][]float32{{0.2, 0.2, 0.2, 0.2, 0.2}, {0, 0.5, 0, 0.5, 0}, {0.4, 0.3, 0.15, 0.1, 0.05},
+	{0, 0, 1, 0, 0}}
 
 // informed returns finiteInformation of posteriors, [run][action].
 func informed(t *testing.T) (regret, variance [][]float64) {
@@ -139,7 +142,8 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 			}
 			want := variance[run][x]
 			if se := math.Sqrt(want / functions); math.Abs(r[run][x]-regret[run][x]) > 5*se+1e-5 {
-				t.Errorf("run %d, action %d: regret %v +- %v of functions, %v of the posterior", run, x, r[run][x], se, regret[run][x])
+				t.Errorf("run %d, action %d: regret %v +- %v of functions, %v of the posterior", run, x, r[run][x], se,
+					regret[run][x])
 			}
 			if se := math.Sqrt(max(fourth-want*want, 0) / functions); math.Abs(v[run][x]-want) > 5*se+2e-5+25*want/functions {
 				t.Errorf("run %d, action %d: variance %v +- %v of functions, %v of the posterior", run, x, v[run][x], se, want)

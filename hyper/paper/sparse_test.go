@@ -82,12 +82,14 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 				continue
 			}
 			_, err := paper.IDS.Spec([]string{agent}, []string{set}, lab.Size{Periods: 5, Runs: 1}, 1)
-			if (err == nil) != (want == "") || err != nil && (strings.Count(err.Error(), want) != 1 || strings.Contains(err.Error(), "\n")) {
+			if (err == nil) != (want == "") || err != nil && (strings.Count(err.Error(), want) != 1 ||
+				strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%s, %s: error %v, want %q", agent, set, err, want)
 			}
 		}
 	}
-	_, err := paper.IDS.Spec([]string{"ids"}, []string{"size=1", "noise-variance=0", "alpha=-1", "beta=0", "policy=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
+	_, err := paper.IDS.Spec([]string{"ids"}, []string{"size=1", "noise-variance=0", "alpha=-1", "beta=0", "policy=magic"},
+		lab.Size{Periods: 5, Runs: 1}, 1)
 	for _, want := range []string{"size", "noise-variance", "policy=magic"} { // those of the model come once the numbers make one
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want also %q", err, want)

@@ -19,7 +19,8 @@ func TestModel(t *testing.T) {
 	if _, err := w.WriteTo(&svg); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"index z,", "hypermodel", "base model", "prediction", "parameters ν, which are learned"} {
+	for _, text := range []string{"index z,", "hypermodel", "base model", "prediction",
+		"parameters ν, which are learned"} {
 		if !strings.Contains(svg.String(), ">"+text+"<") {
 			t.Errorf("%q is not in the figure", text)
 		}

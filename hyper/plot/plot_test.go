@@ -66,7 +66,8 @@ func TestLinesDrawsEveryPart(t *testing.T) {
 		Series{X: []float64{1, 3}, Y: []float64{5, -1}, Points: true},
 		Series{X: x5, Y: down, Dashed: true, Color: Gray})
 	img := picture(t, p)
-	for what, n := range map[string]int{"line": count(img, Palette[0]), "points": count(img, ink), "dashes": count(img, Gray)} {
+	for what, n := range map[string]int{"line": count(img, Palette[0]), "points": count(img, ink),
+		"dashes": count(img, Gray)} {
 		if n < 40 {
 			t.Errorf("%s: %d pixels", what, n)
 		}

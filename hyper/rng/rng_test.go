@@ -34,8 +34,10 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 		want []uint32
 	}{
 		{[4]uint32{}, [2]uint32{}, []uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-		{[4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff}, []uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, []uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+		{[4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff},
+			[]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0},
+			[]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
 		testbackend.Each(t, func(t *testing.T, name string) {
 			got := call(t, name, func(in *Node) *Node {
@@ -124,7 +126,8 @@ func TestNamesPeriodsAndStepsDiffer(t *testing.T) {
 func TestIntnIsUniform(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		const n, bound = 60_000, 6
-		x := call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), int32(bound)), n) }, 3).Value().([][]int32)[0]
+		x := call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), int32(bound)), n) },
+			3).Value().([][]int32)[0]
 		var count [bound]float64
 		for _, v := range x {
 			count[v]++ // out of range panics
@@ -143,7 +146,8 @@ func TestIntnIsUniform(t *testing.T) {
 func TestIntnOfEachRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		of := func(bound any) [][]int32 {
-			return call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), bound), 5) }, 3, 4).Value().([][]int32)
+			return call(t, name, func(s *Node) *Node { return New(s).Intn(Const(s.Graph(), bound), 5) }, 3,
+				4).Value().([][]int32)
 		}
 		both, few, many := of([]int32{6, 9000}), of(int32(6)), of(int32(9000))
 		if !slices.Equal(both[0], few[0]) || !slices.Equal(both[1], many[1]) {

@@ -76,7 +76,8 @@ func statusOf(err error) int {
 		return http.StatusGone
 	case errors.Is(err, agent.ErrNotFinite), errors.Is(err, agent.ErrReward):
 		return http.StatusUnprocessableEntity
-	case errors.Is(err, agent.ErrLog), errors.Is(err, agent.ErrClosed), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, agent.ErrLog), errors.Is(err, agent.ErrClosed), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

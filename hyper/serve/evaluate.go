@@ -103,7 +103,8 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Options) error {
 	itself, err := estimated("the log itself", own, offpolicy.IPS{}, o)
 	e.Estimators = []Estimated{itself}
-	for _, by := range []offpolicy.Estimator{offpolicy.SNIPS{}, offpolicy.DoublyRobust{}, offpolicy.Switch{}, offpolicy.IPS{}} {
+	for _, by := range []offpolicy.Estimator{offpolicy.SNIPS{}, offpolicy.DoublyRobust{}, offpolicy.Switch{},
+		offpolicy.IPS{}} {
 		one, wrong := estimated(by.String(), target, by, o)
 		e.Estimators, err = append(e.Estimators, one), cmp.Or(err, wrong)
 	}

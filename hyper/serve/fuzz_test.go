@@ -17,7 +17,8 @@ func FuzzRequests(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `{"context": {"age": 3, "visits": -1e18}}`, `{"arms": ["old"]}`, `{"arms": []}`, `{"arms": ["old", "old"]}`,
 		`{"context": {"age": "x"}}`, `{"context": null, "actions": [{"features": {}}]}`, `[[[[`, `{"id": "0-0", "reward": 1}`,
-		`{"rewards": [{"id": "ffffffffffffffff-00000000", "reward": 1e38}]}`, "\x00", `{"context": {"age": 1e400}}`, ``, `null`,
+		`{"rewards": [{"id": "ffffffffffffffff-00000000", "reward": 1e38}]}`, "\x00", `{"context": {"age": 1e400}}`, ``,
+		`null`,
 	} {
 		f.Add("/v1/decide", text)
 		f.Add("/v1/reward", text)

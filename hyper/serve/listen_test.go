@@ -20,7 +20,8 @@ import (
 )
 
 // certificate writes a certificate and its key, signed by a parent or by itself, and returns both.
-func certificate(t *testing.T, dir, name string, parent *x509.Certificate, by *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+func certificate(t *testing.T, dir, name string, parent *x509.Certificate, by *ecdsa.PrivateKey) (*x509.Certificate,
+	*ecdsa.PrivateKey) {
 	t.Helper()
 	key := must.M1(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),

@@ -63,7 +63,8 @@ func newMetrics(s *Server) *metrics {
 		gauge("hyper_rounds", "Rounds of training.", func(a served) float64 { return float64(a.Rounds()) }),
 		calibration("hyper_calibration_surprise", "How much less likely a reward was than expected, in nats.",
 			func(c *Calibration) float64 { return c.Surprise }),
-		calibration("hyper_calibration_joint", "How much more likely two rewards in a row were together than expected, in nats.",
+		calibration("hyper_calibration_joint",
+			"How much more likely two rewards in a row were together than expected, in nats.",
 			func(c *Calibration) float64 { return c.Joint }),
 		gauge("hyper_change_alarms", "Alarms of the test of changes.", func(a served) float64 {
 			return float64(a.Alarms().Count)

@@ -101,7 +101,8 @@ func TestServerReads(t *testing.T) {
 	if _, h := r.send("GET", "/v1/health", ""); h["status"] != "not following" || h["data"] != 40.0 {
 		t.Error(h)
 	}
-	if text := r.text("/metrics"); !strings.Contains(text, "hyper_follower_failing 1") || strings.Contains(text, "hyper_log_records") {
+	if text := r.text("/metrics"); !strings.Contains(text, "hyper_follower_failing 1") ||
+		strings.Contains(text, "hyper_log_records") {
 		t.Error(text)
 	}
 	r.decide(`{"context": {"age": 30}}`)
@@ -137,10 +138,14 @@ func TestServerReadsNot(t *testing.T) {
 			t.Errorf("%s: %v, want %q", from, err, want)
 		}
 	}
-	if _, err := reading(t, c.url, "", c.server.options.Dir); err == nil || !strings.Contains(err.Error(), "folder of a server that learns") {
+	if _, err := reading(t, c.url, "", c.server.options.Dir); err == nil ||
+		!strings.Contains(err.Error(), "folder of a server that learns") {
 		t.Error(err)
 	}
-	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write([]byte("<html>"))
+	}))
 	t.Cleanup(html.Close)
 	if _, err := reading(t, html.URL, "", filepath.Join(t.TempDir(), "agent")); err == nil {
 		t.Error("a page was taken for a snapshot")

@@ -339,12 +339,14 @@ func TestServerReloads(t *testing.T) {
 	}
 	other := pages
 	other.Context.Names = []string{"age"}
-	if err := c.server.Reload(t.Context(), other); err == nil || !strings.Contains(err.Error(), "context must be as in the folder") {
+	if err := c.server.Reload(t.Context(), other); err == nil ||
+		!strings.Contains(err.Error(), "context must be as in the folder") {
 		t.Error(err)
 	}
 	other = pages
 	other.Arms = []string{"new", "old"}
-	if err := c.server.Reload(t.Context(), other); err == nil || !strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
+	if err := c.server.Reload(t.Context(), other); err == nil ||
+		!strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
 		t.Error(err)
 	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)
@@ -365,7 +367,8 @@ func TestServerReloadsAnother(t *testing.T) {
 		}
 	}
 	next := pages
-	next.Learner, next.Set, next.Seed = "ensemble", json.RawMessage(`{"hidden": "8", "particles": 5, "policy": "greedy"}`), 4
+	next.Learner, next.Set, next.Seed = "ensemble",
+		json.RawMessage(`{"hidden": "8", "particles": 5, "policy": "greedy"}`), 4
 	must.M(c.server.Reload(t.Context(), next))
 	if n := c.server.now.Size(); n != 29 {
 		t.Errorf("%d data", n)

@@ -44,7 +44,8 @@ func decay(weight float64) func(p Problem) map[string]float64 {
 }
 
 // withPrior are numbers, and the scale of the outputs of fixed prior functions at a temperature.
-func withPrior(numbers func(p Problem) map[string]float64, scale func(rho float64) float64) func(Problem) map[string]float64 {
+func withPrior(numbers func(p Problem) map[string]float64,
+	scale func(rho float64) float64) func(Problem) map[string]float64 {
 	return func(p Problem) map[string]float64 {
 		out, x := numbers(p), scale(p.Temperature)
 		out["InitVariance"] = x * x

@@ -63,7 +63,8 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	head := `{"format":"hypermodels-testbed-1","sweep":"few"}` + "\n"
 	for name, text := range map[string]string{
-		"empty": "", "other": "{}\n", "no JSON": "a\n", "no result": head + "{}\n", "long": head + strings.Repeat("x", 1<<17) + "\n",
+		"empty": "", "other": "{}\n", "no JSON": "a\n", "no result": head + "{}\n",
+		"long": head + strings.Repeat("x", 1<<17) + "\n",
 	} {
 		if _, err := ReadRecord(write(name, text)); !errors.Is(err, ErrRecord) {
 			t.Errorf("%s: %v", name, err)

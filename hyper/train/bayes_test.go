@@ -59,10 +59,12 @@ func metropolis(x, y array, steps int) (theta [2][]float64) {
 
 // anchoredParticles are the minimisers of the loss of particles that are anchored to draws of the prior:
 // [2][particles]. Each step is on all data.
-func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights, perturbation float32) (theta [2][]float64) {
+func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
+	perturbation float32) (theta [2][]float64) {
 	t.Helper()
 	n := len(y.v)
-	m := hyper.Model{Base: base.Linear{Features: 2}, Hyper: hyper.Ensemble{Particles: particles, Params: 2, InitNu: hyper.InitNormal(math.Sqrt(logisticPrior))}}
+	m := hyper.Model{Base: base.Linear{Features: 2}, Hyper: hyper.Ensemble{Particles: particles, Params: 2,
+		InitNu: hyper.InitNormal(math.Sqrt(logisticPrior))}}
 	tr := Trainer{m, Config{Steps: 1, Batch: n, Integrate: Analytic, Capacity: n, Loss: LogisticLoss{}, Weights: weights}}
 	if err := tr.Validate(m); err != nil {
 		t.Fatal(err)
@@ -77,7 +79,8 @@ func anchoredParticles(t *testing.T, x, y array, particles int, weights Weights,
 	run := compiled(t, backend.Go, func(in []*Node) []*Node {
 		g, s := in[0].Graph(), rng.New(in[0])
 		number := func(v float32) *Node { return Const(g, []float32{v}) }
-		r := Rates{Step: number(step), NoiseVar: number(1), PriorVar: number(logisticPrior), Perturbation: number(perturbation)}
+		r := Rates{Step: number(step), NoiseVar: number(1), PriorVar: number(logisticPrior),
+			Perturbation: number(perturbation)}
 		state := tr.Init(s.Named("init"), nil)
 		anchor := state["anchor.0"]
 		state["nu.0"] = Where(Equal(in[4], ScalarZero(g, in[4].DType())), anchor, in[3])

@@ -25,22 +25,28 @@ func TestConfigValidate(t *testing.T) {
 	}{
 		{good, linear, nil},
 		{Config{}, linear, []string{"Steps must", "Capacity must", "Batch must", "Indices must"}},
-		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, 7 }), linear, []string{"Optimizer: Beta1 must be in [0, 1)", "Integrate: unknown 7"}},
+		{with(func(c *Config) { c.Optimizer, c.Integrate = Adam{Beta1: 1}, 7 }), linear,
+			[]string{"Optimizer: Beta1 must be in [0, 1)", "Integrate: unknown 7"}},
 		{exact(Analytic), linear, nil},
 		{Config{Steps: 1, Integrate: FullData}, linear, nil}, // needs no batch or capacity
 		{exact(Analytic), ensemble, nil},                     // all particles
 		{exact(FullData), ensemble, []string{"linear in its parameters"}},
-		{exact(Analytic), affineIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none), []string{"linear in its parameters"}},
+		{exact(Analytic), affineIn(net, hyper.Dense(13, 2), index.Gaussian{N: 2}, none),
+			[]string{"linear in its parameters"}},
 		{exact(FullData), ensembleOf(line, 3, hyper.Dense(3, 3)), nil},
 		{exact(Analytic), networkOf(line, index.Gaussian{N: 2}, none), []string{"needs a linear hypermodel"}},
 		{Config{Integrate: Exact}, linear, nil}, // needs nothing else
 		{Config{Integrate: Exact}, ensemble, []string{"linear in its parameters"}},
-		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none), []string{"a linear hypermodel or an ensemble"}},
+		{Config{Integrate: Exact}, networkOf(line, index.Gaussian{N: 2}, none),
+			[]string{"a linear hypermodel or an ensemble"}},
 		{Config{Integrate: Exact}, affineIn(line, diagonal, index.OneHot{N: 6}, none), []string{"needs a dense layout"}},
-		{Config{Integrate: Exact}, affineIn(line, diagonal, index.Bernoulli{N: 6, Keep: 0.5}, none), []string{"needs indices of mean 0"}},
-		{Config{Integrate: Exact}, withPrior(affineIn(line, diagonal, index.Gaussian{N: 6}, none), base.MLP{Layers: []int{3, 1}}, hyper.Dense(4, 6)),
+		{Config{Integrate: Exact}, affineIn(line, diagonal, index.Bernoulli{N: 6, Keep: 0.5}, none),
+			[]string{"needs indices of mean 0"}},
+		{Config{Integrate: Exact}, withPrior(affineIn(line, diagonal, index.Gaussian{N: 6}, none),
+			base.MLP{Layers: []int{3, 1}}, hyper.Dense(4, 6)),
 			[]string{"needs a prior with the model's own base model"}},
-		{exact(FullData), affineIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)), []string{"prior with the hypermodel's layout"}},
+		{exact(FullData), affineIn(line, diagonal, index.Gaussian{N: 6}, hyper.Dense(3, 6)),
+			[]string{"prior with the hypermodel's layout"}},
 	} {
 		err := c.config.Validate(c.model)
 		if len(c.wants) == 0 && err != nil {

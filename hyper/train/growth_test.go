@@ -92,7 +92,8 @@ func (g growth) error(t *testing.T, n int) float64 {
 		return []*Node{p.Perturbation(s.Named("A"), data), prior.Init(s.Named("prior"), nil)}
 	}, seeds)
 	y := mat.NewVecDense(data, nil)
-	_, exact, err := Oracle{Phi: &g.phi, Y: y, NoiseVar: g.noise}.Posterior(nil, mat.NewDiagDense(3, []float64{g.prior, g.prior, g.prior}))
+	_, exact, err := Oracle{Phi: &g.phi, Y: y, NoiseVar: g.noise}.Posterior(nil,
+		mat.NewDiagDense(3, []float64{g.prior, g.prior, g.prior}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,8 @@ func (g growth) covariance(t *testing.T, p index.Distribution, layout hyper.Layo
 	}
 	db := must(Entries(layout, prior))(t)
 	data, _ := g.phi.Dims()
-	o := Oracle{Phi: &g.phi, Y: mat.NewVecDense(data, nil), A: a, NoiseVar: g.noise, PriorVar: g.prior, Perturbation: math.Sqrt(g.noise)}
+	o := Oracle{Phi: &g.phi, Y: mat.NewVecDense(data, nil), A: a, NoiseVar: g.noise, PriorVar: g.prior,
+		Perturbation: math.Sqrt(g.noise)}
 	out := mat.NewSymDense(3, nil)
 	if _, finite := p.(index.Enumerable); finite {
 		particles := must(o.Ensemble(nil, db))(t)

@@ -37,7 +37,8 @@ func TestStepLimitIsThatOfTheIndices(t *testing.T) {
 	const sets = 20_000
 	for _, m := range limitModels() {
 		for _, c := range []Config{
-			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame}, {Indices: 12, IndexSet: Frame}, {IndexSet: Axes},
+			{Indices: 1}, {Indices: 4}, {Indices: 4, IndexSet: Antithetic}, {Indices: 4, IndexSet: Frame},
+			{Indices: 12, IndexSet: Frame}, {IndexSet: Axes},
 			{Integrate: FullData},
 		} {
 			if c.Integrate != FullData && newProblem(c, m.Model).indexSet() != nil {
@@ -72,7 +73,8 @@ func steepnessOf(t *testing.T, m hyper.Model, c Config, mapStep float64, sets in
 		c.Indices, sets = 2*m.Index().Dim(), 1
 	}
 	z := eval(t, backend.Go, func(in []*Node) []*Node {
-		drawn, _ := minibatches{newProblem(Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet}, m)}.indexSets(rng.New(in[0]))
+		drawn, _ := minibatches{newProblem(Config{Steps: sets, Indices: c.Indices, IndexSet: c.IndexSet},
+			m)}.indexSets(rng.New(in[0]))
 		return []*Node{drawn.Dense()}
 	}, []uint64{3})[0].sub(0)
 	l, linear := m.Hyper.(hyper.Linear)
@@ -136,7 +138,8 @@ func TestStepLimitParts(t *testing.T) {
 					if _, ok := m.Base.(base.Linear); ok {
 						norm2 = steepestNorm2(run, r)
 					}
-					run.rates[0][r] = float32(c.of * tr.StepLimit(m.Model, float64(run.rates[1][r]), float64(run.rates[2][r]), 1, norm2))
+					run.rates[0][r] = float32(c.of * tr.StepLimit(m.Model, float64(run.rates[1][r]), float64(run.rates[2][r]), 1,
+						norm2))
 				}
 				first := off(run)
 				for period := range 5 {
@@ -176,7 +179,8 @@ func TestStepLimitIsNotKnown(t *testing.T) {
 	for _, c := range []struct {
 		Config
 		hyper.Model
-	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: Adam{}}, arms}, {Config{Indices: 1}, net}, {Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
+	}{{Config{Integrate: Exact}, arms}, {Config{Indices: 1, Optimizer: Adam{}}, arms}, {Config{Indices: 1}, net},
+		{Config{Indices: 1}, networkOf(base.Tabular{Arms: 1}, index.Gaussian{N: 2}, none)}} {
 		if limit := c.StepLimit(c.Model, 1, 1, 1, 1); !math.IsInf(limit, 1) {
 			t.Errorf("%+v: a limit of %v", c, limit)
 		}

@@ -17,7 +17,8 @@ func affineIn(b hyper.BaseModel, l hyper.Layout, p index.Distribution, prior hyp
 }
 
 func ensembleOf(b hyper.BaseModel, particles int, prior hyper.Layout) hyper.Model {
-	return withPrior(hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: particles, Params: hyper.NumTheta(b)}}, b, prior)
+	return withPrior(hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: particles, Params: hyper.NumTheta(b)}},
+		b, prior)
 }
 
 func networkOf(b hyper.BaseModel, p index.Distribution, prior hyper.Layout) hyper.Model {
@@ -38,12 +39,14 @@ var none hyper.Layout
 func linearModels() []namedModel {
 	arms, line, wide := base.Tabular{Arms: 3}, base.Linear{Features: 3}, base.Linear{Features: 4}
 	perArm := index.PerArm{Arms: 3, M: 2}
-	diagonal, uneven, pairs := hyper.PerParameter(3, 2), hyper.Layout{Sizes: []int{1, 2}, Width: 2}, hyper.Layout{Sizes: []int{2, 2}, Width: 3}
+	diagonal, uneven, pairs := hyper.PerParameter(3, 2), hyper.Layout{Sizes: []int{1, 2}, Width: 2},
+		hyper.Layout{Sizes: []int{2, 2}, Width: 3}
 	return []namedModel{
 		{"arms, per arm", affineIn(arms, diagonal, perArm, diagonal)},
 		{"arms, per arm, no prior", affineIn(arms, diagonal, perArm, none)},
 		{"arms, per arm, dense C", affineIn(arms, hyper.Dense(3, 6), perArm, hyper.Dense(3, 6))},
-		{"arms, one number per arm, dense C", affineIn(arms, hyper.Dense(3, 3), index.PerArm{Arms: 3, M: 1}, hyper.Dense(3, 3))},
+		{"arms, one number per arm, dense C", affineIn(arms, hyper.Dense(3, 3), index.PerArm{Arms: 3, M: 1},
+			hyper.Dense(3, 3))},
 		{"arms, per arm, blocks across arms", affineIn(arms, hyper.Layout{Sizes: []int{1, 2}, Width: 3}, perArm, none)},
 		{"arms, Gaussian, diagonal", affineIn(arms, diagonal, index.Gaussian{N: 6}, diagonal)},
 		{"arms, Gaussian, dense", affineIn(arms, hyper.Dense(3, 4), index.Gaussian{N: 4}, hyper.Dense(3, 4))},
@@ -83,9 +86,12 @@ func otherModels() []namedModel {
 		{"MLP, network", networkOf(net, index.Gaussian{N: 3}, hyper.Dense(13, 3))},
 		{"MLP, prior in the parameters", inParameters},
 		{"MLP, mean field", hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}},
-		{"MLP, mean field, MLP prior", withPrior(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, net, hyper.Dense(13, 13))},
+		{"MLP, mean field, MLP prior", withPrior(hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, net,
+			hyper.Dense(13, 13))},
 		{"MLP, dropout", hyper.Model{Base: deep, Hyper: hyper.Dropout{Net: deep, Keep: 0.6}}},
-		{"ReLU MLP, dense, prior of another shape", withPrior(affineIn(relu, hyper.Dense(20, 4), index.Gaussian{N: 4}, none), net, hyper.Dense(13, 4))},
-		{"line with an MLP prior", withPrior(affineIn(line, hyper.Dense(2, 3), index.Gaussian{N: 3}, none), net, hyper.Dense(13, 3))},
+		{"ReLU MLP, dense, prior of another shape", withPrior(affineIn(relu, hyper.Dense(20, 4), index.Gaussian{N: 4}, none),
+			net, hyper.Dense(13, 4))},
+		{"line with an MLP prior", withPrior(affineIn(line, hyper.Dense(2, 3), index.Gaussian{N: 3}, none), net,
+			hyper.Dense(13, 3))},
 	}
 }

@@ -40,7 +40,8 @@ func moves(tr Trainer, p inGraph, s rng.Stream, r Rates) []*Node {
 
 // followed returns the gradients that the period's steps should follow: each that of loss by automatic differentiation,
 // at the nu where the earlier ones ended, on the minibatch and the indices that the step draws.
-func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Params, data Batch, z index.Set, size *Node, r Rates) *Node) []*Node {
+func followed(tr Trainer, p inGraph, s rng.Stream, r Rates, loss func(p hyper.Params, data Batch, z index.Set,
+	size *Node, r Rates) *Node) []*Node {
 	n := p.data.Y.Shape().Dim(1)
 	size := Const(s.Graph(), float32(n))
 	drawn := tr.route().draw(stateOf(p), s.Named("sgd").Step(0), Const(s.Graph(), int32(n)), p.data.X, r)
@@ -84,7 +85,8 @@ func TestNetworkStepsFollowTheLoss(t *testing.T) {
 					continue // XLA takes seconds to compile each
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s/%s", m.name, k.IndexSet, k.Integration, name), func(t *testing.T) {
-					tr := Trainer{m.Model, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, IndexSet: k.IndexSet, Integrate: k.Integration}}
+					tr := Trainer{m.Model, Config{Steps: 2, Batch: 5, Indices: 4, Capacity: 5, IndexSet: k.IndexSet,
+						Integrate: k.Integration}}
 					if err := tr.Validate(tr.Belief); err != nil {
 						t.Fatal(err)
 					}
@@ -134,7 +136,8 @@ func TestKLStepsFollowTheLoss(t *testing.T) {
 func TestStepsAreIndependent(t *testing.T) {
 	const size, n = 4, 3000
 	net := base.MLP{Layers: []int{1, 2, 1}}
-	tr := Trainer{affineIn(net, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), Config{Steps: 3, Batch: n, Indices: n, Capacity: 6}}
+	tr := Trainer{affineIn(net, hyper.Dense(7, 4), index.Gaussian{N: 4}, none),
+		Config{Steps: 3, Batch: n, Indices: n, Capacity: 6}}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		g := in[0].Graph()
 		state := newReplay(g, problemRuns, 6, 0, 4)
@@ -172,7 +175,8 @@ func TestStepsAreIndependent(t *testing.T) {
 					product += v * z[k] / float64(len(z))
 				}
 				if math.Abs(same-0.25) > bound || math.Abs(product) > 5/math.Sqrt(float64(len(z))) {
-					t.Errorf("run %d, steps %d and %d: a share of %.4f of the data is equal, the indices have correlation %.4f", run, j, i, same, product)
+					t.Errorf("run %d, steps %d and %d: a share of %.4f of the data is equal, the indices have correlation %.4f", run,
+						j, i, same, product)
 				}
 			}
 		}
@@ -193,7 +197,8 @@ func TestMapStep(t *testing.T) {
 				for i, v := range tr.optimizer().Init(g.Nu) {
 					state[key("optimizer", i)] = v
 				}
-				after := tr.Train(state, rng.New(Const(in[0].Graph(), []uint64{11, 12})), Const(in[0].Graph(), int32(5)), g.data.X, r)
+				after := tr.Train(state, rng.New(Const(in[0].Graph(), []uint64{11, 12})), Const(in[0].Graph(), int32(5)),
+					g.data.X, r)
 				return []*Node{Sub(after["nu.0"], g.Nu[0]), Sub(after["nu.1"], g.Nu[1])}
 			}
 			r := g.Rates
@@ -236,6 +241,7 @@ func TestClip(t *testing.T) {
 			near(t, fmt.Sprintf("run %d, bound %g", r, bound), got, addScaled(nil, factor, free), 5e-5) // moves divides roundings of nu by alpha
 		}
 	}
-	zero := eval(t, backend.Go, func(in []*Node) []*Node { return clipped([]*Node{ZerosLike(in[0])}, in[0]) }, []float32{1, 0})
+	zero := eval(t, backend.Go, func(in []*Node) []*Node { return clipped([]*Node{ZerosLike(in[0])}, in[0]) },
+		[]float32{1, 0})
 	near(t, "no gradient", zero[0].v, []float64{0, 0}, 0)
 }

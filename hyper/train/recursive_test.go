@@ -30,14 +30,16 @@ func exactModels(t *testing.T) []namedModel {
 		t.Errorf("%d models have an exact minimiser", len(out))
 	}
 	line, net := base.Linear{Features: 3}, base.MLP{Layers: []int{3, 2, 1}, Activation: base.ActivationTanh}
-	return append(out, namedModel{"line, ensemble, MLP prior", withPrior(ensembleOf(line, 4, none), net, hyper.Dense(11, 4))})
+	return append(out, namedModel{"line, ensemble, MLP prior", withPrior(ensembleOf(line, 4, none), net,
+		hyper.Dense(11, 4))})
 }
 
 // The state is the oracle's minimiser of the data so far, to double precision: for every model that is linear in theta,
 // two runs of different rates, and on both backends (XLA has one model of each kind of state: it takes seconds to
 // compile one). Training changes nothing.
 func TestExactIsTheOracle(t *testing.T) {
-	onXLA := []string{"arms, per arm", "arms, ensemble", "line, dense", "line, uneven blocks, dense prior", "line, one-hot index, linear"}
+	onXLA := []string{"arms, per arm", "arms, ensemble", "line, dense", "line, uneven blocks, dense prior",
+		"line, one-hot index, linear"}
 	for _, m := range exactModels(t) {
 		tolerance := exactTolerance
 		if !newProblem(Config{}, m.Model).linearInTheta() {

@@ -22,8 +22,10 @@ func TestASampleStandsForTheData(t *testing.T) {
 		Trainer
 	}{
 		{"sampled", Trainer{ensembleOf(arms, 4, hyper.Dense(3, 4)), Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5}}},
-		{"analytic", Trainer{ensembleOf(arms, 4, hyper.Dense(3, 4)), Config{Steps: 2, Batch: 6, Capacity: 5, Integrate: Analytic}}},
-		{"network", Trainer{networkOf(net, index.Gaussian{N: 4}, hyper.Dense(13, 4)), Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5}}},
+		{"analytic", Trainer{ensembleOf(arms, 4, hyper.Dense(3, 4)),
+			Config{Steps: 2, Batch: 6, Capacity: 5, Integrate: Analytic}}},
+		{"network", Trainer{networkOf(net, index.Gaussian{N: 4}, hyper.Dense(13, 4)),
+			Config{Steps: 2, Batch: 6, Indices: 3, Capacity: 5}}},
 	} {
 		nu := func(kept, total int32) []float64 {
 			out := eval(t, backend.Go, func(in []*Node) []*Node {
@@ -36,7 +38,8 @@ func TestASampleStandsForTheData(t *testing.T) {
 				number := func(v float32) *Node { return Const(in[0].Graph(), []float32{v}) }
 				r := Rates{Step: number(0.1), NoiseVar: number(0.5), PriorVar: number(2), Perturbation: number(0.7)}
 				for i := range int32(5) { // the same A_t each time
-					state = c.Observe(state, s.Named("observe"), Const(in[0].Graph(), i), Const(in[0].Graph(), []int32{1}), number(0.8), actions, r)
+					state = c.Observe(state, s.Named("observe"), Const(in[0].Graph(), i), Const(in[0].Graph(), []int32{1}),
+						number(0.8), actions, r)
 				}
 				if total > 0 {
 					r.Data = in[2]
@@ -51,7 +54,8 @@ func TestASampleStandsForTheData(t *testing.T) {
 		}
 		five, sample, one := nu(5, 0), nu(1, 5), nu(1, 0)
 		if !slices.Equal(five, sample) || slices.Equal(one, sample) {
-			t.Errorf("%s: nu %v after five data, %v after one that stands for them, %v after one", c.name, head(five), head(sample), head(one))
+			t.Errorf("%s: nu %v after five data, %v after one that stands for them, %v after one", c.name, head(five),
+				head(sample), head(one))
 		}
 	}
 }

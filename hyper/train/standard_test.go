@@ -33,15 +33,22 @@ var believers = map[string]struct {
 	belief hyper.Model
 	config train.Config
 }{
-	"exact, arms":        {model(table, hyper.Linear{Layout: hyper.PerParameter(3, 4), P: index.PerArm{Arms: 3, M: 4}}, hyper.PerParameter(3, 4)), train.Config{Integrate: train.Exact}},
-	"exact, line":        {model(line, hyper.Linear{Layout: dense, P: index.Gaussian{N: 5}}, dense), train.Config{Integrate: train.Exact}},
-	"exact, blocks":      {model(line, hyper.Linear{Layout: some, P: index.Gaussian{N: 4}}, some), train.Config{Integrate: train.Exact}},
-	"exact, ensemble":    {model(line, hyper.Ensemble{Particles: 5, Params: 4}, dense), train.Config{Integrate: train.Exact}},
-	"exact, one-hot":     {model(line, hyper.Linear{Layout: dense, P: index.OneHot{N: 5}}, dense), train.Config{Integrate: train.Exact}},
-	"closed form":        {model(line, hyper.Linear{Layout: dense, P: index.Gaussian{N: 5}}, dense), train.Config{Integrate: train.Analytic}},
-	"sums":               {model(table, hyper.Ensemble{Particles: 5, Params: 3}, hyper.Dense(3, 5)), train.Config{}},
-	"features":           {model(line, hyper.Ensemble{Particles: 5, Params: 4}, hyper.Dense(4, 5)), train.Config{}},
-	"own gradient, adam": {model(net, hyper.Ensemble{Particles: 5, Params: 21}, hyper.Dense(21, 5)), train.Config{Optimizer: train.Adam{}}},
+	"exact, arms": {model(table, hyper.Linear{Layout: hyper.PerParameter(3, 4), P: index.PerArm{Arms: 3, M: 4}},
+		hyper.PerParameter(3, 4)), train.Config{Integrate: train.Exact}},
+	"exact, line": {model(line, hyper.Linear{Layout: dense, P: index.Gaussian{N: 5}}, dense),
+		train.Config{Integrate: train.Exact}},
+	"exact, blocks": {model(line, hyper.Linear{Layout: some, P: index.Gaussian{N: 4}}, some),
+		train.Config{Integrate: train.Exact}},
+	"exact, ensemble": {model(line, hyper.Ensemble{Particles: 5, Params: 4}, dense),
+		train.Config{Integrate: train.Exact}},
+	"exact, one-hot": {model(line, hyper.Linear{Layout: dense, P: index.OneHot{N: 5}}, dense),
+		train.Config{Integrate: train.Exact}},
+	"closed form": {model(line, hyper.Linear{Layout: dense, P: index.Gaussian{N: 5}}, dense),
+		train.Config{Integrate: train.Analytic}},
+	"sums":     {model(table, hyper.Ensemble{Particles: 5, Params: 3}, hyper.Dense(3, 5)), train.Config{}},
+	"features": {model(line, hyper.Ensemble{Particles: 5, Params: 4}, hyper.Dense(4, 5)), train.Config{}},
+	"own gradient, adam": {model(net, hyper.Ensemble{Particles: 5, Params: 21}, hyper.Dense(21, 5)),
+		train.Config{Optimizer: train.Adam{}}},
 }
 
 func model(b hyper.BaseModel, h hyper.Hypermodel, prior hyper.Layout) hyper.Model {

@@ -29,7 +29,8 @@ func TestGradientAtIsTheLossGradient(t *testing.T) {
 					g := p.nodes(in)
 					z := p.sample(in[0].Graph(), 6)
 					want := p.gradient(Config{}, g, z)
-					got := newProblem(Config{}, m.Model).gradientAt(collapse(m.Base.(hyper.LinearBase), g.data), g.Params, z, g.weight(), g.Rates)
+					got := newProblem(Config{}, m.Model).gradientAt(collapse(m.Base.(hyper.LinearBase), g.data), g.Params, z,
+						g.weight(), g.Rates)
 					return append(want, got...)
 				}, p.args()...)
 				compareHalves(t, out)
@@ -62,7 +63,8 @@ func TestExactGradientIsTheMeanOverExactIndices(t *testing.T) {
 				out := eval(t, name, func(in []*Node) []*Node {
 					g := p.nodes(in)
 					want := p.gradient(Config{}, g, exactIndices(m.Index(), in[0].Graph()))
-					got := newProblem(Config{}, m.Model).exactGradient(collapse(m.Base.(hyper.LinearBase), g.data), g.Params, g.weight(), g.Rates)
+					got := newProblem(Config{}, m.Model).exactGradient(collapse(m.Base.(hyper.LinearBase), g.data), g.Params,
+						g.weight(), g.Rates)
 					return append(want, got...)
 				}, p.args()...)
 				compareHalves(t, out)
@@ -177,8 +179,10 @@ func TestFeaturesGiveTheLossGradient(t *testing.T) {
 				for r := range problemRuns {
 					for j := range n { // each of the parameters, by its own largest gradient
 						want := ofRun(out[j:j+1], r)
-						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d", m.name, name, all, r, j), ofRun(out[n+j:n+j+1], r), want)
-						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d from statistics", m.name, name, all, r, j), ofRun(out[2*n+j:2*n+j+1], r), want)
+						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d", m.name, name, all, r, j),
+							ofRun(out[n+j:n+j+1], r), want)
+						relative(t, fmt.Sprintf("%s on %s, all particles %v, run %d, node %d from statistics", m.name, name, all, r, j),
+							ofRun(out[2*n+j:2*n+j+1], r), want)
 					}
 				}
 			}

@@ -15,7 +15,8 @@ func TestStepsDrawAnew(t *testing.T) {
 	for _, m := range []namedModel{trainable()[0], trainable()[2]} {
 		for _, integrate := range []Integration{Sampled, Analytic} {
 			moves := func(steps, periods int) (moved []float64) {
-				run := trainOn(t, backend.Go, Trainer{m.Model, Config{Steps: steps, Batch: 3, Indices: 2, Capacity: 8, Integrate: integrate}}, 8, step)
+				run := trainOn(t, backend.Go, Trainer{m.Model, Config{Steps: steps, Batch: 3, Indices: 2, Capacity: 8,
+					Integrate: integrate}}, 8, step)
 				before := concatenated(run.nu())
 				for period := range periods {
 					run.train(period)

@@ -27,7 +27,8 @@ func trainOn(t *testing.T, name string, tr Trainer, data int, step float64) trai
 	t.Helper()
 	const inputs = 3
 	r := rand.New(rand.NewPCG(7, uint64(data)))
-	p := trial{model: modelOf(tr), size: float64(data), noiseVar: []float64{1.25, 1.75}, priorVar: []float64{0.75, 0.5}, perturbation: []float64{0.75, 1.5}}
+	p := trial{model: modelOf(tr), size: float64(data), noiseVar: []float64{1.25, 1.75}, priorVar: []float64{0.75, 0.5},
+		perturbation: []float64{0.75, 1.5}}
 	rates := [4][]float32{{0, 0}, {1.25, 1.75}, {0.75, 0.5}, {0.75, 1.5}}
 	actions := randomArray(r, 1, problemRuns, inputs, featuresOf(modelOf(tr).Base))
 	chosen, y := randomInts(r, inputs, data, problemRuns), randomArray(r, 1, data, problemRuns)

@@ -35,7 +35,8 @@ func newTrial(t testing.TB, m hyper.Model, n int, size float64) trial {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	p := trial{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375}, perturbation: []float64{0.75, 1.25}}
+	p := trial{model: m, size: size, noiseVar: []float64{0.5, 1.75}, priorVar: []float64{2.25, 0.375},
+		perturbation: []float64{0.75, 1.25}}
 	p.x = randomArray(r, 1, problemRuns, n, featuresOf(m.Base))
 	if b, ok := m.Base.(base.Tabular); ok {
 		p.x = randomInts(r, b.Arms, problemRuns, n, 1)
@@ -77,7 +78,8 @@ func (p trial) args() []any {
 		x = p.x.int32s()
 	}
 	vector := func(v []float64) any { return array{[]int{len(v)}, v}.float32s() }
-	out := []any{x, p.y.float32s(), p.a.float32s(), float32(p.size), vector(p.noiseVar), vector(p.priorVar), vector(p.perturbation)}
+	out := []any{x, p.y.float32s(), p.a.float32s(), float32(p.size), vector(p.noiseVar), vector(p.priorVar),
+		vector(p.perturbation)}
 	if p.model.Prior != nil {
 		out = append(out, p.prior.float32s())
 	}

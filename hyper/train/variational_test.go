@@ -79,7 +79,8 @@ func TestKLLossAndGradient(t *testing.T) {
 		loss := func(nu []array) float64 {
 			return referenceLoss(data, r, nu, z) + float64(strength[r])*referenceDivergence(nu[0].v, nu[1].v, p.priorVar[r])
 		}
-		nu := []array{{[]int{13}, append([]float64{}, p.nu[0].sub(r).v...)}, {[]int{13}, append([]float64{}, p.nu[1].sub(r).v...)}}
+		nu := []array{{[]int{13}, append([]float64{}, p.nu[0].sub(r).v...)},
+			{[]int{13}, append([]float64{}, p.nu[1].sub(r).v...)}}
 		near(t, fmt.Sprintf("loss of run %d", r), out[0].v[r:r+1], []float64{loss(nu)}, single)
 		var want []float64
 		for _, v := range nu {
@@ -102,7 +103,8 @@ func TestKLLossAndGradient(t *testing.T) {
 // there, to single precision; with several the iterates settle around it. The tolerances are relative to the largest
 // entry, here 1 or so.
 func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
-	bases := map[string]hyper.BaseModel{"network without hidden layers": base.MLP{Layers: []int{2, 1}}, "line": base.Linear{Features: 3}}
+	bases := map[string]hyper.BaseModel{"network without hidden layers": base.MLP{Layers: []int{2, 1}},
+		"line": base.Linear{Features: 3}}
 	for name, b := range bases {
 		for data, c := range map[int]struct {
 			batch, periods int
@@ -117,7 +119,8 @@ func TestBayesByBackpropReachesTheMeanFieldOptimum(t *testing.T) {
 				r := rand.New(rand.NewPCG(5, uint64(data)))
 				actions, y := randomArray(r, 1, 2, data, featuresOf(b)), randomArray(r, 1, data, 2)
 				noise, prior := []float64{0.5, 0.75}, []float64{2, 1.25}
-				m := newMachine(t, backend.Go, tr, []uint64{21, 22}, [4][]float32{{0.4, 0.4}, {0.5, 0.75}, {2, 1.25}, {0, 0}}, &actions)
+				m := newMachine(t, backend.Go, tr, []uint64{21, 22}, [4][]float32{{0.4, 0.4}, {0.5, 0.75}, {2, 1.25}, {0, 0}},
+					&actions)
 				for i := range data {
 					m.add([]int32{int32(i), int32(i)}, []float32{float32(y.at(i, 0)), float32(y.at(i, 1))})
 				}

@@ -42,7 +42,8 @@ func TestWay(t *testing.T) {
 	perArm := linearInArms()
 	dense := affineIn(line, hyper.Dense(7, 4), index.Gaussian{N: 4}, hyper.Dense(7, 4))
 	particles, network := ensembleOf(arms, 4, none), affineIn(net, hyper.Dense(13, 4), index.Gaussian{N: 4}, none)
-	apart := withPrior(affineIn(line, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), base.MLP{Layers: []int{7, 1}}, hyper.Dense(8, 4))
+	apart := withPrior(affineIn(line, hyper.Dense(7, 4), index.Gaussian{N: 4}, none), base.MLP{Layers: []int{7, 1}},
+		hyper.Dense(8, 4))
 	meanField := hyper.Model{Base: line, Hyper: hyper.MeanField{Params: 7}}
 	other := affineIn(arms, hyper.Dense(3, 6), index.Gaussian{N: 6}, diagonal)
 	matched := ensembleOf(net, 3, hyper.Dense(13, 3))
@@ -110,16 +111,25 @@ func TestWaysRefuse(t *testing.T) {
 		config Config
 		belief hyper.Belief
 	}{
-		"Weights bernoulli are made from a^T z":                {with(func(c *Config) { c.Weights = Bernoulli }), masks},
-		"Integrate exact needs a quadratic loss":               {Config{Integrate: Exact, Loss: logCosh{}}, linearInArms()},
-		"Integrate full-data has no Weights":                   {Config{Integrate: FullData, Steps: 1, Weights: Exponential}, linearInArms()},
-		"Integrate analytic has no Weights":                    {with(func(c *Config) { c.Integrate, c.Weights = Analytic, Exponential }), linearInArms()},
-		"Integrate analytic needs":                             {with(func(c *Config) { c.Integrate = Analytic }), outsider{}},
-		"Regularize kl needs a mean-field":                     {with(func(c *Config) { c.Regularize = KL }), outsider{}},
-		"Integrate exact goes with the regularizer anchor":     {Config{Integrate: Exact, Regularize: Decay}, linearInArms()},
-		"Integrate full-data goes with the regularizer anchor": {Config{Integrate: FullData, Steps: 1, Regularize: Decay}, linearInArms()},
-		"Integrate analytic goes with the regularizer anchor":  {with(func(c *Config) { c.Integrate, c.Regularize = Analytic, Decay }), linearInArms()},
-		"Weights: unknown -1":                                  {with(func(c *Config) { c.Weights = -1 }), outsider{}},
+		"Weights bernoulli are made from a^T z":  {with(func(c *Config) { c.Weights = Bernoulli }), masks},
+		"Integrate exact needs a quadratic loss": {Config{Integrate: Exact, Loss: logCosh{}}, linearInArms()},
+		"Integrate full-data has no Weights": {Config{Integrate: FullData, Steps: 1, Weights: Exponential},
+			linearInArms()},
+		"Integrate analytic has no Weights": {with(func(c *Config) {
+			c.Integrate, c.Weights = Analytic,
+				Exponential
+		}), linearInArms()},
+		"Integrate analytic needs": {with(func(c *Config) { c.Integrate = Analytic }),
+			outsider{}},
+		"Regularize kl needs a mean-field":                 {with(func(c *Config) { c.Regularize = KL }), outsider{}},
+		"Integrate exact goes with the regularizer anchor": {Config{Integrate: Exact, Regularize: Decay}, linearInArms()},
+		"Integrate full-data goes with the regularizer anchor": {Config{Integrate: FullData, Steps: 1, Regularize: Decay},
+			linearInArms()},
+		"Integrate analytic goes with the regularizer anchor": {with(func(c *Config) {
+			c.Integrate, c.Regularize = Analytic,
+				Decay
+		}), linearInArms()},
+		"Weights: unknown -1": {with(func(c *Config) { c.Weights = -1 }), outsider{}},
 	} {
 		if err := x.config.Validate(x.belief); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", x.config, err, want)
@@ -209,7 +219,8 @@ func agree(t *testing.T, c Config, tolerance float64) map[string]int {
 				for _, name := range names {
 					out := eval(t, name, func(in []*Node) []*Node { return bothWays(w, q, p.nodes(in)) }, p.args()...)
 					for r, half := 0, len(out)/2; r < problemRuns; r++ {
-						near(t, fmt.Sprintf("%s, %s, %s on %s, run %d", m.name, integrate, w.Name, name, r), ofRun(out[half:], r), ofRun(out[:half], r), tolerance)
+						near(t, fmt.Sprintf("%s, %s, %s on %s, run %d", m.name, integrate, w.Name, name, r), ofRun(out[half:], r),
+							ofRun(out[:half], r), tolerance)
 					}
 				}
 			}
@@ -228,7 +239,8 @@ func TestWaysAgree(t *testing.T) {
 			t.Errorf("%q fits only %d of the problems", w.Name, fitting[w.Name])
 		}
 	}
-	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 || own["sums"] > 0 {
+	if own := agree(t, Config{Weighted: true}, 2*single); own["own gradient"] < 9 || own["features"] < 9 ||
+		own["sums"] > 0 {
 		t.Errorf("with weights of data the ways are %v", own)
 	}
 	if kl := agree(t, Config{Regularize: KL}, 2*single); kl["own gradient"] == 0 || kl["features"]+kl["sums"] > 0 {
@@ -273,7 +285,8 @@ func TestOutsider(t *testing.T) {
 			number := func(v float32) *Node { return Const(in[0].Graph(), []float32{v}) }
 			r := Rates{Step: number(1), NoiseVar: number(noise), PriorVar: number(prior), Perturbation: number(perturbation)}
 			q := newProblem(Config{Batch: n, Weights: weights}, outsider{})
-			state := State{"nu.0": number(float32(nu[0])), "nu.1": number(float32(nu[1])), "anchor.0": number(float32(nu0[0])), "anchor.1": number(float32(nu0[1]))}
+			state := State{"nu.0": number(float32(nu[0])), "nu.1": number(float32(nu[1])), "anchor.0": number(float32(nu0[0])),
+				"anchor.1": number(float32(nu0[1]))}
 			for k, v := range state {
 				state[k] = InsertAxes(v, -1)
 			}

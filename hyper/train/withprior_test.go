@@ -38,17 +38,25 @@ func TestWithPriorLearnsWhatAModelDoes(t *testing.T) {
 		config        Config
 		way, modelWay string
 	}{
-		{"own gradient", withPrior(affineIn(net, hyper.Dense(11, 4), gaussian, none), wide, hyper.Dense(21, 4)), in(wide, hyper.Dense(21, 4)), c, "own gradient", "own gradient"},
-		{"own gradient, all particles", withPrior(ensembleOf(net, 4, none), wide, hyper.Dense(21, 4)), particles(wide), analytic, "own gradient", "own gradient"},
-		{"own gradient, another loss", withPrior(networkOf(net, gaussian, none), wide, hyper.Dense(21, 4)), in(wide, hyper.Dense(21, 4)),
-			Config{Steps: 2, Batch: 6, Indices: 4, Capacity: 5, Loss: logCosh{}, Weights: Exponential}, "own gradient", "own gradient"},
-		{"autodiff", withPrior(affineIn(line, hyper.Dense(3, 4), gaussian, none), wide, hyper.Dense(21, 4)), in(wide, hyper.Dense(21, 4)), c,
+		{"own gradient", withPrior(affineIn(net, hyper.Dense(11, 4), gaussian, none), wide, hyper.Dense(21, 4)),
+			in(wide, hyper.Dense(21, 4)), c, "own gradient", "own gradient"},
+		{"own gradient, all particles", withPrior(ensembleOf(net, 4, none), wide, hyper.Dense(21, 4)), particles(wide),
+			analytic, "own gradient", "own gradient"},
+		{"own gradient, another loss", withPrior(networkOf(net, gaussian, none), wide, hyper.Dense(21, 4)),
+			in(wide, hyper.Dense(21, 4)),
+			Config{Steps: 2, Batch: 6, Indices: 4, Capacity: 5, Loss: logCosh{}, Weights: Exponential}, "own gradient",
+			"own gradient"},
+		{"autodiff", withPrior(affineIn(line, hyper.Dense(3, 4), gaussian, none), wide, hyper.Dense(21, 4)),
+			in(wide, hyper.Dense(21, 4)), c,
 			"automatic differentiation", "automatic differentiation"},
-		{"exact", withPrior(ensembleOf(line, 4, none), wide, hyper.Dense(21, 4)), particles(wide), Config{Integrate: Exact}, "exact", "exact"},
-		{"sums of the model", affineIn(line, hyper.Dense(3, 4), gaussian, hyper.Dense(3, 4)), in(line, hyper.Dense(3, 4)), c, "automatic differentiation", "sums"},
+		{"exact", withPrior(ensembleOf(line, 4, none), wide, hyper.Dense(21, 4)), particles(wide), Config{Integrate: Exact},
+			"exact", "exact"},
+		{"sums of the model", affineIn(line, hyper.Dense(3, 4), gaussian, hyper.Dense(3, 4)), in(line, hyper.Dense(3, 4)), c,
+			"automatic differentiation", "sums"},
 		{"features of the model", affineIn(line, hyper.Dense(3, 4), gaussian, hyper.Dense(3, 4)), in(line, hyper.Dense(3, 4)),
 			Config{Steps: 2, Batch: 6, Indices: 4, Capacity: 5, Weights: Bernoulli}, "automatic differentiation", "features"},
-		{"exact, prior in the model's parameters", ensembleOf(line, 4, hyper.Dense(3, 4)), particles(line), Config{Integrate: Exact}, "exact", "exact"},
+		{"exact, prior in the model's parameters", ensembleOf(line, 4, hyper.Dense(3, 4)), particles(line),
+			Config{Integrate: Exact}, "exact", "exact"},
 	} {
 		bare := x.model
 		bare.Prior = nil
@@ -90,7 +98,8 @@ func learned(tr Trainer, state State, s rng.Stream, menu *Node) []*Node {
 	before := state["nu.0"]
 	for i := range 4 {
 		size := Const(g, int32(i))
-		state = tr.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i), int32(4 - i)}), number(float32(i)-1), menu, r)
+		state = tr.Observe(state, s.Named("observe").Step(i), size, Const(g, []int32{int32(i), int32(4 - i)}),
+			number(float32(i)-1), menu, r)
 		state = tr.Train(maps.Clone(state), s.Named("train").Step(i), Const(g, int32(i+1)), menu, r)
 	}
 	p := tr.Params(state)
@@ -104,7 +113,8 @@ func TestExactWithTwoPriors(t *testing.T) {
 	line := base.Linear{Features: 3}
 	m := ensembleOf(line, 4, hyper.Dense(3, 4))
 	second := hyper.Model{Base: line, Hyper: hyper.Ensemble{Particles: 4, Params: 3}}
-	one, two := Trainer{m, Config{Integrate: Exact}}, Trainer{hyper.WithPrior{Belief: m, Prior: second}, Config{Integrate: Exact}}
+	one, two := Trainer{m, Config{Integrate: Exact}}, Trainer{hyper.WithPrior{Belief: m, Prior: second},
+		Config{Integrate: Exact}}
 	out := eval(t, backend.Go, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		both := two.Init(s.Named("init"), nil)

@@ -53,10 +53,12 @@ func first(t *testing.T) string {
 func certificate(t *testing.T) string {
 	t.Helper()
 	key := must.M1(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der := must.M1(x509.CreateCertificate(rand.Reader, about, about, key.Public(), key))
 	paths := []string{filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")}
-	for i, b := range []*pem.Block{{Type: "CERTIFICATE", Bytes: der}, {Type: "PRIVATE KEY", Bytes: must.M1(x509.MarshalPKCS8PrivateKey(key))}} {
+	for i, b := range []*pem.Block{{Type: "CERTIFICATE", Bytes: der},
+		{Type: "PRIVATE KEY", Bytes: must.M1(x509.MarshalPKCS8PrivateKey(key))}} {
 		must.M(os.WriteFile(paths[i], pem.EncodeToMemory(b), 0o600))
 	}
 	return strings.Join(paths, " ")

@@ -41,7 +41,8 @@ type cell struct {
 
 func newCell(t *testing.T) *cell {
 	root := must.M1(filepath.EvalSymlinks(t.TempDir()))
-	c := &cell{t: t, program: testprogram.Build(t), dir: root + "/gonb_1", near: root + "/near", calls: root + "/calls", plans: root + "/plans"}
+	c := &cell{t: t, program: testprogram.Build(t), dir: root + "/gonb_1", near: root + "/near", calls: root + "/calls",
+		plans: root + "/plans"}
 	c.out = c.dir + "/gonb_1"
 	must.M(os.Mkdir(c.dir, 0o700))
 	must.M(os.Mkdir(c.near, 0o700))

@@ -44,7 +44,8 @@ func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string,
 		}
 		if strings.HasPrefix(name, word) {
 			matches = append(matches, name)
-			types = append(types, map[string]any{"text": name, "type": "keyword", "signature": about, "start": start, "end": cursor})
+			types = append(types, map[string]any{"text": name, "type": "keyword", "signature": about, "start": start,
+				"end": cursor})
 		}
 	}
 	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,

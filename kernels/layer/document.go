@@ -128,7 +128,8 @@ func specsOf(file *ast.File) (specs []string) {
 
 // usual are packages that cells take without an import, beside those of this project.
 var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "errors", "fmt", "image", "io", "iter",
-	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort", "strconv",
+	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort",
+	"strconv",
 	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/gonbui",
 	"github.com/gomlx/gomlx/core/tensors"}
 

@@ -15,7 +15,8 @@ import (
 
 // A notebook's text falls into its cells, each a file; two blank lines within a cell do not cut it.
 func TestPieces(t *testing.T) {
-	cells := []string{"import \"hash/fnv\"\n\nfunc f() {}", "%%\nf()\n\n\nx := fnv.New64()", "!ls", "%%bash\nls", "type T struct{}", ""}
+	cells := []string{"import \"hash/fnv\"\n\nfunc f() {}", "%%\nf()\n\n\nx := fnv.New64()", "!ls", "%%bash\nls",
+		"type T struct{}", ""}
 	lines := []int{0, 5, 12, 15, 19, 22}
 	got := pieces(strings.Join(cells, between))
 	var at []int
@@ -31,7 +32,8 @@ func TestPieces(t *testing.T) {
 			}
 		}
 	}
-	if c := got[1]; c.cell != "package main\nimport \"hash/fnv\"\nfunc _() {\nf()\n\n\nx := fnv.New64()\n}\n" || c.shift != 2 {
+	if c := got[1]; c.cell != "package main\nimport \"hash/fnv\"\nfunc _() {\nf()\n\n\nx := fnv.New64()\n}\n" ||
+		c.shift != 2 {
 		t.Errorf("%q, shifted by %d", c.cell, c.shift)
 	}
 }
@@ -99,7 +101,8 @@ func TestEditor(t *testing.T) {
 		t.Errorf("%d faults before gopls has spoken", n)
 	}
 	at := func(line, from, to int) map[string]any {
-		return map[string]any{"start": map[string]int{"line": line, "character": from}, "end": map[string]int{"line": line, "character": to}}
+		return map[string]any{"start": map[string]int{"line": line, "character": from},
+			"end": map[string]int{"line": line, "character": to}}
 	}
 	must.M(gopls.Notify(t.Context(), "textDocument/publishDiagnostics", map[string]any{"uri": file, "diagnostics": []any{
 		map[string]any{"message": "too many arguments", "range": at(3, 2, 3), "severity": 1, "code": "WrongArgCount"},

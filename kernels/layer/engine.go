@@ -42,7 +42,8 @@ var (
 
 // startEngine runs GoNB and waits until it answers. number tells the engines of one kernel apart.
 func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
-	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &tail.Buffer{}, gone: make(chan struct{}), ready: make(chan struct{})}
+	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &tail.Buffer{}, gone: make(chan struct{}),
+		ready: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return nil, err

@@ -47,7 +47,8 @@ func TestMuteEngine(t *testing.T) {
 	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
 	defer os.RemoveAll(dir)
 	mark := filepath.Join(dir, "mark")
-	c := Config{Connection: "kernel.json", Dir: dir, Start: dir, Engine: []string{os.Args[0]}, Env: append(os.Environ(), engineVar+"="+mark)}
+	c := Config{Connection: "kernel.json", Dir: dir, Start: dir, Engine: []string{os.Args[0]},
+		Env: append(os.Environ(), engineVar+"="+mark)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := newKernel(c, "session", &front{}, cancel)

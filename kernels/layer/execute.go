@@ -176,7 +176,8 @@ const lost = "declarations of earlier cells are lost"
 // tellLost says that the engine has died since the last cell, for no reason in one.
 func (k *kernel) tellLost(m message) {
 	if k.engines > k.told {
-		k.publish(m, "stream", map[string]string{"name": "stderr", "text": "GoNB had ended and was started again; " + lost + "\n"})
+		k.publish(m, "stream", map[string]string{"name": "stderr",
+			"text": "GoNB had ended and was started again; " + lost + "\n"})
 	}
 	k.told = k.engines
 }

@@ -42,7 +42,8 @@ func TestGoNB(t *testing.T) {
 		must.M1(exec.LookPath("go"))), 0o700))
 	c := Config{Connection: "kernel.json", Dir: dir, Program: program, Start: dir,
 		Engine: append([]string{dir + "/tools/gonb"}, GoNBArguments(must.M1(filepath.Abs("../..")), dir)...),
-		Env: append(os.Environ(), "PATH="+ShimDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder, "GOWORK=",
+		Env: append(os.Environ(), "PATH="+ShimDir(dir)+":"+dir+"/tools:"+os.Getenv("PATH"), "HYPERMODELS_GO="+recorder,
+			"GOWORK=",
 			"GOFLAGS=-buildvcs=false")}
 	must.M(writeShim(c))
 	e, err := startEngine(t.Context(), c, 1)
@@ -110,7 +111,8 @@ func TestGoNB(t *testing.T) {
 	source := func(cell, line int) (string, bool) { return fmt.Sprintf("[%d:%d]", cell, line), true }
 	f := engineFault(wrong.faults[0], 0, source)
 	if want := "cell [2], line 3: undefined: nothingLikeIt (and 1 more)"; f.Name != "CompileError" || f.Value != want {
-		t.Errorf("the error of a cell that does not compile, complaint and inCell in gonb.go, is another: %q of %q", f, wrong.faults)
+		t.Errorf("the error of a cell that does not compile, complaint and inCell in gonb.go, is another: %q of %q", f,
+			wrong.faults)
 	}
 	test := run("func TestOne(t *testing.T) {}\n%test")
 	if len(test.faults) > 0 || unmarked.failed != nil {

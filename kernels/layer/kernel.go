@@ -176,7 +176,8 @@ func (k *kernel) local(c *channel, m message) {
 			Command string `json:"command"`
 		}
 		m.read(&r)
-		k.reply(c, m, map[string]any{"type": "response", "seq": 0, "request_seq": r.Seq, "command": r.Command, "success": false,
+		k.reply(c, m, map[string]any{"type": "response", "seq": 0, "request_seq": r.Seq, "command": r.Command,
+			"success": false,
 			"message": "this kernel has no debugger"})
 	case "shutdown_request":
 		k.shutdown(c, m)

@@ -105,7 +105,8 @@ func TestSignatures(t *testing.T) {
 	request.route, request.buffers = [][]byte{[]byte("client")}, [][]byte{{1, 2}}
 	frames := key.encode(request)
 	got, err := key.decode(frames)
-	if err != nil || got.head != request.head || string(got.content) != `{"code":"x"}` || !bytes.Equal(got.buffers[0], []byte{1, 2}) {
+	if err != nil || got.head != request.head || string(got.content) != `{"code":"x"}` ||
+		!bytes.Equal(got.buffers[0], []byte{1, 2}) {
 		t.Fatalf("back again: %+v, %v", got, err)
 	}
 	if _, err := signer("other").decode(frames); !errors.Is(err, errSignature) {
@@ -182,7 +183,8 @@ func TestPanic(t *testing.T) {
 		t.Fatalf("written %q, held %q", to.String(), panics)
 	}
 	var u unfolder
-	shown := u.add("before\n" + annotate(openText+panics+closeText+report{CellVerb, "exit status 2", ""}.String(), "/tmp/g") + "after")
+	shown := u.add("before\n" + annotate(openText+panics+closeText+report{CellVerb, "exit status 2", ""}.String(),
+		"/tmp/g") + "after")
 	if shown != "before\nafter" || u.failed == nil || *u.failed != (report{CellVerb, "exit status 2", ""}) {
 		t.Fatalf("shown %q, failed %+v", shown, u.failed)
 	}
@@ -224,7 +226,8 @@ func TestNoPanic(t *testing.T) {
 
 // What a program writes without ending its lines is shown while it goes on: dots, and what only looks like a panic.
 func TestDots(t *testing.T) {
-	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond, "panic: no\n": panicDelay + 500*time.Millisecond} {
+	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond,
+		"panic: no\n": panicDelay + 500*time.Millisecond} {
 		var to safeBuilder
 		f := newFilter(&to, "/tmp/g")
 		began := time.Now()
@@ -260,7 +263,8 @@ func (b *safeBuilder) String() string {
 func TestCompileError(t *testing.T) {
 	source := func(cell, line int) (string, bool) { return "\tx := 1", cell == 5 }
 	got := engineFault(fault{Value: "# gonb_ab\n./main.go:7:2: declared and not used: x\n./main.go:8:1: undefined: y\n",
-		Trace: []string{"# gonb_ab", "Cell[4]: Line 2\ncontext\nmessage", "Cell[4]: Line 3\ncontext\nmessage", ""}}, 1, source)
+		Trace: []string{"# gonb_ab", "Cell[4]: Line 2\ncontext\nmessage", "Cell[4]: Line 3\ncontext\nmessage", ""}}, 1,
+		source)
 	want := fault{"CompileError", "cell [5], line 2: declared and not used: x (and 1 more)", []string{
 		red + "CompileError" + plain + ": cell [5], line 2: declared and not used: x (and 1 more)",
 		"Cell In[5], line 2\n    x := 1\ndeclared and not used: x", "Cell In[5], line 3\n    x := 1\nundefined: y"}}

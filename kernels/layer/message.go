@@ -70,7 +70,8 @@ func (s signer) decode(frames [][]byte) (message, error) {
 	if len(s) > 0 && !hmac.Equal(signature, s.sign(parts)) {
 		return message{}, errSignature
 	}
-	m := message{route: frames[:i], rawHead: parts[0], rawUp: parts[1], metadata: parts[2], content: parts[3], buffers: frames[i+6:]}
+	m := message{route: frames[:i], rawHead: parts[0], rawUp: parts[1], metadata: parts[2], content: parts[3],
+		buffers: frames[i+6:]}
 	if json.Unmarshal(m.rawHead, &m.head) != nil || m.head.Type == "" || !json.Valid(m.content) {
 		return message{}, errMalformed
 	}

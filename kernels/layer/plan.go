@@ -74,7 +74,8 @@ func (b builder) planFile(text []byte) string {
 	}
 	slices.Sort(imports)
 	settings := slices.DeleteFunc(os.Environ(), func(s string) bool {
-		return strings.HasPrefix(s, "GONB_") || !strings.HasPrefix(s, "GO") && !strings.HasPrefix(s, "CGO_") && !strings.HasPrefix(s, "CC=") &&
+		return strings.HasPrefix(s, "GONB_") || !strings.HasPrefix(s, "GO") && !strings.HasPrefix(s, "CGO_") &&
+			!strings.HasPrefix(s, "CC=") &&
 			!strings.HasPrefix(s, "HYPERMODELS_GO=")
 	})
 	slices.Sort(settings)
@@ -133,7 +134,8 @@ func (p *plan) carryOut(dir, out string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	object, packages, libraries := filepath.Join(tmp, "main.a"), filepath.Join(tmp, "packages"), filepath.Join(tmp, "libraries")
+	object, packages, libraries := filepath.Join(tmp, "main.a"), filepath.Join(tmp, "packages"),
+		filepath.Join(tmp, "libraries")
 	was := p.Link[len(p.Link)-1] // The program's own package.
 	if err := errors.Join(os.WriteFile(packages, []byte(p.Packages), 0o600),
 		os.WriteFile(libraries, []byte(strings.ReplaceAll(p.Libraries, "="+was+"\n", "="+object+"\n")), 0o600)); err != nil {

@@ -55,7 +55,8 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	outside := t.TempDir()
 	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "new", "shop")
 	dir := filepath.Join(outside, "shop")
-	if mod, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.Contains(string(mod), "replace") || !strings.Contains(string(mod), version) {
+	if mod, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.Contains(string(mod), "replace") ||
+		!strings.Contains(string(mod), version) {
 		t.Errorf("go.mod does not require %s alone:\n%s", version, mod)
 	}
 	if out := goIn(t, dir, env, "tool", "kernels", "run"); !strings.Contains(out, "ok   explore.ipynb") {
@@ -109,7 +110,8 @@ func release(t *testing.T, version string) []string {
 	}
 	write(t, filepath.Join(folder, "list"), version+"\n")
 	write(t, filepath.Join(folder, version+".mod"), string(mod))
-	write(t, filepath.Join(folder, version+".info"), fmt.Sprintf(`{"Version": %q, "Time": "2026-01-01T00:00:00Z"}`, version))
+	write(t, filepath.Join(folder, version+".info"), fmt.Sprintf(`{"Version": %q, "Time": "2026-01-01T00:00:00Z"}`,
+		version))
 	f, err := os.Create(filepath.Join(folder, version+".zip"))
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,8 @@ func Open(dir string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := &pebble.Options{FS: fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log, fs, o.exit}, FormatMajorVersion: pebble.FormatNewest}
+	settings := &pebble.Options{FS: fs, ReadOnly: o.ReadOnly, Logger: quiet{o.Log, fs, o.exit},
+		FormatMajorVersion: pebble.FormatNewest}
 	switch o.Sync {
 	case Grouped:
 		delay := o.Delay

@@ -17,7 +17,8 @@ var rewrite = flag.Bool("write", false, "write testdata/v1 anew: only before a v
 var firstVersion = []journal.Record{
 	{Time: 1700000000000000000, Decision: &journal.Decision{ID: "1-00000001", Context: []float32{1, -0.5},
 		Actions: [][]float32{{1, 2}, {3, 4}}, Action: 1, Probabilities: []float32{0.25, 0.75}, Input: []float32{3, 4, 1}}},
-	{Time: 1700000000000000001, Decision: &journal.Decision{ID: "2-00000002", Arms: []int{3, 0}, Probabilities: []float32{0.5, 0.5}}},
+	{Time: 1700000000000000001, Decision: &journal.Decision{ID: "2-00000002", Arms: []int{3, 0},
+		Probabilities: []float32{0.5, 0.5}}},
 	{Time: 1700000000000000002, Feedback: &journal.Feedback{ID: "1-00000001", Reward: -2.5, Weight: 1}},
 	{Time: 1700000000000000003, Datum: &journal.Datum{Input: []float32{1, 2}, Response: 3}},
 	{Time: -1, Trained: &journal.Trained{Rounds: 7}},

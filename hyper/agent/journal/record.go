@@ -129,7 +129,8 @@ func (d *Decision) validate() error {
 	}
 	for i, x := range d.Actions {
 		if len(x) != len(d.Actions[0]) {
-			return fmt.Errorf("actions must have as many numbers each, got %d and, at place %d, %d", len(d.Actions[0]), i, len(x))
+			return fmt.Errorf("actions must have as many numbers each, got %d and, at place %d, %d", len(d.Actions[0]), i,
+				len(x))
 		}
 	}
 	for _, arm := range d.Arms {

@@ -46,12 +46,14 @@ func TestRecords(t *testing.T) {
 	}
 	data, _ := records[0].Encode()
 	data[0] = 2
-	if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), "version 2, and this program reads version 1") {
+	if _, err := Decode(data); err == nil || !strings.Contains(err.Error(),
+		"version 2, and this program reads version 1") {
 		t.Error(err)
 	}
 	for _, r := range []Record{{}, {Decision: &Decision{Action: 1, Probabilities: []float32{1}}},
 		{Decision: &Decision{Actions: [][]float32{{1}, {}}, Probabilities: []float32{1}}},
-		{Feedback: &Feedback{}, Trained: &Trained{}}, {Trained: &Trained{Rounds: -1}}, {Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
+		{Feedback: &Feedback{}, Trained: &Trained{}}, {Trained: &Trained{Rounds: -1}},
+		{Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
 		if _, err := r.Encode(); err == nil {
 			t.Errorf("%+v is written", r)
 		}

@@ -48,7 +48,8 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want[name])
 		}
 	}
-	if _, err := sheet.Set("digit"); err == nil || !strings.Contains(err.Error(), `unknown "digit" (did you mean "digits"?)`) {
+	if _, err := sheet.Set("digit"); err == nil || !strings.Contains(err.Error(),
+		`unknown "digit" (did you mean "digits"?)`) {
 		t.Error(err)
 	}
 	for _, odd := range []string{"", "../sets", "/etc/passwd"} {
@@ -75,7 +76,8 @@ func TestRegister(t *testing.T) {
 		}
 		return s, nil
 	})
-	if _, err := sheet.Read(file); err == nil || !strings.Contains(err.Error(), `row 2, column 1 ("letter"): the value "?" is missing`) {
+	if _, err := sheet.Read(file); err == nil || !strings.Contains(err.Error(),
+		`row 2, column 1 ("letter"): the value "?" is missing`) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -95,7 +97,8 @@ func TestRegister(t *testing.T) {
 
 // No text makes the reader of CSV panic, or read a table that is none.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"a,b\n1,x\n2,y\n", "\ufeffa,b\n1,2\n\"3\n4\",5\n", "a,b\n1\n", "\"", "a,b\r\n1,2\r\n\r\n,\r\n"} {
+	for _, text := range []string{"a,b\n1,x\n2,y\n", "\ufeffa,b\n1,2\n\"3\n4\",5\n", "a,b\n1\n", "\"",
+		"a,b\r\n1,2\r\n\r\n,\r\n"} {
 		f.Add(text)
 	}
 	file := filepath.Join(f.TempDir(), "a.csv")

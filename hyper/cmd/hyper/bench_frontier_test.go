@@ -50,6 +50,7 @@ func TestBenchFrontier(t *testing.T) {
 		"bench frontier":                                "--study notebooks/results/frontier/*.gz: no such file or folder",
 		"bench frontier 7 --study " + study:             `no point of "7" arms; it has them of 10`,
 		"bench frontier 10 --rounds 0 --study " + study: "must be positive",
-		"bench frontier --study " + strings.Replace(study, "frontier", "neural", 1): "holds results of experiment neural, not of frontier",
+		"bench frontier --study " + strings.Replace(study, "frontier", "neural",
+			1): "holds results of experiment neural, not of frontier",
 	})
 }

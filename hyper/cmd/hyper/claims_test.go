@@ -90,7 +90,8 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 	results := must.M1(filepath.Abs("../../../notebooks/results"))
 	one := []string{"check", "--all", "--study", results, "--claim", "hypernetwork-below-linear"}
 	status, stdout, stderr := call(t, one...)
-	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr, "of 1 claims 0 reproduced, 1 refuted") {
+	if status != 1 || strings.Count(stdout, "| `") != 1 || !strings.Contains(stderr,
+		"of 1 claims 0 reproduced, 1 refuted") {
 		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
 	}
 	page := string(must.M1(os.ReadFile(resultsPage)))
@@ -98,7 +99,8 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 		t.Errorf("the page has no line %s", line)
 	}
 	one[len(one)-1] = "hypernetwork-below-linea"
-	if status, _, stderr := call(t, one...); status != exitBadInput || !strings.Contains(stderr, "hypernetwork-below-linear") {
+	if status, _, stderr := call(t, one...); status != exitBadInput ||
+		!strings.Contains(stderr, "hypernetwork-below-linear") {
 		t.Errorf("an unknown claim: exit status %d, %s", status, stderr)
 	}
 }
@@ -120,7 +122,8 @@ func TestCheckAllRefuses(t *testing.T) {
 // The rounds of a search are read from flags, and a word too many is refused.
 func TestStages(t *testing.T) {
 	plan, err := stages([]string{"24:16:500", "3:32:2000"})
-	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 || plan[1].Size.Periods != 2000 {
+	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 ||
+		plan[1].Size.Periods != 2000 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	for _, text := range []string{"", "24", "24:16", "24:16:500:7", "a:b:c", "24:16:500x"} {

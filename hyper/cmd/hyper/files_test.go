@@ -23,10 +23,12 @@ func written(t *testing.T, name, text string) string {
 // A Parquet file is a world like a CSV file; so is a data set that comes along, in any order and scale.
 func TestTables(t *testing.T) {
 	for _, args := range [][]string{
-		{must.M1(filepath.Abs("../../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set", "order=shuffled"},
+		{must.M1(filepath.Abs("../../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set",
+			"order=shuffled"},
 		{"table", "--set", "data=phishing", "--set", "order=shuffled", "--set", "standardize=online", "--periods", "10"},
 	} {
-		status, stdout, stderr := call(t, append([]string{"run", "--agent", "egreedy", "--runs", "1", "--json", "--backend", "go",
+		status, stdout, stderr := call(t, append([]string{"run", "--agent", "egreedy", "--runs", "1", "--json",
+			"--backend", "go",
 			"--out", filepath.Join(t.TempDir(), "out")}, args...)...)
 		if status != 0 || strings.Contains(stdout, "Inf") || !strings.Contains(stdout, `"order":"shuffled"`) {
 			t.Errorf("hyper %v: exit status %d: %s%s", args, status, stdout, stderr)
@@ -38,14 +40,16 @@ func TestTables(t *testing.T) {
 // rewards come late; what is done can be resumed and read without the file of settings.
 func TestFilesOfOnesOwn(t *testing.T) {
 	table := written(t, "rows.csv", rows)
-	mine := written(t, "mine.json", `{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
+	mine := written(t, "mine.json",
+		`{"learner": "ensemble", "settings": {"hidden": "none", "particles": 7, "step-size": 0.05}}`)
 	out := filepath.Join(t.TempDir(), "out")
 	status, stdout, stderr := call(t, "run", table, "--agent", "linear,"+mine, "--set", "delay=2", "--periods", "30",
 		"--runs", "2", "--json", "--out", out)
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) || strings.Contains(stdout, "Inf") {
+	if !strings.Contains(stdout, `"agent":"mine"`) || !strings.Contains(stdout, `"particles":7`) ||
+		strings.Contains(stdout, "Inf") {
 		t.Error(stdout)
 	}
 	must.M(os.Remove(mine))
@@ -54,7 +58,8 @@ func TestFilesOfOnesOwn(t *testing.T) {
 			t.Errorf("hyper %s: exit status %d: %s", verb, status, stderr)
 		}
 	}
-	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set", "hidden=4",
+	if status, _, stderr := call(t, "run", "neural", "--agent", "diagonal,epinet", "--set", "belief-hidden=4", "--set",
+		"hidden=4",
 		"--set", "actions=5", "--periods", "5", "--runs", "1"); status != 0 {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
@@ -62,10 +67,11 @@ func TestFilesOfOnesOwn(t *testing.T) {
 
 func TestBadFilesOfOnesOwn(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no such file":                   {"run", "gaussian", "--agent", "none.json"},
-		`want {"learner": KIND`:          {"run", "gaussian", "--agent", written(t, "a.json", `{"kind": "linear"}`)},
-		`unknown learner "linaer"`:       {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},
-		`unknown key "step"`:             {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
+		"no such file":             {"run", "gaussian", "--agent", "none.json"},
+		`want {"learner": KIND`:    {"run", "gaussian", "--agent", written(t, "a.json", `{"kind": "linear"}`)},
+		`unknown learner "linaer"`: {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},
+		`unknown key "step"`: {"run", "gaussian", "--agent",
+			written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
 		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
 		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
 		"none.csv":                       {"run", "none.csv"},

@@ -24,7 +24,8 @@ var hypermodels = [][2]string{
 	{"hyper.OneSparse", "g_nu(z) = softmax(beta nu (z^2 + alpha)), nearly one-hot functions (section 5)"},
 	{"hyper.MeanField", "g_nu(z) = mu + softplus(rho) z, a deviation for each parameter: Bayes by Backprop"},
 	{"hyper.Dropout", "g_nu(z) is nu with masked weights: dropout (appendix E)"},
-	{"hyper.EnsemblePlusPlus", "theta = mu + A z, a Linear that starts as its prior, trained exactly: Ensemble++ of linear functions"},
+	{"hyper.EnsemblePlusPlus",
+		"theta = mu + A z, a Linear that starts as its prior, trained exactly: Ensemble++ of linear functions"},
 	{"hyper.Prior", "additive prior f~_{DBz}, with any of them (section 2.5), or DBz added to the parameters " +
 		"(appendix D)"},
 }

@@ -67,9 +67,11 @@ func serveCommand() *cobra.Command {
 	f.DurationVar(&v.options.KeepLog, "keep-log", 0, "age at which what the agent has learned from leaves the log; "+
 		"0 is never, for hyper evaluate")
 	f.DurationVar(&v.saveEvery, "save-every", time.Minute, "how often the agent is saved; 0 is at the end alone")
-	f.StringVar(&v.options.From, "from", "", "address of a server that learns, as http://agent:8080: decide by its snapshots; "+
-		"--token-file has its token too, and --tls-cert and --tls-key are for it too")
-	f.DurationVar(&v.askEvery, "ask-every", 10*time.Second, "how often the server of --from is asked whether it has learned")
+	f.StringVar(&v.options.From, "from", "",
+		"address of a server that learns, as http://agent:8080: decide by its snapshots; "+
+			"--token-file has its token too, and --tls-cert and --tls-key are for it too")
+	f.DurationVar(&v.askEvery, "ask-every", 10*time.Second,
+		"how often the server of --from is asked whether it has learned")
 	f.StringVar(&v.tokenFile, "token-file", "", "file with the token that clients must send")
 	f.StringVar(&v.tls.Cert, "tls-cert", "", "certificate of the server, PEM")
 	f.StringVar(&v.tls.Key, "tls-key", "", "its key, PEM")
@@ -178,7 +180,8 @@ func clientWith(server *tls.Config) *http.Client {
 		return nil
 	}
 	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: server.Certificates, RootCAs: server.ClientCAs},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: server.Certificates,
+			RootCAs: server.ClientCAs},
 	}}
 }
 

@@ -80,7 +80,8 @@ func (c *clients) run(url string, r *rand.Rand) {
 func TestServeKilled(t *testing.T) {
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "data")
-	must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b", "c"], "context": {"names": ["x"]}, "set": {"waves": 10}, "pending": 20000}`), 0o600))
+	must.M(os.WriteFile(file,
+		[]byte(`{"arms": ["a", "b", "c"], "context": {"names": ["x"]}, "set": {"waves": 10}, "pending": 20000}`), 0o600))
 	all, r := &clients{sent: map[string]bool{}}, rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	for kill := range *kills {
 		s := startService(t, data, file, "--save-every", "70ms")

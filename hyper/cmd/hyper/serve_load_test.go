@@ -90,7 +90,8 @@ func TestServeLoad(t *testing.T) {
 		clients.Go(func() {
 			r := rand.New(rand.NewPCG(1, uint64(w)))
 			for at := range due {
-				d, err := post("/v1/decide", fmt.Sprintf(`{"context": {"x": %.3f, "y": %.3f, "z": 1}}`, r.NormFloat64(), r.NormFloat64()))
+				d, err := post("/v1/decide", fmt.Sprintf(`{"context": {"x": %.3f, "y": %.3f, "z": 1}}`, r.NormFloat64(),
+					r.NormFloat64()))
 				l.took(time.Since(at))
 				if err == nil && r.IntN(20) == 0 {
 					_, err = post("/v1/reward", fmt.Sprintf(`{"id": %q, "reward": %.3f}`, d.ID, r.NormFloat64()))

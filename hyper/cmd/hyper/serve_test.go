@@ -88,7 +88,8 @@ func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file, token, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "token"), filepath.Join(dir, "data")
 	spec := func(more string) {
-		must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}`+more+`}`), 0o600))
+		must.M(os.WriteFile(file, []byte(`{"arms": ["a", "b"], "context": {"names": ["x"]}, "set": {"waves": 10}`+more+`}`),
+			0o600))
 	}
 	spec("")
 	must.M(os.WriteFile(token, []byte("secret\n"), 0o600))
@@ -192,13 +193,15 @@ func TestReplayAndEvaluate(t *testing.T) {
 		t.Errorf("arm b was taken %v times of 20", count)
 	}
 	for want, args := range map[string][]string{
-		"is no folder of hyper serve":         {"evaluate", dir},
-		"arms must be as in the folder":       {"evaluate", data, "--agent", write("c.json", `{"arms": ["b", "a"], "context": {"names": ["x"]}}`)},
-		"must be between 0 and 1":             {"evaluate", data, "--learn", "1"},
-		"--to must be a folder that is not":   {"replay", data, "--to", data},
-		"takes one argument, DIR":             {"replay"},
-		`context must be as in the folder, [`: {"replay", data, "--to", dir + "/x", "--agent", write("d.json", `{"arms": ["a", "b"]}`)},
-		"Options.Level must be between":       {"evaluate", data, "--level", "2"},
+		"is no folder of hyper serve": {"evaluate", dir},
+		"arms must be as in the folder": {"evaluate", data, "--agent",
+			write("c.json", `{"arms": ["b", "a"], "context": {"names": ["x"]}}`)},
+		"must be between 0 and 1":           {"evaluate", data, "--learn", "1"},
+		"--to must be a folder that is not": {"replay", data, "--to", data},
+		"takes one argument, DIR":           {"replay"},
+		`context must be as in the folder, [`: {"replay", data, "--to", dir + "/x", "--agent",
+			write("d.json", `{"arms": ["a", "b"]}`)},
+		"Options.Level must be between": {"evaluate", data, "--level", "2"},
 	} {
 		status, _, stderr := call(t, args...)
 		if status != exitBadInput || !strings.Contains(stderr, want) {

@@ -41,7 +41,8 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.options.Batches, "batches", 1000, "batches of test inputs: the testbed has 1000")
 	flags.IntVar(&f.options.Side, "side", 10, "the most problems of one shape that are learned side by side")
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
-	flags.StringVar(&f.out, "out", "", "FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
+	flags.StringVar(&f.out, "out", "",
+		"FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
 	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results; try no agent")
 	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent that others are compared with")
 	flags.StringVar(&f.draw, "figure", "", "path of a figure of the leaderboard, without extension")

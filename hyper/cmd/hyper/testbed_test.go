@@ -40,11 +40,12 @@ func TestTestbed(t *testing.T) {
 		t.Errorf("shown\n%s", shown)
 	}
 	refuses(t, map[string]string{
-		"testbed":                                                "SWEEP",
-		"testbed clasification":                                  `did you mean "classification"?`,
-		"testbed classification_2d --agent mpl":                  `did you mean "mlp"?`,
-		"testbed classification_2d --seeds 11":                   "from 1 to 10",
-		"testbed classification --show " + out:                   "has results of the sweep classification_2d, not classification",
+		"testbed":                               "SWEEP",
+		"testbed clasification":                 `did you mean "classification"?`,
+		"testbed classification_2d --agent mpl": `did you mean "mlp"?`,
+		"testbed classification_2d --seeds 11":  "from 1 to 10",
+		"testbed classification --show " +
+			out: "has results of the sweep classification_2d, not classification",
 		"testbed classification_2d --show " + mine:               "no header of format",
 		"testbed classification_2d --agent none.json":            "none.json",
 		"testbed classification_2d --batches 0":                  "must be at least 1",

@@ -39,8 +39,10 @@ func TestSize(t *testing.T) {
 		sizes []int
 		ok    bool
 	}{
-		{nil, true}, {[]int{MostNumbers}, true}, {[]int{MostNumbers, 1}, true}, {[]int{MostNumbers, 2}, false}, {[]int{math.MaxInt, math.MaxInt}, false},
-		{[]int{1 << 32, 1 << 32}, false}, {[]int{0, math.MaxInt}, true}, {[]int{math.MaxInt, 0}, true}, {[]int{46341, 46341}, false}, {[]int{46340, 46340}, true},
+		{nil, true}, {[]int{MostNumbers}, true}, {[]int{MostNumbers, 1}, true}, {[]int{MostNumbers, 2}, false},
+		{[]int{math.MaxInt, math.MaxInt}, false},
+		{[]int{1 << 32, 1 << 32}, false}, {[]int{0, math.MaxInt}, true}, {[]int{math.MaxInt, 0}, true},
+		{[]int{46341, 46341}, false}, {[]int{46340, 46340}, true},
 	} {
 		if err := Size("x", c.sizes...); (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.sizes, err)

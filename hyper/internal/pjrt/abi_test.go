@@ -26,14 +26,19 @@ func TestLayoutIsThatOfPJRT(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c strings.Builder
-	fmt.Fprintf(&c, "#include %q\n#include %q\n", filepath.Join(strings.TrimSpace(string(folder)), "pjrt", "pjrt_c_api.h"), here)
+	fmt.Fprintf(&c, "#include %q\n#include %q\n", filepath.Join(strings.TrimSpace(string(folder)), "pjrt",
+		"pjrt_c_api.h"), here)
 	equal := func(ours, theirs string) { fmt.Fprintf(&c, "_Static_assert(%s == %s, %q);\n", ours, theirs, theirs) }
 	for place, name := range map[string]string{
-		"ERROR_DESTROY": "Error_Destroy", "CLIENT_PLATFORM_NAME": "Client_PlatformName", "CLIENT_PLATFORM_VERSION": "Client_PlatformVersion",
+		"ERROR_DESTROY": "Error_Destroy", "CLIENT_PLATFORM_NAME": "Client_PlatformName",
+		"CLIENT_PLATFORM_VERSION":    "Client_PlatformVersion",
 		"CLIENT_ADDRESSABLE_DEVICES": "Client_AddressableDevices", "CLIENT_COMPILE": "Client_Compile",
-		"DEVICE_DESCRIPTION_KIND": "DeviceDescription_Kind", "DEVICE_DESCRIPTION_DEBUG_STRING": "DeviceDescription_DebugString",
-		"DEVICE_GET_DESCRIPTION": "Device_GetDescription", "EXECUTABLE_DESTROY": "Executable_Destroy", "EXECUTABLE_SERIALIZE": "Executable_Serialize",
-		"LOADED_EXECUTABLE_GET_EXECUTABLE": "LoadedExecutable_GetExecutable", "EXECUTABLE_DESERIALIZE_AND_LOAD": "Executable_DeserializeAndLoad",
+		"DEVICE_DESCRIPTION_KIND":         "DeviceDescription_Kind",
+		"DEVICE_DESCRIPTION_DEBUG_STRING": "DeviceDescription_DebugString",
+		"DEVICE_GET_DESCRIPTION":          "Device_GetDescription", "EXECUTABLE_DESTROY": "Executable_Destroy",
+		"EXECUTABLE_SERIALIZE":             "Executable_Serialize",
+		"LOADED_EXECUTABLE_GET_EXECUTABLE": "LoadedExecutable_GetExecutable",
+		"EXECUTABLE_DESERIALIZE_AND_LOAD":  "Executable_DeserializeAndLoad",
 	} {
 		equal("offsetof(api, functions) + "+place+" * sizeof(function)", "offsetof(PJRT_Api, PJRT_"+name+")")
 	}
@@ -44,10 +49,14 @@ func TestLayoutIsThatOfPJRT(t *testing.T) {
 		{"compile_args: client program options options_size executable",
 			"PJRT_Client_Compile_Args: client program compile_options compile_options_size executable"},
 		{"text_args: object text text_size", "PJRT_Client_PlatformName_Args: client platform_name platform_name_size"},
-		{"text_args: object text text_size", "PJRT_Client_PlatformVersion_Args: client platform_version platform_version_size"},
-		{"text_args: object text text_size", "PJRT_DeviceDescription_Kind_Args: device_description device_kind device_kind_size"},
-		{"text_args: object text text_size", "PJRT_DeviceDescription_DebugString_Args: device_description debug_string debug_string_size"},
-		{"devices_args: client devices devices_size", "PJRT_Client_AddressableDevices_Args: client addressable_devices num_addressable_devices"},
+		{"text_args: object text text_size",
+			"PJRT_Client_PlatformVersion_Args: client platform_version platform_version_size"},
+		{"text_args: object text text_size",
+			"PJRT_DeviceDescription_Kind_Args: device_description device_kind device_kind_size"},
+		{"text_args: object text text_size",
+			"PJRT_DeviceDescription_DebugString_Args: device_description debug_string debug_string_size"},
+		{"devices_args: client devices devices_size",
+			"PJRT_Client_AddressableDevices_Args: client addressable_devices num_addressable_devices"},
 		{"get_args: object result", "PJRT_Device_GetDescription_Args: device device_description"},
 		{"get_args: object result", "PJRT_LoadedExecutable_GetExecutable_Args: loaded_executable executable"},
 		{"executable_destroy_args: executable", "PJRT_Executable_Destroy_Args: executable"},

@@ -49,7 +49,8 @@ func FuzzRead(f *testing.F) {
 		if err := Write(again, value, state); err != nil {
 			t.Fatal(err)
 		}
-		if err := Read(again, &value2, &state2); err != nil || !reflect.DeepEqual(value, value2) || len(state) != len(state2) {
+		if err := Read(again, &value2, &state2); err != nil || !reflect.DeepEqual(value, value2) ||
+			len(state) != len(state2) {
 			t.Fatalf("written again it is %+v with %d tensors, %v; was %+v with %d", value2, len(state2), err, value, len(state))
 		}
 		for i := range state {

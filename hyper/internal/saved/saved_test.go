@@ -54,8 +54,10 @@ func TestWriteAndRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "file")
 	wrote := content{Names: []string{"a", "b"}, Round: 7}
 	state := []*tensors.Tensor{
-		tensors.FromValue([][]float32{{1, 2, 3}, {4, 5, 6}}), tensors.FromValue(uint32(9)), tensors.FromValue([]bool{true, false}),
-		tensors.FromShape(shapes.Make(dtypes.Float64, 0, 5)), tensors.FromValue([]uint64{1 << 63}), tensors.FromValue([]int32{-1}),
+		tensors.FromValue([][]float32{{1, 2, 3}, {4, 5, 6}}), tensors.FromValue(uint32(9)),
+		tensors.FromValue([]bool{true, false}),
+		tensors.FromShape(shapes.Make(dtypes.Float64, 0, 5)), tensors.FromValue([]uint64{1 << 63}),
+		tensors.FromValue([]int32{-1}),
 	}
 	if err := Write(path, wrote, state); err != nil {
 		t.Fatal(err)
@@ -67,7 +69,8 @@ func TestWriteAndRead(t *testing.T) {
 	for _, shapes := range [][]shapes.Shape{nil, want} {
 		var found content
 		var got []*tensors.Tensor
-		if err := Read(path, &found, &got, shapes...); err != nil || !reflect.DeepEqual(found, wrote) || len(got) != len(state) {
+		if err := Read(path, &found, &got, shapes...); err != nil || !reflect.DeepEqual(found, wrote) ||
+			len(got) != len(state) {
 			t.Fatalf("%+v, %d tensors, %v", found, len(got), err)
 		}
 		for i := range got {

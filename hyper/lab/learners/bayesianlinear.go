@@ -27,7 +27,8 @@ type BayesianLinear struct {
 
 // NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Discount: 1, Variances: Variances{NoiseVariance: 0.1},
+	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Discount: 1,
+		Variances: Variances{NoiseVariance: 0.1},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
 		c.Waves = 0
@@ -37,7 +38,8 @@ func NewBayesianLinear(arms bool) *BayesianLinear {
 
 func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 	return hyper.BayesianLinear{
-		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length, Plain: c.Plain,
+		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length,
+		Plain: c.Plain,
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 func TestBeliefsConform(t *testing.T) {
 	x := paper.Known["neural-logistic"]
 	for _, b := range lab.Beliefs {
-		sets := []string{"regularize=anchor,decay", "actions=5", "features=3", "generator=4", "belief-hidden=4x3", "batch=8", "index-samples=4",
+		sets := []string{"regularize=anchor,decay", "actions=5", "features=3", "generator=4", "belief-hidden=4x3", "batch=8",
+			"index-samples=4",
 			"sgd-steps=2"}
 		spec := must.M1(x.Spec([]string{b.Name}, sets, lab.Size{Periods: 40, Runs: 3}, 5))
 		results := func(o lab.Options, stop int) []byte {

@@ -36,7 +36,8 @@ func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
 	if init == nil {
 		init = hyper.InitTruncatedNormal(0.05)
 	}
-	m := hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: c.Particles, Params: hyper.NumTheta(b), InitNu: c.scaled(init)}}
+	m := hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: c.Particles, Params: hyper.NumTheta(b),
+		InitNu: c.scaled(init)}}
 	if c.AdditivePrior {
 		dense := func(b hyper.BaseModel) hyper.Layout { return hyper.Dense(hyper.NumTheta(b), c.Particles) }
 		m.Prior = c.additive(p, b, dense, hyper.RowsGaussian)

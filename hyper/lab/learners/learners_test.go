@@ -27,14 +27,16 @@ var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table"
 // The settings of a record of a search are taken as they are: numbers and others as texts.
 func TestForTakesARecord(t *testing.T) {
 	p := bandit.Problem{Actions: 3, Features: 4, Moves: true}
-	l, err := learners.For("ensemble", p, []byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`))
+	l, err := learners.For("ensemble", p,
+		[]byte(`{"particles": "7", "step-size": "0.0033", "hidden": "8", "optimizer": "adam"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := l.Belief.(hyper.Model).Hyper.(hyper.Ensemble); e.Particles != 7 || l.StepSize != 0.0033 {
 		t.Errorf("%d particles, step size %v", e.Particles, l.StepSize)
 	}
-	for settings, want := range map[string]string{`{"particles": "many"}`: "whole number", `{"step-size": true}`: "finite number"} {
+	for settings, want := range map[string]string{`{"particles": "many"}`: "whole number",
+		`{"step-size": true}`: "finite number"} {
 		if _, err := learners.For("ensemble", p, []byte(settings)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", settings, err)
 		}
@@ -105,7 +107,8 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 // than half of the regret of actions that are not learned, which are drawn from 12 all along.
 func TestNetworksLearnLogistic(t *testing.T) {
 	x := paper.Known["neural-logistic"]
-	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2", "batch=32",
+	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2",
+		"batch=32",
 		"index-samples=8"}
 	size := lab.Size{Periods: 200, Runs: 3}
 	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural"}
@@ -113,7 +116,8 @@ func TestNetworksLearnLogistic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4", "anneal=1000000000"}, size, 3)
+	random, err := x.Spec([]string{"egreedy"}, []string{"actions=12", "features=3", "generator=8x8", "hidden=4",
+		"anneal=1000000000"}, size, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func (w *outside) Init(rng.Stream, hyper.Numbers) bandit.State { panic(notSimula
 func (w *outside) Offer(bandit.State, hyper.Numbers, rng.Stream, *graph.Node) (bandit.Offer, bandit.State) {
 	panic(notSimulated)
 }
-func (w *outside) Step(bandit.State, hyper.Numbers, rng.Stream, *graph.Node, *graph.Node) (bandit.Outcome, bandit.State) {
+func (w *outside) Step(bandit.State, hyper.Numbers, rng.Stream, *graph.Node, *graph.Node) (bandit.Outcome,
+	bandit.State) {
 	panic(notSimulated)
 }
 

@@ -13,9 +13,10 @@ func TestWidget(t *testing.T) {
 	heard, say, _ := kernel(t)
 	c := must.M1(Open())
 	changes := make(chan string, 10)
-	w := must.M1(c.Widget("IntSlider", map[string]any{"value": 1, "description": "n"}, func(field string, value json.RawMessage) {
-		changes <- field + " " + string(value)
-	}))
+	w := must.M1(c.Widget("IntSlider", map[string]any{"value": 1, "description": "n"},
+		func(field string, value json.RawMessage) {
+			changes <- field + " " + string(value)
+		}))
 	models := map[string]map[string]any{}
 	for range 3 {
 		m := <-heard

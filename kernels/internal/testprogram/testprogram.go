@@ -14,7 +14,8 @@ func Build(t *testing.T) string {
 		t.Skip("needs what `kernels setup` installs")
 	}
 	path := filepath.Join(t.TempDir(), "kernels")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/hypermodels/hypermodels/kernels").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path,
+		"github.com/hypermodels/hypermodels/kernels").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return path

@@ -114,7 +114,8 @@ func TestRouter(t *testing.T) {
 		r := router(t, endpoint)
 		go echo(r)
 		a, b := dealer(t, r.Addr(), "a"), dealer(t, r.Addr(), "")
-		for _, m := range []Message{{[]byte("x")}, {nil, []byte("y"), nil}, {make([]byte, 255), make([]byte, 256), make([]byte, 5<<20)},
+		for _, m := range []Message{{[]byte("x")}, {nil, []byte("y"), nil},
+			{make([]byte, 255), make([]byte, 256), make([]byte, 5<<20)},
 			slices.Repeat(Message{{1}}, maxFrames)} {
 			answers(t, a, m)
 			answers(t, b, m)

@@ -42,7 +42,8 @@ func TestFilesOfOthers(t *testing.T) {
 func TestNoCells(t *testing.T) {
 	for name, want := range map[string][]string{
 		"nulls": {`row 2, column 3 ("count"): the value "" is missing`, "row 4, column 3"},
-		"types": {`column 1 ("day") has values of type INT32, Date: make it numbers`, `"pair.list.element") is nested, or a list`},
+		"types": {`column 1 ("day") has values of type INT32, Date: make it numbers`,
+			`"pair.list.element") is nested, or a list`},
 	} {
 		_, err := sheet.Read(filepath.Join("testdata", name+".parquet"))
 		for _, want := range want {
@@ -92,11 +93,13 @@ func TestLargest(t *testing.T) {
 		t.Fatalf("%d rows, error %v", len(s.Rows), err)
 	}
 	for i := range n {
-		if s.Rows[i][0] != fmt.Sprint(numbers[i]) && s.Rows[i][0] != fmt.Sprintf("%g", numbers[i]) || s.Rows[i][1] != kinds[i] {
+		if s.Rows[i][0] != fmt.Sprint(numbers[i]) && s.Rows[i][0] != fmt.Sprintf("%g", numbers[i]) ||
+			s.Rows[i][1] != kinds[i] {
 			t.Fatalf("row %d is %v, want %v and %s", i, s.Rows[i], numbers[i], kinds[i])
 		}
 	}
-	if _, err := read(parquetOf(t, numbers, kinds)); err == nil || !strings.Contains(err.Error(), "has more than 2000000 numbers") {
+	if _, err := read(parquetOf(t, numbers, kinds)); err == nil ||
+		!strings.Contains(err.Error(), "has more than 2000000 numbers") {
 		t.Error(err)
 	}
 }
