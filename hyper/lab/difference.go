@@ -98,3 +98,25 @@ func (d *Difference) subtract(a, b []float64) {
 		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
 	}
 }
+
+// Regrets are the cumulative regrets of entries at the last period that all have, a row for each entry, over the seeds
+// that all have, in order. The error is ErrNoRows without these, and there is one where a run diverged.
+func Regrets(rows []Row, entries ...int) ([][]float64, error) {
+	var histories []history
+	for _, entry := range entries {
+		histories = append(histories, historyOf(rows, entry))
+	}
+	seeds, periods := common(histories...)
+	if err := enough(seeds, periods); err != nil {
+		return nil, err
+	}
+	var out [][]float64
+	for i, h := range histories {
+		of := h.at(periods[len(periods)-1], seeds)
+		if slices.ContainsFunc(of, func(x float64) bool { return math.IsInf(x, 0) }) {
+			return nil, fmt.Errorf("a run of entry %d diverged: it has no regret", entries[i])
+		}
+		out = append(out, of)
+	}
+	return out, nil
+}

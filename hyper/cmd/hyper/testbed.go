@@ -16,9 +16,11 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
@@ -26,6 +28,7 @@ import (
 // testbedFlags are the flags of hyper testbed.
 type testbedFlags struct {
 	agents, show        []string
+	regret              []string
 	seeds, steps        int
 	options             testbed.Options
 	out, baseline, draw string
@@ -44,6 +47,8 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.out, "out", "",
 		"FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
 	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results; try no agent")
+	flags.StringSliceVar(&f.regret, "regret", nil,
+		"FILE,...: pieces of a study of the same agents in a bandit: how do regret and divergence go together?")
 	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent that others are compared with")
 	flags.StringVar(&f.draw, "figure", "", "path of a figure of the leaderboard, without extension")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each agent and tau")
@@ -57,7 +62,8 @@ func testbedCommand() *cobra.Command {
 		Short: "Judge agents by their joint predictions, on the Neural Testbed",
 		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates how
 far their predictions of tau = 1 and tau = 10 classes together are from the truth's, in nats. It prints the means over
-problems, and their ratios to those of a baseline on the same problems.
+problems, and their ratios to those of a baseline on the same problems. With --regret it prints regrets in a bandit
+beside, and how these go together.
 
 Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 		Example: `  hyper testbed classification_2d --agent mlp,epinet --seeds 1
@@ -73,6 +79,9 @@ Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgent
 		results, err := f.results(c, s)
 		if err != nil {
 			return err
+		}
+		if len(f.regret) > 0 {
+			return f.relate(s, results)
 		}
 		return f.print(testbed.Leaderboard(s, results, f.baseline))
 	}
@@ -189,6 +198,40 @@ func (f *testbedFlags) own(path string) (testbed.Agent, error) {
 		return l
 	}
 	return testbed.Entered(strings.TrimSuffix(filepath.Base(path), ".json"), make, f.steps), nil
+}
+
+// relate prints regrets beside divergences, and their correlation.
+func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
+	h, rows, err := lab.ReadStudy(paper.Known, f.regret...)
+	if err != nil {
+		return err
+	}
+	all, err := beyond.Relate(s, results, h, rows)
+	if err != nil || f.json {
+		return errors.Join(err, printLines(all...))
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "agent")
+	for _, r := range all {
+		fmt.Fprintf(w, "\tmean KL, tau = %d", r.Tau)
+	}
+	fmt.Fprintf(w, "\tmean regret, %s\n", h.Spec.Experiment)
+	for i, agent := range all[0].Agents {
+		fmt.Fprint(w, agent)
+		for _, r := range all {
+			fmt.Fprintf(w, "\t%.4f", r.KL[i])
+		}
+		fmt.Fprintf(w, "\t%.4g\n", all[0].Regret[i])
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println()
+	for _, r := range all {
+		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", r.Tau, r.Correlation,
+			len(r.Agents))
+	}
+	return nil
 }
 
 // print prints the leaderboard, and draws it.

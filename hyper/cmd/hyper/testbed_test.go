@@ -46,9 +46,10 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --seeds 11":  "from 1 to 10",
 		"testbed classification --show " +
 			out: "has results of the sweep classification_2d, not classification",
-		"testbed classification_2d --show " + mine:               "no header of format",
-		"testbed classification_2d --agent none.json":            "none.json",
-		"testbed classification_2d --batches 0":                  "must be at least 1",
-		"testbed classification_2d --baseline mlp --show " + out: "no problem on which the baseline mlp",
+		"testbed classification_2d --show " + mine:                      "no header of format",
+		"testbed classification_2d --agent none.json":                   "none.json",
+		"testbed classification_2d --show " + out + " --regret none.gz": "none.gz",
+		"testbed classification_2d --batches 0":                         "must be at least 1",
+		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which the baseline mlp",
 	})
 }
