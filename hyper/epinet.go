@@ -106,33 +106,39 @@ func (b Epinet) draw(s rng.Stream, net base.MLP, dims ...int) *Node {
 func (b Epinet) Predict(p Params, z index.Set, x *Node) *Node {
 	mean, phi := b.meanAt(InsertAxes(p.Nu[0], 1), x)
 	vectors := z.Dense() // [runs, indices, Dim]
-	in := pairs(vectors, StopGradient(phi))
-	learned := b.along(p.Nu[1], in, vectors)
+	phi = StopGradient(phi)
+	learned := b.along(p.Nu[1], vectors, phi)
 
 	fixed := MulScalar(Einsum("rdb,rnd->rnb", b.prior().Apply(p.Fixed["prior"], x), vectors), b.PriorScale)
 	if matched := p.Fixed["matched"]; matched != nil {
-		fixed = Add(fixed, MulScalar(b.along(matched, in, vectors), b.MatchedScale))
+		fixed = Add(fixed, MulScalar(b.along(matched, vectors, phi), b.MatchedScale))
 	}
 	fixed = StopGradient(Mul(fixed, InsertAxes(p.Fixed["scale"], -1, -1)))
 	return Add(Add(mean, learned), fixed)
 }
 
-// pairs joins each index, z [runs, indices, Dim], with each input's phi, [runs, inputs, features]: [runs, indices *
-// inputs, Dim + features].
-func pairs(z, phi *Node) *Node {
+// along returns g([z, phi(x)])^T z, [runs, indices, inputs], for theta [runs, parameters] of g and phi [runs, inputs,
+// features]. Of the first layer, which is linear, z and phi have each a part, so that no index is joined with an input.
+func (b Epinet) along(theta, z, phi *Node) *Node {
 	runs, indices, inputs := z.Shape().Dim(0), z.Shape().Dim(1), phi.Shape().Dim(1)
-	each := func(v *Node, axis int) *Node {
-		width := v.Shape().Dim(2)
-		return Reshape(BroadcastToDims(InsertAxes(v, axis), runs, indices, inputs, width), runs, indices*inputs, width)
+	net, at := b.epinet(), 0
+	var h *Node // [runs, units, indices * inputs]
+	for i := range len(net.Layers) - 1 {
+		in, out := net.Layers[i], net.Layers[i+1]
+		part := func(n int) *Node { at += n; return Slice(theta, AxisRange(), AxisRange(at-n, at)) }
+		w := Reshape(part(in*out), runs, out, in)
+		bias := InsertAxes(part(out), -1)
+		if i == 0 {
+			columns := func(from, to int) *Node { return Slice(w, AxisRange(), AxisRange(), AxisRange(from, to)) }
+			ofIndex := Add(Einsum("roi,rni->ron", columns(0, b.Dim), z), bias)
+			ofInput := Einsum("roi,rbi->rob", columns(b.Dim, in), phi)
+			h = Reshape(Add(InsertAxes(ofIndex, -1), InsertAxes(ofInput, 2)), runs, out, indices*inputs)
+		} else {
+			h = Add(Einsum("roi,rik->rok", w, MaxScalar(h, 0)), bias)
+		}
 	}
-	return Concatenate([]*Node{each(z, 2), each(phi, 1)}, 2)
-}
-
-// along returns g([z, phi(x)])^T z, [runs, indices, inputs], for theta [runs, parameters] of g.
-func (b Epinet) along(theta, in, z *Node) *Node {
-	runs, indices := z.Shape().Dim(0), z.Shape().Dim(1)
-	g := b.epinet().Outputs(InsertAxes(theta, 1), in) // [runs, 1, Dim, indices * inputs]
-	return Einsum("rdnb,rnd->rnb", Reshape(g, runs, b.Dim, indices, -1), z)
+	g := Reshape(h, runs, b.Dim, indices, inputs)
+	return ReduceSum(Mul(g, InsertAxes(Transpose(z, 1, 2), -1)), 1)
 }
 
 // meanAt returns mu(x), [runs, 1, inputs], and phi(x), [runs, inputs, features], for theta [runs, 1, parameters].

@@ -25,7 +25,9 @@ func TestForward(t *testing.T) {
 		{Layers: []int{3, 5, 1}, Activation: ActivationIdentity},
 		{Layers: []int{2, 3, 2, 3, 1}},
 		{Layers: []int{2, 16, 18, 1}, Activation: ActivationTanh},
-		{Layers: []int{3, 4, 2}}, // LogOdds
+		{Layers: []int{3, 2}}, // LogOdds, as the next two
+		{Layers: []int{3, 4, 2}},
+		{Layers: []int{2, 4, 3, 2}, Activation: ActivationTanh},
 	} {
 		net := interface {
 			Apply(theta, x *Node) *Node

@@ -2,11 +2,9 @@ package lab
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,11 +34,6 @@ func onShare(k, n int, f func()) {
 		defer func() { _ = unix.SchedSetaffinity(0, &all) }()
 	}
 	f()
-}
-
-// detach keeps the terminal's Ctrl-C from a worker, and has the kernel kill the worker when its parent dies.
-func detach(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // processorTime is what all threads of this process took so far.

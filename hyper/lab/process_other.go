@@ -2,10 +2,7 @@
 
 package lab
 
-import (
-	"os/exec"
-	"time"
-)
+import "time"
 
 var started = time.Now()
 
@@ -14,9 +11,6 @@ func processorTime() time.Duration { return time.Since(started) }
 
 // onShare calls f. Only Linux lets a thread choose its cores here.
 func onShare(_, _ int, f func()) { f() }
-
-// detach does nothing: a worker ends when its standard input does.
-func detach(*exec.Cmd) {}
 
 // peakMemory is not known.
 func peakMemory() int64 { return 0 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
-	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 )
 
 // message is a line of JSON that a worker process writes to its parent. Rows travel in checkpoint files.
@@ -36,10 +36,10 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 	if !ok {
 		return nil
 	}
-	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see detach
+	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see workers.Detach
 	defer runtime.UnlockOSThread()
 	share := fmt.Sprintf("%d/%d", out.worker, e.now.Workers)
-	w, err := workers.Start(ctx, e.opts.Process, detach, e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
+	w, err := workers.Start(ctx, e.opts.Process, workers.Detach, e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
 		e.opts.Every.String())
 	if err != nil {
 		return err

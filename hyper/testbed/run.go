@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/gomlx/compute"
+	"runtime"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -31,6 +30,11 @@ type Options struct {
 	Taus    []int  // nil is Taus
 	// Side is the most problems of one shape that are learned side by side; 0 is 10.
 	Side int
+	// Process is a command line that calls [Worker] with the share that it is given as last argument. With it, problems
+	// are shared out on xla:cpu to as many processes as Workers says, 0 for one a core: XLA makes little of several cores
+	// for one program of this size. nil is this process alone.
+	Process []string
+	Workers int
 }
 
 func (o Options) withDefaults() Options {
@@ -46,42 +50,54 @@ func (o Options) withDefaults() Options {
 	if o.Side == 0 {
 		o.Side = 10
 	}
+	if o.Workers == 0 {
+		o.Workers = runtime.NumCPU()
+	}
 	return o
 }
 
 // Validate reports every number that is out of its range.
 func (o Options) Validate() error {
-	errs := []error{faults.AtLeast("Batches", o.Batches, 0), faults.AtLeast("Side", o.Side, 0)}
+	errs := []error{faults.AtLeast("Batches", o.Batches, 0), faults.AtLeast("Side", o.Side, 0),
+		faults.AtLeast("Workers", o.Workers, 0)}
 	for _, tau := range o.Taus {
 		errs = append(errs, faults.AtLeast("Taus", tau, 1))
 	}
 	return faults.Prefix("testbed.Options: ", errors.Join(errs...))
 }
 
-// Try tries an agent on problems of a sweep, and hands each batch of results to a function as it is made. Problems of
-// one shape are learned side by side, by one compiled program; a result does not depend on the problems beside it, but
-// for rounding. An error of the context, or of the function, ends it.
+// Try tries an agent on problems of a sweep, and hands each batch of results to a function as it is made, one call at a
+// time. Problems of one shape are learned side by side, by one compiled program; a result does not depend on the
+// problems beside it, but for rounding. An error of the context, or of the function, ends it.
 func Try(ctx context.Context, a Agent, s Sweep, o Options, done func([]Result) error) error {
-	if err := errors.Join(s.Validate(), o.Validate()); err != nil {
-		return err
-	}
-	o = o.withDefaults()
-	shapes := shapesOf(s.Problems)
-	for _, shape := range shapes {
-		if err := a.Validate(shape[0].Inputs, shape[0].Data); err != nil {
-			return err
-		}
-	}
-	b, err := backend.Open(o.Backend)
+	o, jobs, err := prepare(a, s, o)
 	if err != nil {
 		return err
 	}
-	for _, problems := range shapes {
-		if err := tryShape(ctx, b, a, s, o, problems, done); err != nil {
-			return err
+	if len(o.Process) > 0 && o.Backend == backend.XLACPU && o.Workers > 1 && len(jobs) > 1 {
+		return tryByProcesses(ctx, o, jobs, done)
+	}
+	return tryJobs(ctx, a, s, o, jobs, done)
+}
+
+// prepare checks what Try is given. Jobs are problems of one shape, of which as many are learned side by side as divide
+// the shape's evenly: so one program serves all.
+func prepare(a Agent, s Sweep, o Options) (Options, [][]Problem, error) {
+	if err := errors.Join(s.Validate(), o.Validate()); err != nil {
+		return o, nil, err
+	}
+	o = o.withDefaults()
+	var jobs [][]Problem
+	for _, shape := range shapesOf(s.Problems) {
+		if err := a.Validate(shape[0].Inputs, shape[0].Data); err != nil {
+			return o, nil, err
+		}
+		n := (len(shape) + o.Side - 1) / o.Side
+		for i := range n {
+			jobs = append(jobs, shape[i*len(shape)/n:(i+1)*len(shape)/n])
 		}
 	}
-	return nil
+	return o, jobs, nil
 }
 
 // shapesOf are problems by their shape, in their order.
@@ -100,22 +116,24 @@ func shapesOf(problems []Problem) (out [][]Problem) {
 	return out
 }
 
-// tryShape is Try of problems of one shape, of which as many are learned side by side as divide them evenly: so one
-// program serves all.
-func tryShape(ctx context.Context, b compute.Backend, a Agent, s Sweep, o Options, problems []Problem,
-	done func([]Result) error) error {
+// tryJobs does jobs in their order. Those of one shape that follow each other share programs.
+func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem, done func([]Result) error) error {
+	b, err := backend.Open(o.Backend)
+	if err != nil {
+		return err
+	}
 	var tests []Tests
 	for _, tau := range o.Taus {
 		tests = append(tests, s.Tests(tau, o.Batches))
 	}
-	t, err := newTrial(b, a, problems[0].Inputs, problems[0].Data, tests)
-	if err != nil {
-		return err
-	}
-	batches := (len(problems) + o.Side - 1) / o.Side
-	for i := range batches {
-		batch := problems[i*len(problems)/batches : (i+1)*len(problems)/batches]
-		results, err := t.results(ctx, batch)
+	var t *trial
+	for _, problems := range jobs {
+		if inputs, data := problems[0].Inputs, problems[0].Data; t == nil || t.inputs != inputs || t.data != data {
+			if t, err = newTrial(b, a, inputs, data, tests); err != nil {
+				return err
+			}
+		}
+		results, err := t.results(ctx, problems)
 		if err != nil {
 			return fmt.Errorf("agent %s, %d inputs, %d data: %w", a.Name, t.inputs, t.data, err)
 		}

@@ -1,8 +1,13 @@
 package testbed
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -47,9 +52,9 @@ func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]floa
 // untrained is the agent mlp, or an ensemble, that predicts one half whatever comes.
 func untrained(particles int) Agent {
 	a := Ensemble(particles)
-	make := a.Learner
+	usual := a.Learner
 	a.Learner = func(inputs, data int) learner.Learner {
-		l := make(inputs, data)
+		l := usual(inputs, data)
 		m := l.Belief.(hyper.Model)
 		h := m.Hyper.(hyper.Ensemble)
 		h.InitNu = hyper.InitZeros
@@ -201,4 +206,58 @@ func TestAgentValidate(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// A worker does the jobs that it is told to, with the results of Try, and says what is wrong with others.
+func TestWorker(t *testing.T) {
+	s := few(4, 3)
+	s.Problems = append(s.Problems, few(5, 2).Problems...)
+	for i := range s.Problems {
+		s.Problems[i].Number = i
+	}
+	o := Options{Backend: backend.Go, Batches: 5, Side: 2, Taus: []int{10}}
+	want := divergences(t, MLP(), s, o)[10]
+	text, err := told(t, "2\n0\n", 2, s, o, "0/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for line := range strings.Lines(text) {
+		var m message
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Error != "" {
+			t.Fatalf("%s: %v", line, err)
+		}
+		for _, r := range m.Results {
+			got = append(got, r.Number)
+			if float64(r.KL) != want[r.Number] {
+				t.Errorf("problem %d: %v, and %v by Try", r.Number, r.KL, want[r.Number])
+			}
+		}
+	}
+	if fmt.Sprint(got) != "[4 0 1]" { // the first of the second shape's five, which make three jobs
+		t.Errorf("problems %v", got)
+	}
+	for job, share := range map[string]string{"9\n": "0/1", "0\n": "none"} {
+		if text, err := told(t, job, 1, s, o, share); err == nil || !strings.Contains(text, `"error":`) {
+			t.Errorf("job %q, share %s: %v, %s", job, share, err, text)
+		}
+	}
+}
+
+// told is what a worker says that is told to do jobs, up to a number of lines, and how it ends.
+func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string) (string, error) {
+	in, parent := io.Pipe()
+	said, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Worker(t.Context(), in, out, MLP(), s, o, share)
+		_ = out.Close()
+	}()
+	go func() { _, _ = io.WriteString(parent, jobs) }()
+	var text strings.Builder
+	for all := bufio.NewScanner(said); lines > 0 && all.Scan(); lines-- {
+		text.WriteString(all.Text() + "\n")
+	}
+	_ = parent.Close()
+	return text.String(), <-ended
 }

@@ -3,7 +3,9 @@ package train
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -31,7 +33,7 @@ func (w ownGradient) aim(d *draws, state State, r Rates) {
 	y := w.perturbed(data, z, noise)
 	steps := func(x *Node) *Node { return Reshape(x, runs, w.Steps, d.count, w.Batch) }
 	if w.Additive != nil {
-		fixed := w.Additive.FixedPart(params(state), d.sets, data.X, w.Steps)
+		fixed := w.fixedPart(state, d, data)
 		if w.Loss.Quadratic() {
 			y = Sub(y, fixed)
 		} else {
@@ -50,6 +52,37 @@ func of(i loop.Index, x *Node) *Node {
 		return nil
 	}
 	return Squeeze(i.Rows(x, 1), 1)
+}
+
+// fixedName is in the state what the fixed part predicts at all data by each particle, [runs, data, particles]: where
+// all data were there at once it is computed once.
+const fixedName = "replay.fixed"
+
+// fixedPart are the fixed part's predictions at the data of all steps, [runs * steps, indices, Batch].
+func (w ownGradient) fixedPart(state State, d *draws, data Batch) *Node {
+	all := state[fixedName]
+	if all == nil {
+		return w.Additive.FixedPart(params(state), d.sets, data.X, w.Steps)
+	}
+	each := Transpose(split(row.Take(all, d.at), w.Steps), 1, 2) // [runs * steps, particles, Batch]
+	if d.sets.Every {
+		return each
+	}
+	return row.Take(each, split(d.sets.ID, w.Steps))
+}
+
+// fixedOfEach is the state's fixedName, for inputs [runs, data, features]. It takes few particles at once, so that units
+// of hidden layers, of 64 numbers an input perhaps, fit in some hundred megabytes.
+func (w ownGradient) fixedOfEach(at hyper.Params, x *Node) *Node {
+	const numbers = 1 << 27
+	runs, data := x.Shape().Dim(0), x.Shape().Dim(1)
+	every, few := w.every(x.Graph(), runs), max(1, numbers/(64*runs*data))
+	var parts []*Node
+	for from := 0; from < every.Len(); from += few {
+		some := every.Slice(from, min(from+few, every.Len()))
+		parts = append(parts, w.Additive.FixedPart(at, some, x, 1))
+	}
+	return Transpose(Concatenate(parts, 1), 1, 2)
 }
 
 func (w ownGradient) gradient(state State, d *draws, i loop.Index, size *Node, r Rates) []*Node {

@@ -101,10 +101,13 @@ func (t Trainer) Fill(state State, s rng.Stream, x, y *Node) State {
 	}
 	out := maps.Clone(state)
 	out["replay.y"], out["replay.a"] = y, t.Belief.Index().Perturbation(s.Named("A"), n)
-	if t.Inputs > 0 {
-		out["replay.inputs"] = x
-	} else {
+	if t.Inputs == 0 {
 		out["replay.x"] = x
+		return out
+	}
+	out["replay.inputs"] = x
+	if own, ok := t.route().(ownGradient); ok && own.Additive != nil && own.Particles != nil {
+		out[fixedName] = own.fixedOfEach(params(out), x)
 	}
 	return out
 }

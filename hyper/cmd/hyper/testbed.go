@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,6 +44,7 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.steps, "steps", 1000, "SGD steps of agents of FILE.json")
 	flags.IntVar(&f.options.Batches, "batches", 1000, "batches of test inputs: the testbed has 1000")
 	flags.IntVar(&f.options.Side, "side", 10, "the most problems of one shape that are learned side by side")
+	flags.IntVar(&f.options.Workers, "workers", 0, "processes that learn side by side on xla:cpu (default: one a core)")
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
 	flags.StringVar(&f.out, "out", "",
 		"FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
@@ -122,8 +124,8 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 		return nil, err
 	case f.seeds < 1 || f.seeds > s.Seeds:
 		return nil, fmt.Errorf("--seeds must be from 1 to %d, as the sweep has them, got %d", s.Seeds, f.seeds)
-	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1:
-		return nil, errors.New("--batches, --side and --steps must be at least 1")
+	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
+		return nil, errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
 	}
 	if f.options.Backend == "" {
 		f.options.Backend = backend.Default()
@@ -143,7 +145,11 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 			continue
 		}
 		done := 0
-		err := testbed.Try(ctx, a, left, f.options, func(r []testbed.Result) error {
+		o := f.options
+		if o.Process, err = f.worker(a, left); err != nil {
+			return nil, err
+		}
+		err := testbed.Try(ctx, a, left, o, func(r []testbed.Result) error {
 			done += len(r) / len(testbed.Taus)
 			fmt.Fprintf(os.Stderr, "%s: %d of %d problems\n", a.Name, done, len(left.Problems))
 			return record.Add(r)
@@ -160,29 +166,86 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 	return record.Results, nil
 }
 
+// worker is the command line of a process that helps to try an agent: see [testbedWorkerCommand].
+func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	name := a.Name
+	for _, file := range f.agents {
+		if filepath.Ext(file) == ".json" && ownName(file) == name {
+			name = file
+		}
+	}
+	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side}
+	text, err := json.Marshal(job)
+	return []string{self, "testbed-worker", string(text)}, err
+}
+
+// workerJob is what a worker process is to do its part of.
+type workerJob struct {
+	Agent                string // name or FILE.json
+	Sweep                testbed.Sweep
+	Steps, Batches, Side int
+}
+
+// testbedWorkerCommand tries an agent on problems for a `hyper testbed` that started it.
+func testbedWorkerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "testbed-worker JOB SHARE",
+		Short:  "Try an agent on problems for a `hyper testbed` that started this process",
+		Hidden: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("testbed-worker takes a job and a share of the cores")
+			}
+			var job workerJob
+			if err := json.Unmarshal([]byte(args[0]), &job); err != nil {
+				return err
+			}
+			f := testbedFlags{steps: job.Steps}
+			a, err := f.agent(job.Sweep, job.Agent)
+			if err != nil {
+				return err
+			}
+			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side}
+			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1]) // the parent prints the error
+			return nil
+		},
+	}
+}
+
 // chosen are the agents of the flag.
 func (f *testbedFlags) chosen(s testbed.Sweep) (agents []testbed.Agent, err error) {
 	if len(f.agents) == 0 {
 		f.agents = []string{"mlp", "epinet"}
 	}
-	all := testbed.Agents(s)
 	for _, name := range f.agents {
-		if filepath.Ext(name) == ".json" {
-			a, err := f.own(name)
-			if err != nil {
-				return nil, err
-			}
-			agents = append(agents, a)
-			continue
+		a, err := f.agent(s, name)
+		if err != nil {
+			return nil, err
 		}
-		at := slices.IndexFunc(all, func(a testbed.Agent) bool { return a.Name == name })
-		if at < 0 {
-			return nil, unknown("agent", testbedAgents(s), name)
-		}
-		agents = append(agents, all[at])
+		agents = append(agents, a)
 	}
 	return agents, nil
 }
+
+// agent is the testbed's of a name, or that of a learner's file.
+func (f *testbedFlags) agent(s testbed.Sweep, name string) (testbed.Agent, error) {
+	if filepath.Ext(name) == ".json" {
+		return f.own(name)
+	}
+	all := testbed.Agents(s)
+	at := slices.IndexFunc(all, func(a testbed.Agent) bool { return a.Name == name })
+	if at < 0 {
+		return testbed.Agent{}, unknown("agent", testbedAgents(s), name)
+	}
+	return all[at], nil
+}
+
+// ownName is the name of the agent of a learner's file.
+func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
 // own is the agent of a learner's file.
 func (f *testbedFlags) own(path string) (testbed.Agent, error) {
@@ -193,11 +256,11 @@ func (f *testbedFlags) own(path string) (testbed.Agent, error) {
 	if _, err := learners.For(kind, bandit.Problem{Features: 2}, settings); err != nil {
 		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
 	}
-	make := func(p bandit.Problem, _ int) learner.Learner {
+	of := func(p bandit.Problem, _ int) learner.Learner {
 		l, _ := learners.For(kind, p, settings) // what a shape does not suit, its agent's Validate reports
 		return l
 	}
-	return testbed.Entered(strings.TrimSuffix(filepath.Base(path), ".json"), make, f.steps), nil
+	return testbed.Entered(ownName(path), of, f.steps), nil
 }
 
 // relate prints regrets beside divergences, and their correlation.

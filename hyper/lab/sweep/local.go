@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
 )
 
 // Local does the shards of a sweep by processes of this machine.

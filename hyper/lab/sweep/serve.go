@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/lab/internal/workers"
 )
 
 // message is a line of JSON that a worker writes about the shard it was given last.

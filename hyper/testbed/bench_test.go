@@ -1,0 +1,47 @@
+package testbed
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// BenchmarkTraining trains agents on five problems side by side, of 1,000 data with ten inputs: an iteration is a call,
+// of 50 SGD steps for each problem. steps/s are those of all problems together. As `hyper testbed` shares problems out
+// to a process a core, it is to be run so: pinned to a core, as often as there are cores.
+func BenchmarkTraining(b *testing.B) {
+	const problems, data, inputs = 5, 1000, 10
+	for _, agent := range []Agent{MLP(), Epinet(), Hypermodel(), Ensemble(100), EnsemblePlus(100)} {
+		b.Run(agent.Name, func(b *testing.B) {
+			t := must.M1(newTrial(must.M1(backend.Open(backend.Default())), agent, inputs, data, nil))
+			var all []Problem
+			for i := range problems {
+				all = append(all, Problem{Number: i, Inputs: inputs, Data: data, Temperature: 0.1, Seed: uint64(i + 1)})
+			}
+			args := t.args(all)
+			state := must.M1(t.start.call(args))
+			step := func(round int) {
+				now := maps.Clone(args)
+				maps.Copy(now, state)
+				delete(now, thetaName)
+				now[roundName] = tensors.FromValue(int32(round))
+				next := must.M1(t.fit.call(now))
+				release(state)
+				state = next
+			}
+			step(0) // compiles
+			b.ResetTimer()
+			for round := range b.N {
+				step(round + 1)
+			}
+			for _, x := range state {
+				must.M(x.ToLocal()) // waits
+			}
+			b.ReportMetric(float64(b.N*callSteps*problems)/b.Elapsed().Seconds(), "steps/s")
+		})
+	}
+}
