@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -16,13 +15,24 @@ import (
 
 // Relation is how agents' divergences on the testbed and their regrets in a bandit go together.
 type Relation struct {
-	Tau    int       `json:"tau"` // classes predicted at once
-	Agents []string  `json:"agents"`
-	KL     []float64 `json:"kl"`     // of each agent, the mean over problems, in nats
-	Regret []float64 `json:"regret"` // of each agent, the mean over runs, cumulative
-	// Correlation is that of log KL and log Regret over the agents. Its interval is of the bootstrap over problems and
-	// over seeds of runs, each drawn anew for all agents at once. It is about these agents: others may differ.
-	Correlation lab.Estimate `json:"correlation"`
+	Taus     []int   `json:"taus"`    // classes predicted at once
+	Periods  []int   `json:"periods"` // three horizons: a tenth and a third of the bandit's, about, and all
+	Problems int     `json:"problems"`
+	Runs     int     `json:"runs"`
+	Agents   []Agent `json:"agents"`
+	// Correlations are those of log KL, for each tau, and log regret at the last period, over the agents. Their intervals
+	// are of the bootstrap over problems and over seeds of runs, each drawn anew for all agents at once. They are about
+	// these agents: others may differ.
+	Correlations []lab.Estimate `json:"correlations"`
+}
+
+// Agent is one that was tried on the testbed and in the bandit. Intervals of KL are over problems, as if settings of
+// these differed by chance.
+type Agent struct {
+	Name        string         `json:"agent"`
+	Computation float64        `json:"computation"` // of a period, by the paper's formula
+	KL          []lab.Estimate `json:"kl"`          // the mean for each tau, in nats
+	Regret      []lab.Estimate `json:"regret"`      // the cumulative mean at each horizon
 }
 
 // resamples are those of the bootstrap.
@@ -32,67 +42,81 @@ const resamples = 2000
 var ErrFewAgents = errors.New("a correlation needs three agents that were tried on the testbed and in the bandit")
 
 // Relate compares results of a sweep with those of a bandit, for the agents of one name in both: on the problems that
-// all of these were tried on, and at the last period of the seeds that all have. There is a relation for each tau.
-func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (out []Relation, err error) {
-	entries := map[string]int{}
+// all of these were tried on with each tau, and over the seeds that all have.
+func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (r Relation, err error) {
+	kl := map[string]map[int]map[int]float64{} // by agent, tau and number of the problem
+	for _, x := range results {
+		if kl[x.Agent] == nil {
+			kl[x.Agent] = map[int]map[int]float64{}
+		}
+		if kl[x.Agent][x.Tau] == nil {
+			kl[x.Agent][x.Tau] = map[int]float64{}
+		}
+		kl[x.Agent][x.Tau][x.Number] = testbed.Counted(float64(x.KL))
+	}
+	var entries []int
 	for i, e := range h.Spec.Entries {
-		if _, twice := entries[e.Agent]; twice {
-			return nil, fmt.Errorf("there are two entries of %s: compare one of each agent", e.Agent)
-		}
-		entries[e.Agent] = i
-	}
-	for _, tau := range testbed.Taus {
-		kl := map[string]map[int]float64{} // by agent and number of the problem
-		for _, r := range results {
-			if _, ok := entries[r.Agent]; ok && r.Tau == tau {
-				if kl[r.Agent] == nil {
-					kl[r.Agent] = map[int]float64{}
-				}
-				kl[r.Agent][r.Number] = testbed.Counted(float64(r.KL))
-			}
-		}
-		one := Relation{Tau: tau}
-		var chosen []int
-		for _, e := range h.Spec.Entries {
-			if kl[e.Agent] != nil {
-				one.Agents, chosen = append(one.Agents, e.Agent), append(chosen, entries[e.Agent])
-			}
-		}
-		if len(one.Agents) < 3 {
-			return nil, fmt.Errorf("%w: there are %d with tau = %d", ErrFewAgents, len(one.Agents), tau)
-		}
-		regrets, err := lab.Regrets(rows, chosen...)
-		if err != nil {
-			return nil, err
-		}
-		problems := problemsOf(s, one.Agents, kl)
-		if len(problems[0]) == 0 {
-			return nil, fmt.Errorf("no problem of %s was tried with all of %s", s.Name, strings.Join(one.Agents, ", "))
-		}
-		one.relate(problems, regrets)
-		out = append(out, one)
-	}
-	return out, nil
-}
-
-// problemsOf are the divergences of each agent on the problems that all have.
-func problemsOf(s testbed.Sweep, agents []string, kl map[string]map[int]float64) [][]float64 {
-	out := make([][]float64, len(agents))
-	for _, p := range s.Problems {
-		if slices.ContainsFunc(agents, func(a string) bool { _, ok := kl[a][p.Number]; return !ok }) {
+		if kl[e.Agent] == nil {
 			continue
 		}
-		for i, a := range agents {
-			out[i] = append(out[i], kl[a][p.Number])
+		if slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Name == e.Agent }) {
+			return r, fmt.Errorf("there are two entries of %s: compare one of each agent", e.Agent)
+		}
+		_, agent := e.Setting.Build(h.Spec.Periods)
+		r.Agents, entries = append(r.Agents, Agent{Name: e.Agent, Computation: agent.Computation()}), append(entries, i)
+	}
+	if len(r.Agents) < 3 {
+		return r, fmt.Errorf("%w: there are %d", ErrFewAgents, len(r.Agents))
+	}
+	r.Taus = testbed.Taus
+	problems := r.problems(s, kl)
+	if r.Problems = len(problems[0][0]); r.Problems == 0 {
+		return r, fmt.Errorf("no problem of %s was tried with all agents", s.Name)
+	}
+	periods, regrets, err := lab.Regrets(rows, []float64{0.1, 1. / 3, 1}, entries...)
+	if err != nil {
+		return r, err
+	}
+	r.Periods, r.Runs = periods, len(regrets[0][0])
+	last := regrets[len(regrets)-1]
+	for t := range r.Taus {
+		r.Correlations = append(r.Correlations, correlationOf(problems[t], last, uint64(t)))
+	}
+	for i := range r.Agents {
+		for t := range r.Taus {
+			r.Agents[i].KL = append(r.Agents[i].KL, lab.MeanRegret(problems[t][i]))
+		}
+		for _, at := range regrets {
+			r.Agents[i].Regret = append(r.Agents[i].Regret, lab.MeanRegret(at[i]))
+		}
+	}
+	return r, nil
+}
+
+// problems are, for each tau and agent, the divergences on the problems that all have.
+func (r Relation) problems(s testbed.Sweep, kl map[string]map[int]map[int]float64) (out [][][]float64) {
+	for range r.Taus {
+		out = append(out, make([][]float64, len(r.Agents)))
+	}
+	for _, p := range s.Problems {
+		lacks := func(a Agent) bool {
+			return slices.ContainsFunc(r.Taus, func(tau int) bool { _, ok := kl[a.Name][tau][p.Number]; return !ok })
+		}
+		if slices.ContainsFunc(r.Agents, lacks) {
+			continue
+		}
+		for t, tau := range r.Taus {
+			for i, a := range r.Agents {
+				out[t][i] = append(out[t][i], kl[a.Name][tau][p.Number])
+			}
 		}
 	}
 	return out
 }
 
-// relate fills in the means and their correlation.
-func (r *Relation) relate(kl, regrets [][]float64) {
-	r.KL, r.Regret = means(kl, nil), means(regrets, nil)
-	random := rand.New(rand.NewPCG(1, uint64(r.Tau)))
+// correlationOf is that of the logarithms of means over rows, with its interval.
+func correlationOf(kl, regrets [][]float64, seed uint64) lab.Estimate {
+	random := rand.New(rand.NewPCG(1, seed))
 	draw := func(of [][]float64) []int {
 		at := make([]int, len(of[0]))
 		for i := range at {
@@ -107,7 +131,7 @@ func (r *Relation) relate(kl, regrets [][]float64) {
 	slices.Sort(all)
 	quantile := func(p float64) lab.Float { return lab.Float(stat.Quantile(p, stat.Empirical, all, nil)) }
 	tail := (1 - lab.Level) / 2
-	r.Correlation = lab.Estimate{Value: lab.Float(correlation(r.KL, r.Regret)), Lower: quantile(tail),
+	return lab.Estimate{Value: lab.Float(correlation(means(kl, nil), means(regrets, nil))), Lower: quantile(tail),
 		Upper: quantile(1 - tail)}
 }
 

@@ -2,6 +2,7 @@ package beyond_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -16,8 +17,14 @@ import (
 // half of them go one way and half the other.
 func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) {
 	s = testbed.Classification().Few(1)
-	for i, agent := range []string{"a", "b", "c", "d"} {
-		h.Spec.Entries = append(h.Spec.Entries, lab.Entry{Agent: agent})
+	x := beyond.TestbedBandit
+	for i, agent := range []string{"mlp", "dropout", "ensemble", "epinet"} {
+		setting, err := x.New(agent)
+		if err != nil {
+			panic(err)
+		}
+		h.Spec.Entries = append(h.Spec.Entries, lab.Entry{Agent: agent, Setting: setting})
+		h.Spec.Periods = 100
 		level := 0.1 * float64(i+1)
 		for j, p := range s.Problems {
 			wave := math.Sin(float64(7*j + 3*i))
@@ -26,7 +33,13 @@ func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []la
 		}
 		for run := range 10 {
 			regret := math.Pow(level, 3) * (1 + 0.1*math.Cos(float64(run)))
-			rows = append(rows, lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: 100, Regret: lab.Float(regret)})
+			for _, period := range []int{10, 33, 100} { // half of the regret comes after the first third
+				row := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: period, Regret: lab.Float(regret)}
+				if period < 100 {
+					row.Regret /= 2
+				}
+				rows = append(rows, row)
+			}
 		}
 	}
 	return s, results, h, rows
@@ -34,21 +47,25 @@ func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []la
 
 func TestRelate(t *testing.T) {
 	s, results, h, rows := tried()
-	all, err := beyond.Relate(s, append(results, testbed.Result{Agent: "other", Tau: 10}), h, rows)
-	if err != nil || len(all) != 2 {
-		t.Fatalf("%v, %v", all, err)
+	r, err := beyond.Relate(s, append(results, testbed.Result{Agent: "other", Tau: 10}), h, rows)
+	if err != nil || len(r.Agents) != 4 || fmt.Sprint(r.Taus, r.Periods) != "[1 10] [10 33 100]" || r.Problems != 36 ||
+		r.Runs != 10 {
+		t.Fatalf("%+v, %v", r, err)
 	}
-	one, ten := all[0].Correlation, all[1].Correlation
-	if all[1].Tau != 10 || strings.Join(all[1].Agents, "") != "abcd" || math.Abs(float64(ten.Value)-1) > 1e-9 ||
-		math.Abs(float64(ten.Lower)-1) > 1e-9 || math.Abs(float64(ten.Upper)-1) > 1e-9 {
-		t.Errorf("at tau = 10: %+v", all[1])
+	one, ten := r.Correlations[0], r.Correlations[1]
+	if math.Abs(float64(ten.Value)-1) > 1e-9 || math.Abs(float64(ten.Lower)-1) > 1e-9 ||
+		math.Abs(float64(ten.Upper)-1) > 1e-9 {
+		t.Errorf("at tau = 10: %v", ten)
 	}
 	if !(one.Lower < 0 && 0 < one.Upper && one.Lower <= one.Value && one.Value <= one.Upper) {
-		t.Errorf("at tau = 1: %+v", one)
+		t.Errorf("at tau = 1: %v", one)
 	}
-	for i, level := range []float64{0.1, 0.2, 0.3, 0.4} {
-		if math.Abs(all[1].KL[i]/level-1) > 0.05 || math.Abs(all[1].Regret[i]/math.Pow(level, 3)-1) > 0.05 {
-			t.Errorf("agent %d: divergence %v, regret %v", i, all[1].KL[i], all[1].Regret[i])
+	for i, a := range r.Agents {
+		level := 0.1 * float64(i+1)
+		kl, regret := float64(a.KL[1].Value), float64(a.Regret[2].Value)
+		if math.Abs(kl/level-1) > 0.05 || math.Abs(regret/math.Pow(level, 3)-1) > 0.05 ||
+			math.Abs(float64(a.Regret[0].Value)/regret-0.5) > 0.01 || a.Computation <= 0 {
+			t.Errorf("%s: %+v", a.Name, a)
 		}
 	}
 }
@@ -70,8 +87,9 @@ func TestRelateErrors(t *testing.T) {
 	if _, err := beyond.Relate(s, results, h, rows); err == nil || !strings.Contains(err.Error(), "no problem of") {
 		t.Error(err)
 	}
-	h.Spec.Entries[1].Agent = "a"
-	if _, err := beyond.Relate(s, results, h, rows); err == nil || !strings.Contains(err.Error(), "two entries of a") {
+	s, _, _, _ = tried()
+	h.Spec.Entries[1].Agent = "mlp"
+	if _, err := beyond.Relate(s, results, h, rows); err == nil || !strings.Contains(err.Error(), "two entries of mlp") {
 		t.Error(err)
 	}
 }

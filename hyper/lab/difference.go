@@ -99,24 +99,31 @@ func (d *Difference) subtract(a, b []float64) {
 	}
 }
 
-// Regrets are the cumulative regrets of entries at the last period that all have, a row for each entry, over the seeds
-// that all have, in order. The error is ErrNoRows without these, and there is one where a run diverged.
-func Regrets(rows []Row, entries ...int) ([][]float64, error) {
+// Regrets are the cumulative regrets of entries at some shares of the last period that all have, each at the last
+// common period that is not above it: by share and entry, over the seeds that all have, in order. The error is
+// ErrNoRows without these, and there is one where a run diverged.
+func Regrets(rows []Row, shares []float64, entries ...int) (periods []int, regrets [][][]float64, err error) {
 	var histories []history
 	for _, entry := range entries {
 		histories = append(histories, historyOf(rows, entry))
 	}
-	seeds, periods := common(histories...)
-	if err := enough(seeds, periods); err != nil {
-		return nil, err
+	seeds, all := common(histories...)
+	if err := enough(seeds, all); err != nil {
+		return nil, nil, err
 	}
-	var out [][]float64
-	for i, h := range histories {
-		of := h.at(periods[len(periods)-1], seeds)
-		if slices.ContainsFunc(of, func(x float64) bool { return math.IsInf(x, 0) }) {
-			return nil, fmt.Errorf("a run of entry %d diverged: it has no regret", entries[i])
+	for _, share := range shares {
+		period := before(all, int(math.Round(share*float64(all[len(all)-1]))))
+		if period == 0 {
+			return nil, nil, fmt.Errorf("%w: no row in the first %v of the periods", ErrNoRows, share)
 		}
-		out = append(out, of)
+		at := make([][]float64, len(entries))
+		for i, h := range histories {
+			at[i] = h.at(period, seeds)
+			if slices.ContainsFunc(at[i], func(x float64) bool { return math.IsInf(x, 0) }) {
+				return nil, nil, fmt.Errorf("a run of entry %d diverged: it has no regret", entries[i])
+			}
+		}
+		periods, regrets = append(periods, period), append(regrets, at)
 	}
-	return out, nil
+	return periods, regrets, nil
 }

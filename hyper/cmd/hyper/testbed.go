@@ -269,29 +269,36 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	if err != nil {
 		return err
 	}
-	all, err := beyond.Relate(s, results, h, rows)
-	if err != nil || f.json {
-		return errors.Join(err, printLines(all...))
+	r, err := beyond.Relate(s, results, h, rows)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printLines(r)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "agent")
-	for _, r := range all {
-		fmt.Fprintf(w, "\tmean KL, tau = %d", r.Tau)
+	fmt.Fprint(w, "agent\tcomputation/period")
+	for _, tau := range r.Taus {
+		fmt.Fprintf(w, "\tKL, tau = %d", tau)
 	}
-	fmt.Fprintf(w, "\tmean regret, %s\n", h.Spec.Experiment)
-	for i, agent := range all[0].Agents {
-		fmt.Fprint(w, agent)
-		for _, r := range all {
-			fmt.Fprintf(w, "\t%.4f", r.KL[i])
+	for _, period := range r.Periods {
+		fmt.Fprintf(w, "\tregret at %d", period)
+	}
+	fmt.Fprintln(w)
+	for _, a := range r.Agents {
+		fmt.Fprintf(w, "%s\t%.3g", a.Name, a.Computation)
+		for _, x := range slices.Concat(a.KL, a.Regret) {
+			fmt.Fprintf(w, "\t%v", x)
 		}
-		fmt.Fprintf(w, "\t%.4g\n", all[0].Regret[i])
+		fmt.Fprintln(w)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Println()
-	for _, r := range all {
-		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", r.Tau, r.Correlation,
+	fmt.Printf("\nmeans over %d problems of %s, in nats, and over %d runs of %s, with 95%% intervals\n", r.Problems, s.Name,
+		r.Runs, h.Spec.Experiment)
+	for i, tau := range r.Taus {
+		fmt.Printf("correlation of log regret with log KL at tau = %d: %v over %d agents\n", tau, r.Correlations[i],
 			len(r.Agents))
 	}
 	return nil
