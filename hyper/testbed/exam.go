@@ -31,8 +31,10 @@ func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	s, g := e.stream(seeds), seeds.Graph()
 	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
 	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
-	m := NewMixture(g, s.Runs(), e.Batches)
-	out.add("mixture.", map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight})
+	if !e.projected {
+		m := NewMixture(g, s.Runs(), e.Batches)
+		out.add("mixture.", map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight})
+	}
 	if _, ok := e.trial.finite(); ok {
 		drawn := s.Named("z").Intn(Const(g, int32(e.trial.columns())), Indices)
 		out["weights"] = ReduceSum(OneHot(drawn, e.trial.columns(), dtypes.Float32), 1)
@@ -49,13 +51,40 @@ func mixture(in named[*Node]) Mixture {
 	return Mixture{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
 }
 
-// buildAnswer adds what the functions of a chunk of indices say to the mixture.
+// buildAnswer adds what the functions of a chunk of indices say to the mixture; or it is what all say of a chunk of
+// batches, by projection.
 func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
+	if e.projected {
+		return e.project(in)
+	}
 	z, weights := e.indices(in)
 	d := drawn(in)
 	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
 	m := mixture(in).Accumulate(d.LogLikelihood(f), weights)
 	return named[*Node]{"mixture.top": m.Top, "mixture.sum": m.Sum, "mixture.weight": m.Weight}
+}
+
+// project makes the log-likelihoods of a chunk of batches, [runs, batches].
+func (e *exam) project(in named[*Node]) named[*Node] {
+	seeds, chunk := in[seedName], in[chunkName]
+	all := drawn(in)
+	rows := func(x *Node, n int) *Node { // of the batches, n each
+		columns := x.Shape().Size() / (x.Shape().Dim(0) * e.Batches * n)
+		x = Reshape(x, x.Shape().Dim(0), e.Batches*n, columns)
+		at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), e.chunk*n), 1),
+			MulScalar(chunk, int32(e.chunk*n)))
+		return row.Take(x, at)
+	}
+	d := Drawn{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
+	var z index.Set
+	if finite, ok := e.trial.finite(); ok {
+		z = finite.All(seeds.Graph(), seeds.Shape().Dim(0))
+	} else {
+		z = e.trial.learner.Belief.Index().Sample(e.stream(seeds).Named("z").At(Const(seeds.Graph(), int32(0))), Indices)
+	}
+	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
+	s := e.stream(seeds).Named("projection").At(chunk)
+	return named[*Node]{"ll": Projection{}.LogLikelihood(s, d, f, in["weights"])}
 }
 
 // indices are those of a chunk, with their weights, [runs, indices], or nil.
@@ -82,7 +111,11 @@ func columnsOf(x, chunk *Node, n int) *Node {
 
 // buildMark makes the divergence of each problem, with its standard error over the batches.
 func (e *exam) buildMark(in named[*Node]) named[*Node] {
-	mean, se := drawn(in).Divergence(mixture(in).Mean())
+	ll := in["ll"]
+	if !e.projected {
+		ll = mixture(in).Mean()
+	}
+	mean, se := drawn(in).Divergence(ll)
 	return named[*Node]{"mean": mean, "se": se}
 }
 
@@ -95,21 +128,30 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 		return nil, nil, err
 	}
 	defer func() { release(paper) }()
-	for chunk := range (e.trial.columns() + e.chunk - 1) / e.chunk {
+	ask := func(chunk int) (named[*tensors.Tensor], error) {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		now := maps.Clone(paper)
 		maps.Copy(now, state)
 		delete(now, thetaName)
 		now[seedName], now[chunkName] = args[seedName], tensors.FromValue(int32(chunk))
-		next, err := e.answer.call(now)
-		if err != nil {
+		return e.answer.call(now)
+	}
+	if e.projected {
+		if paper["ll"], err = e.projections(ask); err != nil {
 			return nil, nil, err
 		}
-		for name, x := range next {
-			paper[name].MustFinalizeAll()
-			paper[name] = x
+	} else {
+		for chunk := range e.trial.columns() / e.chunk {
+			next, err := ask(chunk)
+			if err != nil {
+				return nil, nil, err
+			}
+			for name, x := range next {
+				paper[name].MustFinalizeAll()
+				paper[name] = x
+			}
 		}
 	}
 	marks, err := e.mark.call(paper)
@@ -121,4 +163,27 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 		se, err = tensors.CopyFlatData[float32](marks["se"])
 	}
 	return kl, se, err
+}
+
+// projections joins what is said of chunks of batches, [runs, batches].
+func (e *exam) projections(ask func(chunk int) (named[*tensors.Tensor], error)) (*tensors.Tensor, error) {
+	var all [][]float32 // by run
+	for chunk := range e.Batches / e.chunk {
+		next, err := ask(chunk)
+		if err != nil {
+			return nil, err
+		}
+		ll, err := tensors.CopyFlatData[float32](next["ll"])
+		release(next)
+		if err != nil {
+			return nil, err
+		}
+		for run := range len(ll) / e.chunk {
+			if chunk == 0 {
+				all = append(all, nil)
+			}
+			all[run] = append(all[run], ll[run*e.chunk:][:e.chunk]...)
+		}
+	}
+	return tensors.FromValue(all), nil
 }

@@ -41,12 +41,15 @@ const (
 )
 
 // LogLikelihood returns the estimate for each batch, [runs, batches], by all the functions of an agent at once: their
-// log-odds f are [runs, indices, batches * distinct]. It has memory for indices * 2^Planes numbers for each batch: see
-// [Drawn.Slice].
-func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f *Node) *Node {
+// log-odds f are [runs, indices, batches * distinct], and weights [runs, indices] count a function more than once, or
+// not at all; nil is once each. It has memory for indices * 2^Planes numbers for each batch: see [Drawn.Slice].
+func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f, weights *Node) *Node {
 	of := d.Ones.Shape().Dimensions
 	f = Transpose(Reshape(f, of[0], f.Shape().Dim(1), of[1], of[2]), 1, 2) // [runs, batches, indices, distinct]
 	cell := p.cells(s, d, f)
+	if weights != nil {
+		cell = Mul(cell, InsertAxes(weights, 1, -1))
+	}
 	n := ReduceSum(cell, 2) // [runs, batches, cells]
 	logMean := func(f *Node) *Node {
 		sums := Einsum("rbkc,rbkd->rbcd", cell, clipped(Sigmoid(f)))

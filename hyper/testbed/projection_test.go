@@ -24,7 +24,7 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 			args, f := counts(rand.New(rand.NewPCG(3, uint64(distinct))), 1, batches, distinct, 10, functions, math.Sqrt2)
 			brute := logMean(byHand(args, f, 1, batches, distinct, functions)[0], slices.Repeat([]float64{1}, functions))
 			out := eval(t, name, func(in []*Node) []*Node {
-				return []*Node{Projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3])}
+				return []*Node{Projection{}.LogLikelihood(rng.New(in[4]), given(in), in[3], nil)}
 			}, append(args, []uint64{1})...)[0]
 			worst := 0.0
 			for i, want := range brute {
@@ -51,8 +51,8 @@ func TestProjectionIsExact(t *testing.T) {
 			var out []*Node
 			for i := range sizes {
 				up := Slice(f, AxisRange(), AxisElem(i))
-				out = append(out, Projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1)),
-					Projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1)))
+				out = append(out, Projection{Planes: 3}.LogLikelihood(s, d, Concatenate([]*Node{up, up, up}, 1), nil),
+					Projection{}.LogLikelihood(s, d, Concatenate([]*Node{up, Neg(up)}, 1), nil))
 			}
 			return append(out, d.Ones)
 		}, append(args, []uint64{1}, [][]float32{sizes})...)
@@ -91,7 +91,7 @@ func ExampleProjection() {
 		f := MulScalar(s.Named("f").Normal(200, tests.Batches*tests.Tau), 5)
 		m := NewMixture(f.Graph(), 1, tests.Batches).Accumulate(d.LogLikelihood(f), nil)
 		lucky, _ := d.Divergence(m.Mean())
-		projected, _ := d.Divergence(Projection{}.LogLikelihood(s, d, f))
+		projected, _ := d.Divergence(Projection{}.LogLikelihood(s, d, f, nil))
 		uniform, _ := d.Divergence(d.Uniform())
 		return []*Node{lucky, projected, uniform}
 	}, []uint64{1})

@@ -142,6 +142,13 @@ func (r *Record) Left(agent string, s Sweep, taus []int) Sweep {
 	return s
 }
 
+// Has tells whether there is a result of the agent on the problem with the same tau.
+func (r *Record) Has(x Result) bool {
+	return slices.ContainsFunc(r.Results, func(y Result) bool {
+		return y.Agent == x.Agent && y.Number == x.Number && y.Tau == x.Tau
+	})
+}
+
 // Add writes results to the file, which has them when Add returns.
 func (r *Record) Add(results []Result) error {
 	lines := make([]any, len(results))

@@ -12,6 +12,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
@@ -260,4 +261,47 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 	}
 	_ = parent.Close()
 	return text.String(), <-ended
+}
+
+// By projection what an agent says of ten classes is near the mean over its functions: divergences within a quarter, as
+// the testbed allows log-likelihoods, for functions that are listed and that are drawn, of independent inputs and of two.
+func TestProjectedExam(t *testing.T) {
+	s := few(3, 5)
+	for _, a := range []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())} {
+		for _, anchors := range []int{0, 2} {
+			testbackend.Each(t, func(t *testing.T, name string) {
+				kl := map[bool][]float32{}
+				for _, projected := range []bool{false, true} {
+					tests := []Tests{{Batches: 30, Tau: 10, Anchors: anchors}}
+					tr := must.M1(newTrial(must.M1(backend.Open(name)), a, 2, 5, tests))
+					tr.tests[0].projected = projected
+					args := tr.args(s.Problems)
+					state := must.M1(tr.learn(t.Context(), args))
+					kl[projected], _ = must.M2(tr.tests[0].take(t.Context(), args, state))
+				}
+				for i, want := range kl[false] {
+					if got := kl[true][i]; math.Abs(float64(got/want-1)) > 0.25 {
+						t.Errorf("%s, %d anchors, problem %d: %v by projection, %v by the mean", a.Name, anchors, i, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// short is an agent that is trained for a call.
+func short(a Agent) Agent {
+	a.Steps = steps(1)
+	return a
+}
+
+// A hundred classes are told by projection: who says one half of each has the uniform agent's divergence.
+func TestHundredClasses(t *testing.T) {
+	s, o := few(2, 3), Options{Backend: backend.Go, Batches: 20, Taus: []int{100}}
+	got := divergences(t, untrained(3), s, o)[100]
+	for i, want := range uniformOf(t, backend.Go, s, 100, o.Batches) {
+		if math.Abs(got[i]-want) > 1e-3*want {
+			t.Errorf("problem %d: %v, want %v", i, got[i], want)
+		}
+	}
 }

@@ -30,9 +30,13 @@ type trial struct {
 type exam struct {
 	Tests
 	trial              *trial
-	chunk              int // indices of a call
+	chunk              int // indices of a call; by projection, batches
+	projected          bool
 	draw, answer, mark *program
 }
+
+// mostExact is the most classes at once whose likelihood is the mean over functions; of more it is [Projection]'s.
+const mostExact = 10
 
 // newTrial compiles nothing yet.
 func newTrial(b compute.Backend, a Agent, inputs, data int, of []Tests) (*trial, error) {
@@ -45,7 +49,7 @@ func newTrial(b compute.Backend, a Agent, inputs, data int, of []Tests) (*trial,
 		return nil, err
 	}
 	for _, tests := range of {
-		e := &exam{Tests: tests, trial: t}
+		e := &exam{Tests: tests, trial: t, projected: tests.Tau > mostExact}
 		for _, p := range []struct {
 			place *(*program)
 			build func(named[*Node]) named[*Node]
@@ -154,14 +158,22 @@ func (t *trial) columns() int {
 	return Indices
 }
 
-// chunkOf is how many indices a call evaluates: as many as keep the units of a hidden layer within the cache, about.
+// chunkOf is how many indices a call evaluates, at all batches, or by projection how many batches, by all indices: as
+// many as keep the units of a hidden layer within the cache, about.
 func (e *exam) chunkOf(runs int) int {
 	const numbers = 16 << 20
-	columns := e.trial.columns()
-	most := max(1, numbers/(runs*e.Batches*e.Distinct()*50))
-	for n := min(most, columns); n > 1; n-- {
-		if columns%n == 0 {
-			return n
+	columns, each := e.trial.columns(), runs*e.Distinct()*50
+	if e.projected {
+		return divisor(e.Batches, numbers/(each*columns))
+	}
+	return divisor(columns, numbers/(each*e.Batches))
+}
+
+// divisor is the largest of n that is at most some number, or 1.
+func divisor(n, most int) int {
+	for d := min(most, n); d > 1; d-- {
+		if n%d == 0 {
+			return d
 		}
 	}
 	return 1

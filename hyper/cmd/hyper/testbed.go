@@ -43,6 +43,8 @@ func (f *testbedFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.seeds, "seeds", 1, "seeds of each setting of D, T and rho: the first so many of the sweep's")
 	flags.IntVar(&f.steps, "steps", 1000, "SGD steps of agents of FILE.json")
 	flags.IntVar(&f.options.Batches, "batches", 1000, "batches of test inputs: the testbed has 1000")
+	flags.IntSliceVar(&f.options.Taus, "tau", testbed.Taus,
+		"classes predicted together; of more than 10, 100 say, an estimate by random projection")
 	flags.IntVar(&f.options.Side, "side", 10, "the most problems of one shape that are learned side by side")
 	flags.IntVar(&f.options.Workers, "workers", 0, "processes that learn side by side on xla:cpu (default: one a core)")
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
@@ -63,7 +65,7 @@ func testbedCommand() *cobra.Command {
 		Use:   "testbed SWEEP",
 		Short: "Judge agents by their joint predictions, on the Neural Testbed",
 		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates how
-far their predictions of tau = 1 and tau = 10 classes together are from the truth's, in nats. It prints the means over
+far their predictions of tau = 1 and tau = 10 classes together (--tau) are from the truth's, in nats. It prints the means over
 problems, and their ratios to those of a baseline on the same problems. With --regret it prints regrets in a bandit
 beside, and how these go together.
 
@@ -126,6 +128,8 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 		return nil, fmt.Errorf("--seeds must be from 1 to %d, as the sweep has them, got %d", s.Seeds, f.seeds)
 	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
 		return nil, errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
+	case len(f.options.Taus) == 0 || slices.Min(f.options.Taus) < 1:
+		return nil, fmt.Errorf("--tau must be numbers of at least 1, got %v", f.options.Taus)
 	}
 	if f.options.Backend == "" {
 		f.options.Backend = backend.Default()
@@ -140,7 +144,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 	}
 	defer func() { _ = record.Close() }()
 	for _, a := range agents {
-		left := record.Left(a.Name, s.Few(f.seeds), testbed.Taus)
+		left := record.Left(a.Name, s.Few(f.seeds), f.options.Taus)
 		if len(left.Problems) == 0 {
 			continue
 		}
@@ -150,9 +154,9 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 			return nil, err
 		}
 		err := testbed.Try(ctx, a, left, o, func(r []testbed.Result) error {
-			done += len(r) / len(testbed.Taus)
+			done += len(r) / len(f.options.Taus)
 			fmt.Fprintf(os.Stderr, "%s: %d of %d problems\n", a.Name, done, len(left.Problems))
-			return record.Add(r)
+			return record.Add(slices.DeleteFunc(r, record.Has))
 		})
 		if errors.Is(err, context.Canceled) {
 			fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is in %s, and the same command goes on\n", f.out)
@@ -178,7 +182,8 @@ func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, er
 			name = file
 		}
 	}
-	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side}
+	job := workerJob{Agent: name, Sweep: left, Steps: f.steps, Batches: f.options.Batches, Side: f.options.Side,
+		Taus: f.options.Taus}
 	text, err := json.Marshal(job)
 	return []string{self, "testbed-worker", string(text)}, err
 }
@@ -188,6 +193,7 @@ type workerJob struct {
 	Agent                string // name or FILE.json
 	Sweep                testbed.Sweep
 	Steps, Batches, Side int
+	Taus                 []int
 }
 
 // testbedWorkerCommand tries an agent on problems for a `hyper testbed` that started it.
@@ -209,7 +215,7 @@ func testbedWorkerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side}
+			o := testbed.Options{Backend: backend.XLACPU, Batches: job.Batches, Side: job.Side, Taus: job.Taus}
 			_ = testbed.Worker(c.Context(), os.Stdin, os.Stdout, a, job.Sweep, o, args[1]) // the parent prints the error
 			return nil
 		},

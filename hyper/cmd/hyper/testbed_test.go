@@ -39,6 +39,12 @@ func TestTestbed(t *testing.T) {
 	if shown := leaderboard("--show", out); shown != first {
 		t.Errorf("shown\n%s", shown)
 	}
+	hundred := leaderboard(append(try, "--tau", "1,100")...) // the same file, with one kind of test more
+	if after, _ := os.ReadFile(out); !strings.HasPrefix(string(after), string(before)) ||
+		strings.Count(string(after), "\n") != strings.Count(string(before), "\n")*3/2 ||
+		strings.Count(hundred, "\nmine ") != 3 || !strings.Contains(hundred, " 100 ") {
+		t.Errorf("with a hundred classes\n%s", hundred)
+	}
 	refuses(t, map[string]string{
 		"testbed":                               "SWEEP",
 		"testbed clasification":                 `did you mean "classification"?`,
@@ -49,6 +55,7 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --show " + mine:                      "no header of format",
 		"testbed classification_2d --agent none.json":                   "none.json",
 		"testbed classification_2d --show " + out + " --regret none.gz": "none.gz",
+		"testbed classification_2d --tau 0":                             "--tau must be numbers of at least 1",
 		"testbed classification_2d --batches 0":                         "must be at least 1",
 		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which the baseline mlp",
 	})
