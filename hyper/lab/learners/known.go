@@ -1,6 +1,8 @@
 package learners
 
 import (
+	"maps"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -9,7 +11,11 @@ import (
 var Known = known()
 
 func known() map[string]func(arms bool) lab.Learner {
-	all := map[string]func(arms bool) lab.Learner{
+	all := map[string]func(arms bool) lab.Learner{}
+	for _, b := range lab.Beliefs {
+		all[b.Name] = func(bool) lab.Learner { return NewGeneric(b.Value.(hyper.Belief)) }
+	}
+	maps.Copy(all, map[string]func(arms bool) lab.Learner{
 		"linear":             func(arms bool) lab.Learner { return NewLinear(arms) },
 		"ensemble":           func(arms bool) lab.Learner { return NewEnsemble(arms) },
 		"hypernetwork":       func(arms bool) lab.Learner { return NewHypernetwork(arms) },
@@ -20,10 +26,8 @@ func known() map[string]func(arms bool) lab.Learner {
 		"bayesian-linear":    func(arms bool) lab.Learner { return NewBayesianLinear(arms) },
 		"ensemble-plus-plus": func(arms bool) lab.Learner { return NewEnsemblePlusPlus(arms) },
 		"one-sparse":         func(arms bool) lab.Learner { return NewOneSparse(arms) },
-	}
-	for _, b := range lab.Beliefs {
-		all[b.Name] = func(bool) lab.Learner { return NewGeneric(b.Value.(hyper.Belief)) }
-	}
-	all["ensemble-plus-plus-neural"] = func(bool) lab.Learner { return NewSharedEnsemble() }
+
+		"ensemble-plus-plus-neural": func(bool) lab.Learner { return NewSharedEnsemble() }, // trained as its paper does
+	})
 	return all
 }
