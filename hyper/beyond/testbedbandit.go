@@ -32,11 +32,14 @@ var TestbedBandit = lab.Experiment{
 	},
 	Others:  learners.Known,
 	Order:   []string{"mlp", "dropout", "ensemble", "ensemble+", "hypermodel", "epinet"},
-	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: []string{"actions=100", "features=10"}},
+	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
 	Claims:  testbedClaims(),
 }
+
+// fewFeatures make a small bandit.
+var fewFeatures = []string{"actions=100", "features=10"}
 
 // testbedClaims are the order of ATS's figure 3 at 10,000 periods, each agent against the next.
 func testbedClaims() (out []lab.Claim) {
@@ -47,9 +50,10 @@ func testbedClaims() (out []lab.Claim) {
 			Name: fmt.Sprintf("%s-below-%s", a, b),
 			Text: fmt.Sprintf("%s has less regret than %s with 1,000 actions of 100 features (ATS, figure 3, at 10,000 periods)",
 				a, b),
-			Quick: lab.Size{Periods: 500, Runs: 10, Sets: []string{"actions=100", "features=10"}},
-			Full:  lab.Size{Periods: 10_000, Runs: 10},
-			Test:  lab.Comparison{A: lab.NewSide(a), B: lab.NewSide(b), Below: 1}.Judge,
+			Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
+			Full:    lab.Size{Periods: 10_000, Runs: 10},
+			Smaller: []lab.Size{{Periods: 10_000, Runs: 10, Sets: fewFeatures}},
+			Test:    lab.Comparison{A: lab.NewSide(a), B: lab.NewSide(b), Below: 1}.Judge,
 		})
 	}
 	return out
@@ -66,10 +70,10 @@ type Fitting struct {
 }
 
 // fitting is that of ATS: one step of 1e-3 a period, on 128 data. A decay there is the agent's times 2 rho, for rho =
-// 0.1. The agents' decays are not printed: ours are 1 for networks and hypermodels, 1 over the particles, and for an
-// epinet the 0.2 of its testbed's settings.
+// 0.1, and over the particles. The agents' decays are not printed: ours are 1, and for an epinet the 0.2 of its
+// testbed's settings.
 func fitting(decay float64) Fitting {
-	return Fitting{StepSize: 1e-3, Decay: 0.2 * decay, Steps: 1, Batch: 128,
+	return Fitting{StepSize: 1e-3, Decay: decay, Steps: 1, Batch: 128,
 		Exploration: learners.Exploration{Policy: explore.Thompson{}}}
 }
 
@@ -111,7 +115,7 @@ type Plain struct {
 }
 
 // NewPlain is such an agent, as ATS has it in its bandit.
-func NewPlain(agent func() testbed.Agent) *Plain { return &Plain{agent, fitting(1)} }
+func NewPlain(agent func() testbed.Agent) *Plain { return &Plain{agent, fitting(0.2)} }
 
 // Learner returns the learner.
 func (c *Plain) Learner(p bandit.Problem, periods int) learner.Learner {
@@ -130,11 +134,11 @@ type WithPrior struct {
 
 // NewHypermodel is the testbed's hypermodel with prior functions times 1/sqrt(rho).
 func NewHypermodel() *WithPrior {
-	return &WithPrior{testbed.Hypermodel, fitting(1), Scale{rounded(1 / math.Sqrt(rho))}}
+	return &WithPrior{testbed.Hypermodel, fitting(0.2), Scale{rounded(1 / math.Sqrt(rho))}}
 }
 
 // NewEpinet is the testbed's epinet with prior functions times 0.3/rho.
-func NewEpinet() *WithPrior { return &WithPrior{testbed.Epinet, fitting(0.2), Scale{0.3 / rho}} }
+func NewEpinet() *WithPrior { return &WithPrior{testbed.Epinet, fitting(0.04), Scale{0.3 / rho}} }
 
 // Learner returns the learner.
 func (c *WithPrior) Learner(p bandit.Problem, periods int) learner.Learner {
@@ -151,7 +155,7 @@ type Ensemble struct {
 }
 
 // NewEnsemble has 100 particles, as ATS has it in its bandit.
-func NewEnsemble() *Ensemble { return &Ensemble{fitting(1. / particles), Members{particles}} }
+func NewEnsemble() *Ensemble { return &Ensemble{fitting(0.2 / particles), Members{particles}} }
 
 // Learner returns the learner.
 func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
@@ -170,7 +174,7 @@ type EnsemblePlus struct {
 
 // NewEnsemblePlus has 100 particles, and prior functions times 3/sqrt(rho).
 func NewEnsemblePlus() *EnsemblePlus {
-	return &EnsemblePlus{fitting(1. / particles), Members{particles}, Scale{rounded(3 / math.Sqrt(rho))}}
+	return &EnsemblePlus{fitting(0.2 / particles), Members{particles}, Scale{rounded(3 / math.Sqrt(rho))}}
 }
 
 // Learner returns the learner.
