@@ -177,7 +177,14 @@ func share(k, n int) Estimate {
 	successes, all := float64(k), float64(n)
 	middle := (successes + z*z/2) / (all + z*z)
 	half := z / (all + z*z) * math.Sqrt(successes*(all-successes)/all+z*z/4)
-	return Estimate{Value: Float(successes / all), Lower: Float(max(0, middle-half)), Upper: Float(min(1, middle+half))}
+	e := Estimate{Value: Float(successes / all), Lower: Float(middle - half), Upper: Float(middle + half)}
+	switch k { // what rounding leaves
+	case 0:
+		e.Lower = 0
+	case n:
+		e.Upper = 1
+	}
+	return e
 }
 
 // RatioOfMeans is the mean of a over that of b, of pairs of regrets: Student's interval of its logarithm, whose

@@ -170,6 +170,11 @@ func TestMedianAndShareCover(t *testing.T) {
 		!math.IsInf(float64(e.Upper), 1) {
 		t.Errorf("of runs that diverged: %v", e)
 	}
+	for n := 1; n < 60; n++ {
+		if none, all := share(0, n), share(n, n); none.Lower != 0 || all.Upper != 1 {
+			t.Errorf("of %d none has the interval %v, all %v", n, none, all)
+		}
+	}
 	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
 		t.Errorf("none of 60: %v", e)
 	}
