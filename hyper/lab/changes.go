@@ -53,12 +53,13 @@ var unrecorded = map[string]int{"0.1.0": 3}
 // ensemble of 30 with 200 actions and one of 100 with 1000, over 1,000 periods, on the same kind of machine. The next
 // is the build of that revision itself, which some of its headers name. That of notebooks/results/beyond/testbed-bandit
 // is two builds: that of 123eeb0, as some headers say, and one that has the same rows as it of an epinet in the small
-// bandit, ten runs of 10,000 periods.
+// bandit, ten runs of 10,000 periods. That of notebooks/results/beyond/testbed is the build of its revision.
 var verified = map[string]string{
 	"7a2cd82c7e18f4a940d0d9d6e5ad1349": "c449bc7",
 	"9a50e4c207762874dbb8663df41dc4fb": "c449bc7",
 	"32d5958a32522ee352deebc9b2aa6359": "123eeb0",
 	"f68bb6e0fa0fbc34abc9a9cf5fa14f81": "7f1fada",
+	"b16fa00936357f81a20baf8b1c9822d8": "0e3e988",
 }
 
 // Epoch counts the changes of results up to this revision.
