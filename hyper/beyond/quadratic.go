@@ -26,7 +26,7 @@ var QuadraticBandit = lab.Experiment{
 	},
 	Others:  learners.Known,
 	Order:   []string{"ensemble-plus-plus-neural", "ensemble", "epinet", "linear"},
-	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: []string{"actions=100", "features=10"}},
+	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
 	Claims:  quadraticClaims(),
@@ -34,7 +34,7 @@ var QuadraticBandit = lab.Experiment{
 
 // quadraticClaims are what the figure of Ensemble++ shows, for its settings.
 func quadraticClaims() []lab.Claim {
-	quick := lab.Size{Periods: 500, Runs: 10, Sets: []string{"actions=100", "features=10"}}
+	quick := lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures}
 	full := lab.Size{Periods: 10_000, Runs: 10}
 	growth := func(name, agent, text string, above, below float64) lab.Claim {
 		return lab.Claim{Name: name, Text: text, Quick: quick, Full: full,

@@ -69,11 +69,7 @@ func (e *exam) project(in named[*Node]) named[*Node] {
 	seeds, chunk := in[seedName], in[chunkName]
 	all := drawn(in)
 	rows := func(x *Node, n int) *Node { // of the batches, n each
-		columns := x.Shape().Size() / (x.Shape().Dim(0) * e.Batches * n)
-		x = Reshape(x, x.Shape().Dim(0), e.Batches*n, columns)
-		at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), e.chunk*n), 1),
-			MulScalar(chunk, int32(e.chunk*n)))
-		return row.Take(x, at)
+		return rowsOf(Reshape(x, x.Shape().Dim(0), e.Batches*n, -1), chunk, e.chunk*n)
 	}
 	d := Drawn{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
 	var z index.Set
@@ -104,9 +100,12 @@ func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
 }
 
 // columnsOf returns the chunk-th n columns of x [runs, columns]: [runs, n].
-func columnsOf(x, chunk *Node, n int) *Node {
+func columnsOf(x, chunk *Node, n int) *Node { return Squeeze(rowsOf(InsertAxes(x, -1), chunk, n), 2) }
+
+// rowsOf returns the chunk-th n rows of x [runs, rows, columns]: [runs, n, columns].
+func rowsOf(x, chunk *Node, n int) *Node {
 	at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), n), 1), MulScalar(chunk, int32(n)))
-	return Squeeze(row.Take(InsertAxes(x, -1), at), 2)
+	return row.Take(x, at)
 }
 
 // buildMark makes the divergence of each problem, with its standard error over the batches.

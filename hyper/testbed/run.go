@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gomlx/compute"
+
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -116,32 +118,53 @@ func shapesOf(problems []Problem) (out [][]Problem) {
 	return out
 }
 
-// tryJobs does jobs in their order. Those of one shape that follow each other share programs.
+// tryJobs does jobs in their order.
 func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem, done func([]Result) error) error {
-	b, err := backend.Open(o.Backend)
+	t, err := newTrier(a, s, o)
 	if err != nil {
 		return err
 	}
-	var tests []Tests
-	for _, tau := range o.Taus {
-		tests = append(tests, s.Tests(tau, o.Batches))
-	}
-	var t *trial
 	for _, problems := range jobs {
-		if inputs, data := problems[0].Inputs, problems[0].Data; t == nil || t.inputs != inputs || t.data != data {
-			if t, err = newTrial(b, a, inputs, data, tests); err != nil {
-				return err
-			}
-		}
-		results, err := t.results(ctx, problems)
+		results, err := t.try(ctx, problems)
 		if err != nil {
-			return fmt.Errorf("agent %s, %d inputs, %d data: %w", a.Name, t.inputs, t.data, err)
+			return err
 		}
 		if err := done(results); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// trier tries an agent on jobs, one after the other. Those of one shape that follow each other share programs.
+type trier struct {
+	backend compute.Backend
+	agent   Agent
+	tests   []Tests
+	last    *trial
+}
+
+func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
+	b, err := backend.Open(o.Backend)
+	t := &trier{backend: b, agent: a}
+	for _, tau := range o.Taus {
+		t.tests = append(t.tests, s.Tests(tau, o.Batches))
+	}
+	return t, err
+}
+
+// try does a job.
+func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, err error) {
+	inputs, data := problems[0].Inputs, problems[0].Data
+	if t.last == nil || t.last.inputs != inputs || t.last.data != data {
+		if t.last, err = newTrial(t.backend, t.agent, inputs, data, t.tests); err != nil {
+			return nil, err
+		}
+	}
+	if results, err = t.last.results(ctx, problems); err != nil {
+		return nil, fmt.Errorf("agent %s, %d inputs, %d data: %w", t.agent.Name, inputs, data, err)
+	}
+	return results, nil
 }
 
 // results learns problems side by side, and takes the tests.

@@ -82,14 +82,21 @@ func work(ctx context.Context, in io.Reader, out *json.Encoder, a Agent, s Sweep
 	if err := lab.OpenShare(o.Backend, share); err != nil {
 		return err
 	}
+	t, err := newTrier(a, s, o)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for n := range workers.Jobs(in, cancel) {
 		if n < 0 || n >= len(jobs) {
 			return fmt.Errorf("there is no job %d: they are 0 to %d", n, len(jobs)-1)
 		}
-		say := func(r []Result) error { return out.Encode(message{Results: r}) }
-		if err := tryJobs(ctx, a, s, o, jobs[n:n+1], say); err != nil {
+		results, err := t.try(ctx, jobs[n])
+		if err == nil {
+			err = out.Encode(message{Results: results})
+		}
+		if err != nil {
 			return err
 		}
 	}
