@@ -44,19 +44,10 @@ var ErrFewAgents = errors.New("a correlation needs three agents that were tried 
 // Relate compares results of a sweep with those of a bandit, for the agents of one name in both: on the problems that
 // all of these were tried on with each tau, and over the seeds that all have.
 func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (r Relation, err error) {
-	kl := map[string]map[int]map[int]float64{} // by agent, tau and number of the problem
-	for _, x := range results {
-		if kl[x.Agent] == nil {
-			kl[x.Agent] = map[int]map[int]float64{}
-		}
-		if kl[x.Agent][x.Tau] == nil {
-			kl[x.Agent][x.Tau] = map[int]float64{}
-		}
-		kl[x.Agent][x.Tau][x.Number] = testbed.Counted(float64(x.KL))
-	}
+	kl := testbed.Divergences(results)
 	var entries []int
 	for i, e := range h.Spec.Entries {
-		if kl[e.Agent] == nil {
+		if !slices.ContainsFunc(results, func(x testbed.Result) bool { return x.Agent == e.Agent }) {
 			continue
 		}
 		if slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Name == e.Agent }) {
@@ -94,20 +85,20 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 }
 
 // problems are, for each tau and agent, the divergences on the problems that all have.
-func (r Relation) problems(s testbed.Sweep, kl map[string]map[int]map[int]float64) (out [][][]float64) {
+func (r Relation) problems(s testbed.Sweep, kl map[int]map[string]map[int]float64) (out [][][]float64) {
 	for range r.Taus {
 		out = append(out, make([][]float64, len(r.Agents)))
 	}
 	for _, p := range s.Problems {
 		lacks := func(a Agent) bool {
-			return slices.ContainsFunc(r.Taus, func(tau int) bool { _, ok := kl[a.Name][tau][p.Number]; return !ok })
+			return slices.ContainsFunc(r.Taus, func(tau int) bool { _, ok := kl[tau][a.Name][p.Number]; return !ok })
 		}
 		if slices.ContainsFunc(r.Agents, lacks) {
 			continue
 		}
 		for t, tau := range r.Taus {
 			for i, a := range r.Agents {
-				out[t][i] = append(out[t][i], kl[a.Name][tau][p.Number])
+				out[t][i] = append(out[t][i], testbed.Counted(kl[tau][a.Name][p.Number]))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,24 +19,32 @@ type Line struct {
 	Ratio    lab.Estimate `json:"ratio"`    // the mean over the baseline's on the same problems
 }
 
-// Leaderboard compares the agents of results with a baseline among them, at each tau, from the best to the worst at the
-// largest tau. Agents are compared with the baseline on the problems on which both were tried.
-func Leaderboard(s Sweep, results []Result, baseline string) []Line {
-	kl := map[int]map[string]map[int]float64{} // by tau, agent and number
-	var taus []int
-	var agents []string
+// Divergences are those of results, in nats, by tau, agent and the number of the problem; of several the last.
+func Divergences(results []Result) map[int]map[string]map[int]float64 {
+	kl := map[int]map[string]map[int]float64{}
 	for _, r := range results {
 		if kl[r.Tau] == nil {
-			kl[r.Tau], taus = map[string]map[int]float64{}, append(taus, r.Tau)
+			kl[r.Tau] = map[string]map[int]float64{}
 		}
 		if kl[r.Tau][r.Agent] == nil {
 			kl[r.Tau][r.Agent] = map[int]float64{}
 		}
+		kl[r.Tau][r.Agent][r.Number] = float64(r.KL)
+	}
+	return kl
+}
+
+// Leaderboard compares the agents of results with a baseline among them, at each tau, from the best to the worst at the
+// largest tau. Agents are compared with the baseline on the problems on which both were tried.
+func Leaderboard(s Sweep, results []Result, baseline string) []Line {
+	kl := Divergences(results)
+	var agents []string
+	for _, r := range results {
 		if !slices.Contains(agents, r.Agent) {
 			agents = append(agents, r.Agent)
 		}
-		kl[r.Tau][r.Agent][r.Number] = float64(r.KL)
 	}
+	taus := slices.Collect(maps.Keys(kl))
 	slices.Sort(taus)
 	var out []Line
 	for _, tau := range taus {
