@@ -354,15 +354,16 @@ class Beyond(unittest.TestCase):
             """Move a control; return the next picture, or what the status says of an error."""
             message = self.kc.session.msg("comm_msg", {"comm_id": model, "data": {"method": "update", "state": state, "buffer_paths": []}})
             self.kc.shell_channel.send(message)
-            until(message["header"]["msg_id"], lambda kind, c: kind == "status" and c["execution_state"] == "idle")
-
-            def drawn(kind, content):
-                if kind != "comm_msg":
-                    return None
-                value = content["data"]["state"].get("value", "")
-                return value if content["comm_id"] == image or "color:" in value else None
-
-            return until(request, drawn)
+            idle, drawn = False, None  # The program may answer before the kernel is idle again.
+            while not (idle and drawn):
+                came = self.kc.get_iopub_msg(timeout=60)
+                kind, content, parent = came["msg_type"], came["content"], came["parent_header"].get("msg_id")
+                if parent == message["header"]["msg_id"]:
+                    idle = idle or kind == "status" and content["execution_state"] == "idle"
+                elif parent == request and kind == "comm_msg" and not drawn:
+                    value = content["data"]["state"].get("value", "")
+                    drawn = value if content["comm_id"] == image or "color:" in value else None
+            return drawn
 
         first = models[image]["value"]
         second = move(slider, {"value": 2})

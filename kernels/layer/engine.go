@@ -30,6 +30,9 @@ type engine struct {
 	readyOnce                    sync.Once
 	count                        int // GoNB's number of the latest cell
 	gopls                        *gopls
+
+	mu    sync.Mutex
+	asked time.Time // when its latest question came
 }
 
 // startLimit is how long GoNB may take to listen, and then to answer. Tests make it shorter.
@@ -127,6 +130,25 @@ func (e *engine) awaitReady() error {
 			return e.death(errMute)
 		case <-time.After(100 * time.Millisecond):
 		}
+	}
+}
+
+// question notes that the engine asks the user.
+func (e *engine) question() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked = time.Now()
+}
+
+// answer hands it the answer to its question, no sooner than settle after the question.
+func (e *engine) answer(m message) {
+	e.mu.Lock()
+	early := settle - time.Since(e.asked)
+	e.mu.Unlock()
+	select {
+	case <-time.After(early):
+		e.stdin.send(m)
+	case <-e.ctx.Done():
 	}
 }
 

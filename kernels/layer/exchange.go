@@ -82,8 +82,9 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 
 // question passes on what the engine asks the user. Where the client takes no questions the answer is empty.
 func (k *kernel) question(e *engine, m message) {
+	e.question()
 	if x := k.exchangeOf(m); x != nil && x.mute {
-		e.stdin.send(m.answer(k.session, "input_reply", map[string]string{"value": "", "status": "ok"}))
+		e.answer(m.answer(k.session, "input_reply", map[string]string{"value": "", "status": "ok"}))
 		return
 	}
 	k.front.stdin.send(m)

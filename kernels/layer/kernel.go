@@ -48,7 +48,7 @@ func (k *kernel) run(ctx context.Context) {
 	go k.front.control.listen(func(m message) { k.control(ctx, m) })
 	go k.front.stdin.listen(func(m message) {
 		if e := k.running(); e != nil {
-			e.stdin.send(m)
+			e.answer(m)
 		}
 	})
 	go func() {
