@@ -68,3 +68,27 @@ func TestMuteEngine(t *testing.T) {
 	}
 	e.kill()
 }
+
+// GoNB would lose an answer that comes before it has noted who asks; where a client takes no questions, the kernel's own
+// would come at once.
+func TestAnswerSettles(t *testing.T) {
+	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
+	defer os.RemoveAll(dir)
+	address := "ipc://" + filepath.Join(dir, "s")
+	gonb := must.M1(zmtp.NewRouter(address))
+	defer gonb.Close()
+	socket := must.M1(zmtp.Dealer(t.Context(), address, "layer"))
+	key := signer("key")
+	e := &engine{ctx: t.Context(), stdin: &channel{key: key, socket: socket, from: socket}}
+	k := newKernel(Config{}, "session", &front{}, func() {})
+	request := message{}.answer("client", "execute_request", executeRequest{})
+	k.current = newExchange(request)
+	k.current.mute = true
+
+	asked := time.Now()
+	k.question(e, request.answer("gonb", "input_request", struct{}{}))
+	answer := must.M1(key.decode(must.M1(gonb.Receive())))
+	if took := time.Since(asked); answer.head.Type != "input_reply" || took < settle {
+		t.Errorf("%s comes after %v, want an input_reply after %v or more", answer.head.Type, took, settle)
+	}
+}

@@ -21,8 +21,8 @@ func GoNBArguments(dir, log string) []string {
 // probe is a request that GoNB answers at once and without effect.
 const probe = "kernel_info_request"
 
-// settle is how long after a question GoNB may take to note who has asked: it sends the question first (PromptInput in its
-// internal/kernel/messages.go) and loses an answer that comes before the note, so that the cell would wait for ever.
+// settle is how long after a question GoNB may take to note who has asked. It sends the question first (PromptInput in
+// its internal/kernel/messages.go) and loses an answer that comes before the note: the cell would wait for ever.
 const settle = 250 * time.Millisecond
 
 // gonbTarget is that of the comm which a page opens to GoNB.
