@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -33,23 +34,48 @@ func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	return p, nil
 }
 
-// Names writes a name beside each point (x, y) of a plot. It fails when there is not a name for each.
+// Names writes a name beside each point (x, y) of a plot: below it, or above where another point is close below. It
+// fails when there is not a name for each.
 func Names(p *gonum.Plot, x, y []float64, names []string) error {
 	if len(x) != len(y) || len(x) != len(names) {
 		return fmt.Errorf("%d names for %d x and %d y: want as many of each", len(names), len(x), len(y))
 	}
-	points := make(plotter.XYs, len(x))
+	var below, above plotter.XYLabels
 	for i := range x {
-		points[i] = plotter.XY{X: x[i], Y: y[i]}
+		side := &below
+		if closeBelow(p, x, y, i) {
+			side = &above
+		}
+		side.XYs = append(side.XYs, plotter.XY{X: x[i], Y: y[i]})
+		side.Labels = append(side.Labels, names[i])
 	}
-	l, err := plotter.NewLabels(plotter.XYLabels{XYs: points, Labels: names})
+	return errors.Join(write(p, below, -13), write(p, above, 3))
+}
+
+// closeBelow tells whether a point is below the i-th, so close that names below both would overlap.
+func closeBelow(p *gonum.Plot, x, y []float64, i int) bool {
+	for j := range x {
+		dx, dy := p.X.Norm(x[j])-p.X.Norm(x[i]), p.Y.Norm(y[i])-p.Y.Norm(y[j])
+		if j != i && math.Abs(dx) < 0.25 && dy >= 0 && dy < 0.1 && (dy > 0 || j < i) {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes names so many points above the places.
+func write(p *gonum.Plot, names plotter.XYLabels, points float64) error {
+	if len(names.Labels) == 0 {
+		return nil
+	}
+	l, err := plotter.NewLabels(names)
 	if err != nil {
 		return err
 	}
 	for i := range l.TextStyle {
 		l.TextStyle[i].Font = p.X.Label.TextStyle.Font
 	}
-	l.Offset.X, l.Offset.Y = vg.Points(5), vg.Points(-13)
+	l.Offset.X, l.Offset.Y = vg.Points(5), vg.Points(points)
 	p.Add(l)
 	return nil
 }
