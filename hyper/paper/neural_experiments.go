@@ -46,6 +46,7 @@ var AdditivePrior = lab.Experiment{
 	Agents:  map[string]func() lab.Learner{"ensemble": neuralEnsemble},
 	Order:   []string{"ensemble"},
 	Sets:    []string{"particles=10,30,100,300", "additive-prior=yes,no"},
+	Tuned:   neuralTuned(),
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,

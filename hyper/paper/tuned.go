@@ -10,6 +10,7 @@ import (
 // winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
 // notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
 // hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently.
+// "without-prior" are the ensembles of appendix B that have no additive prior.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
@@ -40,6 +41,19 @@ var winners = map[string]string{
 		"step-size=0.00834",
 	"dropout-1000": "initial-scale=3 keep=0.8 optimizer=adam prior-variance=7.11 sgd-steps=2 " +
 		"step-size=0.00313",
+
+	"without-prior-10-200": "initial-scale=3 integrate=analytic optimizer=adam perturbation=1 prior-factor=0.176 " +
+		"sgd-steps=4 step-size=0.00141",
+	"without-prior-30-200": "index-samples=16 initial-scale=3 integrate=sampled optimizer=adam perturbation=0 " +
+		"prior-factor=0.292 sgd-steps=2 step-size=0.0468",
+	"without-prior-100-200": "index-samples=16 initial-scale=3 integrate=sampled optimizer=adam perturbation=1 " +
+		"prior-factor=3.85 sgd-steps=4 step-size=0.0173",
+	"without-prior-10-1000": "initial-scale=3 integrate=analytic optimizer=adam perturbation=0 prior-factor=2.31 " +
+		"sgd-steps=4 step-size=0.000566",
+	"without-prior-30-1000": "clip=1 initial-scale=0.3 integrate=analytic optimizer=sgd perturbation=0 " +
+		"prior-factor=5.97 sgd-steps=8 step-size=0.0546",
+	"without-prior-100-1000": "clip=1 initial-scale=0.3 integrate=analytic optimizer=sgd perturbation=0 " +
+		"prior-factor=5.97 sgd-steps=8 step-size=0.0546",
 }
 
 // tuned are the settings of a winner for an agent of the neural bandit where some keys have values, beside the number
@@ -49,7 +63,7 @@ func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}
 }
 
-// neuralTuned are the settings of section 4.2 and appendices D and E. The ensemble of 300 has those of 100.
+// neuralTuned are the settings of section 4.2 and appendices B to E. The ensemble of 300 has those of 100.
 func neuralTuned() (out []lab.Tuned) {
 	for _, actions := range []int{200, 1000} {
 		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
@@ -57,6 +71,8 @@ func neuralTuned() (out []lab.Tuned) {
 			out = append(out, tuned(agent, agent, actions))
 		}
 		for _, n := range ensembleSizes {
+			out = append(out, tuned("ensemble", fmt.Sprintf("without-prior-%d", min(n, 100)), actions, particles(n),
+				"additive-prior=no"))
 			out = append(out, tuned("ensemble", fmt.Sprintf("ensemble-%d", min(n, 100)), actions, particles(n)))
 		}
 	}
