@@ -28,6 +28,7 @@ type Params struct {
 	Nu    []*Node          // trained, float32
 	Nu0   []*Node          // their initial values, which the regularizer anchors to
 	Fixed map[string]*Node // what Init draws beside them and nothing changes, as the prior's parameters
+	Kept  map[string]*Node // what the inputs of data change without training, of any type: see Conditioned
 }
 
 // Sized is a belief that can be made for inputs of a number of features: then any world can have it.
@@ -56,6 +57,7 @@ type Capabilities struct {
 	Each        Each        // predicts each input by an index of its own in less work than Predict
 	Conjugate   Conjugate   // nu is a Gaussian posterior, which a datum changes in closed form
 	Predictive  Predictive  // values are drawn without z
+	Conditioned Conditioned // a mean alone is trained, and data change the rest in closed form
 }
 
 // Parametric is a belief whose trained part is a function of parameters theta = g_nu(z). The regularizer of section 2.1
@@ -130,6 +132,18 @@ type Conjugate interface {
 	NumTheta() int
 	// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
 	Phi(p Params, x *Node) (phi, block *Node)
+}
+
+// Conditioned is a belief whose mean alone is trained, by a loss that sees no index; what is about the mean follows from
+// the inputs of the data in closed form. See [NetworkGP].
+type Conditioned interface {
+	// Mean is the belief that is trained: its parameters are nu.
+	Mean() Belief
+	// Keep returns Params.Kept with a datum of each run more: its input x [runs, 1, features], and its precision [runs],
+	// the curvature of the loss over sigma_w^2 times the datum's weight. It may read p.Fixed and p.Kept.
+	Keep(p Params, x, precision *Node) map[string]*Node
+	// NumKept is the number of numbers in Params.Kept.
+	NumKept() int
 }
 
 // Predictive is a belief that draws the values of functions at inputs without drawing the functions.

@@ -125,12 +125,15 @@ func (a *Agent) buildInit(seeds *Node) []*Node {
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
 		out[i] = state[name]
-		if name == seed || fixed(name) || strings.HasPrefix(name, "nu.") || strings.HasPrefix(name, "response.") {
+		if name == seed || fixed(name) || slices.ContainsFunc(moving, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			a.read = append(a.read, i)
 		}
 	}
 	return out
 }
+
+// moving begin the names of what Act and Sample read, and data change.
+var moving = []string{"nu.", "kept.", "response."}
 
 // initial is the state of no data, by name.
 func (a *Agent) initial(seeds *Node) train.State {

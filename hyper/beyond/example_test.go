@@ -3,6 +3,7 @@ package beyond_test
 import (
 	"fmt"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
@@ -36,6 +37,15 @@ func ExampleNewEpinet() {
 	l := c.Learner(p, 1000)
 	fmt.Println("prior scale", c.PriorScale, "indices", l.Train.Indices, "batch", l.Train.Batch)
 	// Output: prior scale 3 indices 8 batch 128
+}
+
+// A network with a Gaussian process about it: one index in each step, since the network alone is trained.
+func ExampleNewNetworkGP() {
+	c, p := beyond.NewNetworkGP(), bandit.NewNeuralLogistic().Problem()
+	c.Waves = 50
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), "cosines", l.Belief.(hyper.NetworkGP).Waves, "indices", l.Train.Indices)
+	// Output: <nil> cosines 50 indices 1
 }
 
 // An ensemble of 10 networks, with the decay of each.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -29,9 +30,10 @@ var TestbedBandit = lab.Experiment{
 		"ensemble+":  func() lab.Learner { return NewEnsemblePlus() },
 		"hypermodel": func() lab.Learner { return NewHypermodel() },
 		"epinet":     func() lab.Learner { return NewEpinet() },
+		"network-gp": func() lab.Learner { return NewNetworkGP() },
 	},
 	Others:  learners.Known,
-	Order:   []string{"mlp", "dropout", "ensemble", "ensemble+", "hypermodel", "epinet"},
+	Order:   []string{"mlp", "dropout", "ensemble", "ensemble+", "hypermodel", "epinet", "network-gp"},
 	Quick:   lab.Size{Periods: 500, Runs: 4, Sets: fewFeatures},
 	Full:    lab.Size{Periods: 10_000, Runs: 10},
 	Failure: 0.1,
@@ -185,6 +187,34 @@ func (c *EnsemblePlus) Learner(p bandit.Problem, periods int) learner.Learner {
 // Validate reports everything that is wrong.
 func (c *EnsemblePlus) Validate(*bandit.Problem) error {
 	return c.Fitting.faults(c.Members.faults(), c.Scale.faults())
+}
+
+// NetworkGP is a single network with the deviations of a Gaussian process about it (ours): see [hyper.NetworkGP].
+type NetworkGP struct {
+	Fitting
+	Scale
+	Waves  int     `help:"random cosines that the deviations are made of"`
+	Length float64 `help:"length scale of the cosines, times the root of the number of features"`
+}
+
+// NewNetworkGP has the network of the testbed's agents, trained as they are.
+func NewNetworkGP() *NetworkGP {
+	b := hyper.NewNetworkGP(1)
+	return &NetworkGP{fitting(0.2), Scale{1}, b.Waves, b.Length}
+}
+
+// Learner returns the learner.
+func (c *NetworkGP) Learner(p bandit.Problem, periods int) learner.Learner {
+	l := c.learner(testbed.NetworkGP(), c.PriorScale, p, periods)
+	b := l.Belief.(hyper.NetworkGP)
+	b.Waves, b.Length = c.Waves, c.Length
+	l.Belief = b
+	return l
+}
+
+// Validate reports everything that is wrong.
+func (c *NetworkGP) Validate(*bandit.Problem) error {
+	return c.Fitting.faults(c.Scale.faults(), faults.AtLeast("waves", c.Waves, 1), faults.Positive("length", c.Length))
 }
 
 const (

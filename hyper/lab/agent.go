@@ -58,7 +58,7 @@ func (a learning) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) Sta
 
 // Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data
 // statistics one datum for each parameter row. The exact minimiser is moved once, by one datum, with what is kept of
-// the data's inputs.
+// the data's inputs, and so is what a Conditioned belief keeps.
 func (a learning) Computation() float64 {
 	c, indices, data := a.Learner.Train, float64(a.Learner.Train.Indices), float64(a.Learner.Train.Batch)
 	switch {
@@ -82,5 +82,9 @@ func (a learning) Computation() float64 {
 	case train.FullData:
 		data = 1
 	}
-	return float64(c.Steps) * indices * data * involved
+	kept := 0.0
+	if b := hyper.CapabilitiesOf(a.Belief).Conditioned; b != nil {
+		kept = float64(b.NumKept())
+	}
+	return float64(c.Steps)*indices*data*involved + kept
 }

@@ -63,6 +63,7 @@ var Beliefs = []Choice{
 	{"epinet", hyper.NewEpinet(0)},
 	{"last-layer", hyper.NewLastLayer(0)},
 	{"ensemble-plus-plus-neural", hyper.NewSharedEnsemble(0)},
+	{"network-gp", hyper.NewNetworkGP(0)},
 }
 
 // choicesOf lists the values that a field of an interface type can have.

@@ -28,7 +28,8 @@ func (l Learner) WithDefaults() Learner {
 	if b, ok := l.Belief.(interface{ UnitVariance() float64 }); ok && valid {
 		unit = b.UnitVariance()
 	}
-	if l.Train.Weights != train.Unweighted {
+	conditioned := valid && hyper.CapabilitiesOf(l.Belief).Conditioned != nil
+	if l.Train.Weights != train.Unweighted || conditioned {
 		perturbation = -1
 	}
 	l.NoiseVariance = cmp.Or(l.NoiseVariance, 1)
@@ -37,6 +38,9 @@ func (l Learner) WithDefaults() Learner {
 	l.Perturbation = cmp.Or(l.Perturbation, perturbation)
 	l.MapStep, l.KL = cmp.Or(l.MapStep, 1), cmp.Or(l.KL, 1)
 	t := &l.Train
+	if conditioned {
+		t.Indices = cmp.Or(t.Indices, 1)
+	}
 	t.Steps, t.Batch, t.Indices = cmp.Or(t.Steps, 4), cmp.Or(t.Batch, 64), cmp.Or(t.Indices, 16)
 	if t.Integrate == 0 && valid && l.exactly() {
 		t.Integrate = train.Exact

@@ -22,7 +22,8 @@ type Learner struct {
 	// Train is how the belief is trained after each datum. Integrate 0 is train.Exact where the belief has an exact
 	// minimiser (train.ExactFor) that is not too large (train.GainSize at most 4,096 squared). The data alone then
 	// decide what is believed: StepSize, MapStep, Clip and the other fields of Train are not read. Elsewhere it is
-	// train.Sampled, and zero numbers are 4 steps, a batch of 64 and 16 indices.
+	// train.Sampled, and zero numbers are 4 steps, a batch of 64 and 16 indices, or 1 where the belief is
+	// hyper.Conditioned.
 	Train train.Config
 	// StepSize is the step of theta: alpha of section 2.1, and for an ensemble alpha over the particles that an SGD
 	// step visits, so that it is the step of a particle each time it is visited. 0 leaves steps to the learner: where
@@ -43,8 +44,8 @@ type Learner struct {
 	// InitVariance is sigma_p^2 of the functions that are the belief's prior, see hyper.Belief; 0 is PriorVariance, and
 	// a negative number is none: the prior's functions are then 0.
 	InitVariance float64 `run:"true"`
-	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, or none where data have Weights, and a negative
-	// number is none.
+	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, or none where data have Weights or the belief is
+	// hyper.Conditioned, and a negative number is none.
 	Perturbation float64 `run:"true"`
 	// MapStep is the step of an affine belief's C against that of mu; 0 is 1.
 	MapStep float64 `run:"true"`
@@ -102,11 +103,11 @@ func (l Learner) ObserveWeighted(state train.State, n hyper.Numbers, s rng.Strea
 }
 
 // Fill is [Learner.Observe] of all the data that a run will have at once: see [train.Trainer.Fill]. Steps must be free.
-func (l Learner) Fill(state train.State, s rng.Stream, x, y *Node) train.State {
+func (l Learner) Fill(state train.State, n hyper.Numbers, s rng.Stream, x, y *Node) train.State {
 	if l.boundsStep() {
 		exceptions.Panicf("learner.Learner.Fill: the data bound the step; set FreeSteps")
 	}
-	return l.trainer().Fill(state, s, x, y)
+	return l.trainer().Fill(state, s, x, y, l.rates(n, s))
 }
 
 // Fit makes a period's SGD steps on the first size data (int32 scalar, at least 1). data is |D| where these are a

@@ -62,6 +62,7 @@ func TestDefaults(t *testing.T) {
 		{"hypernetwork of a line", own(hypernetwork), train.Sampled, train.Adam{}, 0.01},
 		{"epinet", own(hyper.NewEpinet(2)), train.Sampled, train.Adam{}, 0.01},
 		{"last layer", own(hyper.NewLastLayer(2)), train.Sampled, train.Adam{}, 0.01},
+		{"network and process", own(hyper.NewNetworkGP(2)), train.Sampled, train.Adam{}, 0.01},
 		{
 			"Ensemble++", with(hyper.NewSharedEnsemble(2), train.Config{IndexSet: train.Axes, Regularize: train.Decay}),
 			train.Sampled, train.Adam{}, 0.01,

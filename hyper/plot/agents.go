@@ -41,6 +41,7 @@ var looks = map[string]look{
 	"hypermodel":         {Palette[0], 1}, // the Neural Testbed's, as are the next two
 	"ensemble+":          {rose, 0},
 	"mlp":                {Palette[2], 0},
+	"network-gp":         {indigo, 1},
 
 	"ensemble-plus-plus-neural": {brown, 2},
 }

@@ -146,6 +146,19 @@ func Epinet() Agent {
 	}
 }
 
+// NetworkGP is ours: the testbed's single network, and about it the deviations of a Gaussian process, see
+// [hyper.NetworkGP], of standard deviation 0.1/rho before data. It has one output, the log odds.
+func NetworkGP() Agent {
+	return Agent{Name: "network-gp", About: "a network, and a Gaussian process about it (ours)",
+		Learner: func(inputs, _ int) learner.Learner {
+			b := hyper.NewNetworkGP(inputs)
+			b.Truncated = true
+			return trained(b, 1e-3, 1)
+		},
+		Numbers: withPrior(decay(1), func(rho float64) float64 { return 0.1 / rho }), Steps: steps(1000),
+	}
+}
+
 // BayesByBackprop is the testbed's, with an analytic divergence from N(0, 1).
 func BayesByBackprop() Agent {
 	return Agent{Name: "bbb", About: "Bayes by Backprop",
@@ -176,11 +189,12 @@ func Dropout() Agent {
 	}
 }
 
-// Agents are the testbed's for a sweep, with the settings that its code has for it. Sweeps with anchors have five times
+// Agents are the testbed's for a sweep, with the settings that its code has for it, and ours ([NetworkGP]). Sweeps with anchors have five times
 // the steps for more than 500 data an input, and a fifth of them for fewer than 5, of all agents but mlp (by an
 // oversight of the testbed's code, which its published scores have too) and epinet.
 func Agents(s Sweep) []Agent {
-	all := []Agent{MLP(), Ensemble(100), EnsemblePlus(100), Hypermodel(), Epinet(), Dropout(), BayesByBackprop()}
+	all := []Agent{MLP(), Ensemble(100), EnsemblePlus(100), Hypermodel(), Epinet(), Dropout(), BayesByBackprop(),
+		NetworkGP()}
 	if s.Anchors == 0 {
 		return all
 	}

@@ -30,6 +30,7 @@ func ExampleAgents() {
 	// epinet: 10000 steps; <nil>
 	// dropout: 5000 steps; <nil>
 	// bbb: 5000 steps; <nil>
+	// network-gp: 5000 steps; <nil>
 	// small: 100 steps; <nil>
 }
 

@@ -99,7 +99,7 @@ func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	x, y := t.env.Data(s.Named("data"), theta, in[rhoName], t.data)
 	streams := learner.Streams{Seeds: in[seedName]}
 	state := t.learner.Init(streams.Init(), numbers)
-	state = t.learner.Fill(state, streams.Init().Named("data"), x, y)
+	state = t.learner.Fill(state, numbers, streams.Init().Named("data"), x, y)
 	out := named[*Node]{thetaName: theta}
 	out.add("agent.", state)
 	return out

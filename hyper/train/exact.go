@@ -11,6 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+	"github.com/hypermodels/hypermodels/hyper/internal/root"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -25,8 +26,7 @@ import (
 //	k = rho Q phi / (1 + rho phi^T Q phi),   mu <- mu + k (y - phi^T mu)
 //
 // All is in float64. Where Phi^T Phi is diagonal, so is Q, and the counts of data are kept. Otherwise a root S of Q = S
-// S^T is kept, by Potter's update (Battin 1964, "Astronautical Guidance"; Bierman 1977, "Factorization Methods for
-// Discrete Sequential Estimation", section V.2): Q then stays symmetric and positive whatever the rounding and the
+// S^T is kept, by Potter's update ([root.Update]): Q then stays symmetric and positive whatever the rounding and the
 // scale of the features, and its numbers have twice the digits. The entries of a [State] are
 //
 //	nu.i           float64; with Config.Standardize see standard.go
@@ -209,22 +209,24 @@ func (w exact) gains(state State, phi, rho *Node) (mu, c *Node) {
 }
 
 // potter adds a datum phi [runs, n] to the root S [runs, n, n] of Q, which is block diagonal with the blocks of a
-// layout, and returns the gain. For each block, with f = S^T phi and a = 1 / (1 + rho f^T f),
-//
-//	k = rho a S f,   S <- S - rho a / (1 + sqrt(a)) (S f) f^T
-//
-// Sums, not products of matrices, which XLA might order by the number of runs.
-func potter(s, phi, rho *Node, l hyper.Layout) (root, gain *Node) {
-	blocks := hyper.Layout{Sizes: l.Sizes, Width: 1}
-	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
-	norm2 := Squeeze(blocks.Spread(blocks.MulT(InsertAxes(f, -1), f)), 2)
-	a := Reciprocal(AddScalar(Mul(rho, norm2), 1))
-	sf := Mul(Mul(rho, a), ReduceSum(Mul(s, InsertAxes(f, 1)), 2))
-	change := Mul(InsertAxes(Div(sf, AddScalar(Sqrt(a), 1)), -1), InsertAxes(f, 1))
-	if len(l.Sizes) > 1 {
-		change = Where(sameBlock(l, change), change, ZerosLike(change))
+// layout, and returns the gain: see [root.Update].
+func potter(s, phi, rho *Node, l hyper.Layout) (next, gain *Node) {
+	return root.Update(s, phi, rho, diagonalBlocks{l})
+}
+
+// diagonalBlocks are those of a layout.
+type diagonalBlocks struct{ layout hyper.Layout }
+
+func (b diagonalBlocks) Norm2(f *Node) *Node {
+	blocks := hyper.Layout{Sizes: b.layout.Sizes, Width: 1}
+	return Squeeze(blocks.Spread(blocks.MulT(InsertAxes(f, -1), f)), 2)
+}
+
+func (b diagonalBlocks) Restrict(m *Node) *Node {
+	if len(b.layout.Sizes) == 1 {
+		return m
 	}
-	return Sub(s, change), sf
+	return Where(sameBlock(b.layout, m), m, ZerosLike(m))
 }
 
 // sameBlock tells which entries of x [runs, rows, rows] lie in the blocks on the diagonal.

@@ -33,7 +33,7 @@ func TestFixedPartOfFilledData(t *testing.T) {
 				one := Ones(in[0].Graph(), shapes.Make(dtypes.Float32, runs))
 				r := Rates{Step: MulScalar(one, 0.1), NoiseVar: one, PriorVar: one, Perturbation: one}
 				y := ConvertDType(GreaterThan(s.Named("y").Normal(data), ScalarZero(s.Graph(), dtypes.Float32)), dtypes.Float32)
-				kept := tr.Fill(tr.Init(s, one), s, s.Named("x").Normal(data, 2), y)
+				kept := tr.Fill(tr.Init(s, one), s, s.Named("x").Normal(data, 2), y, r)
 				if kept[fixedName] == nil {
 					t.Fatal("no fixed part is kept")
 				}

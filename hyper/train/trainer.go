@@ -38,6 +38,9 @@ func (t Trainer) Init(s rng.Stream, scale *Node) State {
 	for name, v := range p.Fixed {
 		state[fixedPrefix+name] = v
 	}
+	for name, v := range p.Kept {
+		state[keptPrefix+name] = v
+	}
 	if t.Integrate != Exact {
 		for i, v := range t.optimizer().Init(p.Nu) {
 			state[key("optimizer", i)] = v
@@ -46,8 +49,12 @@ func (t Trainer) Init(s rng.Stream, scale *Node) State {
 	return state
 }
 
-// fixedPrefix begins the names of a belief's fixed parameters in a state.
-const fixedPrefix = "fixed."
+// Prefixes begin the names in a state of a belief's parameters that nothing changes, and of those that data change
+// without training.
+const (
+	fixedPrefix = "fixed."
+	keptPrefix  = "kept."
+)
 
 // Params returns the belief's parameters in a state.
 func (t Trainer) Params(state State) hyper.Params {
@@ -58,13 +65,17 @@ func (t Trainer) Params(state State) hyper.Params {
 }
 
 func params(state State) hyper.Params {
-	p := hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Fixed: map[string]*Node{}}
+	p := hyper.Params{Nu: list(state, "nu"), Nu0: list(state, "anchor"), Fixed: map[string]*Node{},
+		Kept: map[string]*Node{}}
 	for i := range p.Nu {
 		p.Nu[i] = ConvertDType(p.Nu[i], dtypes.Float32) // Exact keeps float64
 	}
 	for name, v := range state {
 		if rest, ok := strings.CutPrefix(name, fixedPrefix); ok {
 			p.Fixed[rest] = v
+		}
+		if rest, ok := strings.CutPrefix(name, keptPrefix); ok {
+			p.Kept[rest] = v
 		}
 	}
 	return p
@@ -75,7 +86,8 @@ func params(state State) hyper.Params {
 // itself, [runs, Inputs]. Observe draws A_t from the stream. actions are as in Train. Exact alone reads the rates,
 // which must be those of all the data before.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
-	a := t.Belief.Index().Perturbation(s.Named("A"), 1) // [runs, 1, width]
+	p := t.problem()
+	a := p.z.Perturbation(s.Named("A"), 1) // [runs, 1, width]
 	out := maps.Clone(state)
 	if t.Standardize {
 		if t.discounts() {
@@ -86,21 +98,25 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	if r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise
 		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
 	}
-	t.route().observe(out, datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}, r)
+	d := datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}
+	t.route().observe(out, d, r)
+	p.keep(out, d, r)
 	return out
 }
 
 // Fill is [Trainer.Observe] of all the data that a run will have at once, as many as Config.Capacity: inputs x, int32
 // arms [runs, Capacity], or [runs, Capacity, Inputs] where Config.Inputs says so, and responses y [runs, Capacity]. The
 // state must have no data yet, and the training must replay data that it neither weighs nor standardises.
-func (t Trainer) Fill(state State, s rng.Stream, x, y *Node) State {
+func (t Trainer) Fill(state State, s rng.Stream, x, y *Node, r Rates) State {
 	n := y.Shape().Dim(1)
 	if !t.Replays() || t.Weighted || t.Standardize || n != t.Capacity {
 		exceptions.Panicf("train.Trainer.Fill: of %d data; it needs a replay buffer of that Capacity, not %d, of data "+
 			"that are neither Weighted nor Standardized", n, t.Capacity)
 	}
 	out := maps.Clone(state)
-	out["replay.y"], out["replay.a"] = y, t.Belief.Index().Perturbation(s.Named("A"), n)
+	p := t.problem()
+	out["replay.y"], out["replay.a"] = y, p.z.Perturbation(s.Named("A"), n)
+	p.keepAll(out, x, r)
 	if t.Inputs == 0 {
 		out["replay.x"] = x
 		return out
@@ -167,7 +183,7 @@ func (t Trainer) step(state State, way route, d *draws, i loop.Index, size *Node
 func (t Trainer) update(state State, grads []*Node, size *Node, r Rates) {
 	before := list(state, "nu")
 	opt, nu := t.optimizer().Update(list(state, "optimizer"), before, grads, t.stepAt(size, r))
-	affine := hyper.CapabilitiesOf(t.Belief).Affine != nil
+	affine := t.problem().Affine != nil
 	for j := range nu {
 		if affine && j > 0 && r.MapStep != nil {
 			nu[j] = Add(before[j], Mul(perRun(r.MapStep, nu[j]), Sub(nu[j], before[j])))

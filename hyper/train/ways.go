@@ -38,12 +38,13 @@ var Ways = []Way{
 	{"automatic differentiation", "every belief and every loss", problem.byAutodiff, newAutodiff},
 }
 
-// problem is what a Trainer trains, with what it can do.
+// problem is what a Trainer trains, with what it can do: the belief, or the mean of one that is Conditioned.
 type problem struct {
 	Config
 	hyper.Capabilities
 	belief hyper.Belief
 	z      index.Distribution
+	whole  hyper.Conditioned // the belief of which a mean is trained; nil is none
 }
 
 // route is a Way with its problem.
@@ -62,7 +63,11 @@ func (t Trainer) problem() problem { return newProblem(t.Config, t.Belief) }
 
 func newProblem(c Config, b hyper.Belief) problem {
 	c.Loss, c.Optimizer = c.loss(), c.optimizer()
-	return problem{c, hyper.CapabilitiesOf(b), b, b.Index()}
+	whole := hyper.CapabilitiesOf(b).Conditioned
+	if whole != nil {
+		b = whole.Mean()
+	}
+	return problem{c, hyper.CapabilitiesOf(b), b, b.Index(), whole}
 }
 
 // Way is the one that the trainer takes. Its configuration must be valid.

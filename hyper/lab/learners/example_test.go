@@ -91,6 +91,14 @@ func ExampleNewSharedEnsemble() {
 	// Output: <nil> {8 sphere sphere 0} axes decay
 }
 
+// A network with deviations about it sees one index in each step, since the mean alone is trained.
+func ExampleNewNetworkGP() {
+	c, p := learners.NewNetworkGP(), bandit.NewNeural().Problem()
+	l := c.Learner(p, 1000)
+	fmt.Println(c.Validate(&p), l.Train.Indices, l.Belief.(hyper.NetworkGP).NumInvolved())
+	// Output: <nil> 1 3651
+}
+
 // The paper's way to train: one step of SGD a period. Other settings change fields of it.
 func ExampleNewDescent() {
 	c := learners.NewDescent()

@@ -28,6 +28,7 @@ func known() map[string]func(arms bool) lab.Learner {
 		"one-sparse":         func(arms bool) lab.Learner { return NewOneSparse(arms) },
 
 		"ensemble-plus-plus-neural": func(bool) lab.Learner { return NewSharedEnsemble() }, // trained as its paper does
+		"network-gp":                func(bool) lab.Learner { return NewNetworkGP() },
 	})
 	return all
 }

@@ -111,7 +111,7 @@ func TestNetworksLearnLogistic(t *testing.T) {
 		"batch=32",
 		"index-samples=8"}
 	size := lab.Size{Periods: 200, Runs: 3}
-	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural"}
+	kinds := []string{"epinet", "last-layer", "ensemble-plus-plus-neural", "network-gp"}
 	spec, err := x.Spec(kinds, sets, size, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,40 @@
+// Package root keeps a root of the inverse of a growing matrix, by rank-one updates.
+package root
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Update adds a datum phi [runs, n] with weight rho [runs, 1] to the root S [runs, n, n] of Q = S S^T, by Potter's
+// update (Battin 1964, "Astronautical Guidance"; Bierman 1977, "Factorization Methods for Discrete Sequential
+// Estimation", section V.2), and returns the gain k = Q phi rho / (1 + rho phi^T Q phi), with Q that before. With f =
+// S^T phi and a = 1 / (1 + rho f^T f),
+//
+//	k = rho a S f,   S <- S - rho a / (1 + sqrt(a)) (S f) f^T
+//
+// Blocks tell how S is block diagonal; nil is one block. Sums, not products of matrices, which XLA might order by the
+// number of runs.
+func Update(s, phi, rho *Node, blocks Blocks) (root, gain *Node) {
+	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
+	var norm2 *Node
+	if blocks == nil {
+		norm2 = ReduceAndKeep(Square(f), ReduceSum, 1)
+	} else {
+		norm2 = blocks.Norm2(f)
+	}
+	a := Reciprocal(AddScalar(Mul(rho, norm2), 1))
+	sf := Mul(Mul(rho, a), ReduceSum(Mul(s, InsertAxes(f, 1)), 2))
+	change := Mul(InsertAxes(Div(sf, AddScalar(Sqrt(a), 1)), -1), InsertAxes(f, 1))
+	if blocks != nil {
+		change = blocks.Restrict(change)
+	}
+	return Sub(s, change), sf
+}
+
+// Blocks are those of a block diagonal matrix.
+type Blocks interface {
+	// Norm2 returns the square of the norm of each block's part of f [runs, n], at each of its entries.
+	Norm2(f *Node) *Node
+	// Restrict sets the entries of m [runs, n, n] outside of the blocks to 0.
+	Restrict(m *Node) *Node
+}

@@ -1,0 +1,85 @@
+package train
+
+import (
+	"maps"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
+)
+
+// Curved is a [Loss] that knows how curved it is, which beliefs that are hyper.Conditioned ask for.
+type Curved interface {
+	Loss
+	// Curvature is the largest second derivative of Value with respect to f. That of a loss that is not Curved is taken
+	// for 1.
+	Curvature() float64
+}
+
+// Curvature of Gaussian is 1.
+func (Gaussian) Curvature() float64 { return 1 }
+
+// Curvature of LogisticLoss is 1/4, that of even odds.
+func (LogisticLoss) Curvature() float64 { return 0.25 }
+
+// precision is that of a datum of each run, before its weight, [runs].
+func (p problem) precision(r Rates) *Node {
+	curvature := 1.0
+	if c, ok := p.Loss.(Curved); ok {
+		curvature = c.Curvature()
+	}
+	return MulScalar(Reciprocal(r.NoiseVar), curvature)
+}
+
+// keep lets a Conditioned belief see the input of a datum of each run.
+func (p problem) keep(state State, d datum, r Rates) {
+	if p.whole == nil {
+		return
+	}
+	precision := p.precision(r)
+	if d.w != nil {
+		precision = Mul(precision, d.w)
+	}
+	for name, v := range p.whole.Keep(params(state), d.input(), precision) {
+		state[keptPrefix+name] = v
+	}
+}
+
+// keepAll is keep of all inputs of a replay buffer, one after the other.
+func (p problem) keepAll(state State, x *Node, r Rates) {
+	if p.whole == nil {
+		return
+	}
+	if x.Rank() == 2 { // arms
+		x = InsertAxes(x, -1)
+	}
+	at, precision := params(state), p.precision(r)
+	kept, fixed := slices.Sorted(maps.Keys(at.Kept)), slices.Sorted(maps.Keys(at.Fixed))
+	still := nodesOf(at.Fixed, fixed)
+	reads := append(places(still), &x, &precision)
+	out := loop.Repeat(x.Shape().Dim(1), nodesOf(at.Kept, kept), reads, func(i loop.Index, nodes []*Node) []*Node {
+		now := hyper.Params{Fixed: byName(fixed, still), Kept: byName(kept, nodes)}
+		return nodesOf(p.whole.Keep(now, i.Rows(x, 1), precision), kept)
+	})
+	for name, v := range byName(kept, out) {
+		state[keptPrefix+name] = v
+	}
+}
+
+func nodesOf(m map[string]*Node, names []string) []*Node {
+	out := make([]*Node, len(names))
+	for i, name := range names {
+		out[i] = m[name]
+	}
+	return out
+}
+
+func byName(names []string, nodes []*Node) map[string]*Node {
+	out := map[string]*Node{}
+	for i, name := range names {
+		out[name] = nodes[i]
+	}
+	return out
+}
