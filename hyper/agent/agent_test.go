@@ -113,6 +113,9 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 		"ensemble++": {Features: 2, Learner: learner.Learner{
 			Belief: hyper.EnsemblePlusPlus{Features: 2, P: index.Paired{N: 4, Reference: index.LawCube, Noise: index.LawSphere}},
 		}},
+		"network and process": {Features: 2, Learner: learner.Learner{
+			Belief: hyper.NetworkGP{Features: 2, Hidden: []int{3}, Waves: 6, Length: 1, PriorScale: 1},
+		}},
 		"mean field, KL": {Features: 2, Learner: learner.Learner{
 			Belief: hyper.Model{Base: net, Hyper: hyper.MeanField{Params: 13}}, Perturbation: -1,
 			Train: train.Config{Regularize: train.KL},
