@@ -45,8 +45,8 @@ func (w WithPrior) Validate() error {
 		return faults.Prefix("hyper.WithPrior: ", err)
 	}
 	if CapabilitiesOf(w.Belief).Conditioned != nil || CapabilitiesOf(w.Prior).Conditioned != nil {
-		return errors.New("hyper.WithPrior: a belief that is hyper.Conditioned, as hyper.NetworkGP, goes with no other prior: " +
-			"data decide its deviations from a mean")
+		return errors.New("hyper.WithPrior: a belief that is hyper.Conditioned, as hyper.NetworkGP, goes with no other " +
+			"prior: data decide its deviations from a mean")
 	}
 	if a, b := inputsOf(w.Belief), inputsOf(w.Prior); a != b && a >= 0 && b >= 0 {
 		return fmt.Errorf("hyper.WithPrior: Belief takes inputs of %d features, but Prior of %d", a, b)

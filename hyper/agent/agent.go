@@ -125,15 +125,19 @@ func (a *Agent) buildInit(seeds *Node) []*Node {
 	out := make([]*Node, len(a.names))
 	for i, name := range a.names {
 		out[i] = state[name]
-		if name == seed || fixed(name) || slices.ContainsFunc(moving, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		if name == seed || fixed(name) || moving(name) {
 			a.read = append(a.read, i)
 		}
 	}
 	return out
 }
 
-// moving begin the names of what Act and Sample read, and data change.
-var moving = []string{"nu.", "kept.", "response."}
+// moving tells whether Act and Sample read a part of the state that data change.
+func moving(name string) bool {
+	return slices.ContainsFunc([]string{"nu.", "kept.", "response."}, func(prefix string) bool {
+		return strings.HasPrefix(name, prefix)
+	})
+}
 
 // initial is the state of no data, by name.
 func (a *Agent) initial(seeds *Node) train.State {

@@ -43,8 +43,8 @@ var TestbedBandit = lab.Experiment{
 // fewFeatures make a small bandit.
 var fewFeatures = []string{"actions=100", "features=10"}
 
-// testbedClaims are the order of ATS's figure 3 at 10,000 periods, each agent against the next, and what we want of ours:
-// the regret of the agent that had the least, an epinet, for a tenth of its operations. Seeds of 60 runs begin at
+// testbedClaims are the order of ATS's figure 3 at 10,000 periods, each agent against the next, and what we want of
+// ours: the regret of an epinet, which had the least, for a tenth of its operations. Seeds of 60 runs begin at
 // 1,100,000: none was used before.
 func testbedClaims() (out []lab.Claim) {
 	order := []string{"epinet", "hypermodel", "ensemble+", "ensemble", "mlp"}
@@ -62,8 +62,8 @@ func testbedClaims() (out []lab.Claim) {
 	}
 	return append(out, lab.Claim{
 		Name: "network-gp-as-epinet",
-		Text: "with a tenth of the operations network-gp has at most 1.25 times the regret of epinet, with 1,000 actions of " +
-			"100 features (ours)",
+		Text: "with a tenth of the operations network-gp has at most 1.25 times the regret of epinet, with 1,000 actions " +
+			"of 100 features (ours)",
 		Quick:   lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures},
 		Full:    lab.Size{Periods: 10_000, Runs: 60},
 		Smaller: []lab.Size{{Periods: 10_000, Runs: 10}},

@@ -34,6 +34,7 @@ var Optimizers = []Choice{
 	{"adamax", train.Adamax{}},
 	{"rmsprop", train.RMSProp{}},
 	{"momentum", train.Momentum{}},
+	{"sgld", train.SGLD{}},
 }
 
 // Schedules are those of steps that settings can name.

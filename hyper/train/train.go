@@ -112,7 +112,7 @@ func (c Config) Validate(b hyper.Belief) error {
 		errs = append(errs, p.indexSet())
 	}
 	if names == nil {
-		errs = append(errs, p.fits(), p.standardizes(), p.discounting())
+		errs = append(errs, p.fits(), p.noisy(), p.standardizes(), p.discounting())
 	}
 	if errors.Join(errs...) == nil {
 		errs = append(errs, p.sizes())

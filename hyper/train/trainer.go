@@ -141,9 +141,10 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 	if r.Data != nil {
 		size = r.Data
 	}
-	out := maps.Clone(state)
+	out, p := maps.Clone(state), t.problem()
 	moved, still := out.split()
-	reads := slices.Concat([]**Node{&size}, d.nodes(), r.nodes(), places(still.nodes))
+	shocks := p.shocks(s.Named("noise"), list(out, "nu"))
+	reads := slices.Concat([]**Node{&size}, d.nodes(), r.nodes(), places(still.nodes), places(shocks))
 	repeat := loop.Repeat
 	if t.unrolls() {
 		repeat = loop.Unroll
@@ -152,10 +153,20 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 		now := State{}
 		moved.put(now, nodes)
 		still.put(now, still.nodes)
-		t.step(now, way, &d, i, ConvertDType(size, dtypes.Float32), r)
+		data := ConvertDType(size, dtypes.Float32)
+		t.step(now, way, &d, i, data, r)
+		p.shake(now, rowsOf(shocks, i), t.stepAt(data, r), data)
 		return moved.get(now)
 	})
 	moved.put(out, moved.nodes)
+	return out
+}
+
+// rowsOf are the i-th rows of nodes [runs, steps, ...].
+func rowsOf(nodes []*Node, i loop.Index) (out []*Node) {
+	for _, v := range nodes {
+		out = append(out, i.Rows(v, 1))
+	}
 	return out
 }
 

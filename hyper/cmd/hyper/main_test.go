@@ -63,7 +63,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --set noise-variance=-1":   "noise-variance must be positive and finite, got -1",
 		"run gaussian --set noise-variance=NaN":  "want a finite number",
 		"run gaussian --set integrate=magic":     "choose one of sampled, analytic, full-data, exact",
-		"run gaussian --set optimizer=magic":     "one of sgd, adam, adamax, rmsprop, momentum",
+		"run gaussian --set optimizer=magic":     "one of sgd, adam, adamax, rmsprop, momentum, sgld",
 		"run gaussian --runs 0":                  "runs must be at least 1",
 		"run gaussian --periods -5":              "periods must be at least 1",
 		"run gaussian --workers -1":              "must not be negative",

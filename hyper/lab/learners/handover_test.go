@@ -109,6 +109,8 @@ func ways(world, kind string) [][]string {
 	switch kind {
 	case "bayesian-linear":
 		all = append(all, []string{"discount=0.95"})
+	case "egreedy":
+		all = append(all, []string{"optimizer=sgld", "step-size=0.01", "policy=greedy"})
 	case "linear", "ensemble":
 		all = append(all, []string{"optimizer=sgd", "step-size=0.02"})
 		if world != "neural" || kind == "ensemble" { // a linear hypermodel has no exact solution beside a network

@@ -1,0 +1,93 @@
+package train
+
+import (
+	"cmp"
+	"errors"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Noisy is an [Optimizer] after each step of which normal numbers are added to the trained parameters: the particles of
+// an ensemble, or one network, are then draws from a distribution.
+type Noisy interface {
+	Optimizer
+	// Deviation is the standard deviation of the numbers, [runs], after a step of so much on the sum of a particle's
+	// losses.
+	Deviation(step *Node) *Node
+}
+
+// SGLD is stochastic gradient Langevin dynamics (Welling and Teh 2011): steps of SGD, and noise,
+//
+//	nu <- nu - e grad L~(nu) + sqrt(2 e Temperature) xi,   xi ~ N(0, I),   e = alpha / |D|
+//
+// for each particle with its own L~. After many small steps nu is a draw from the posterior, whose density is
+// proportional to exp(-L / Temperature), without perturbations of the data: Thompson sampling acts by it (Xu et al.
+// 2022, "Langevin Monte Carlo for contextual bandits"). For one network, or an ensemble that is trained as a whole
+// (Analytic, FullData), whose particles are chains of their own.
+type SGLD struct {
+	Temperature float64 `help:"of the posterior that is drawn from; 0 is 1"`
+}
+
+var (
+	_ Linear = SGLD{}
+	_ Noisy  = SGLD{}
+)
+
+func (SGLD) LinearInGradients() {}
+
+// Init returns no state.
+func (SGLD) Init([]*Node) []*Node { return nil }
+
+// Update is that of [SGD].
+func (SGLD) Update(state, nu, grads []*Node, step *Node) ([]*Node, []*Node) {
+	return SGD{}.Update(state, nu, grads, step)
+}
+
+// Deviation is the root of 2 step Temperature.
+func (o SGLD) Deviation(step *Node) *Node {
+	return Sqrt(MulScalar(step, 2*cmp.Or(o.Temperature, 1)))
+}
+
+// Validate reports a temperature that is none.
+func (o SGLD) Validate() error { return faults.NotNegative("Temperature", o.Temperature) }
+
+// noisy reports why an optimizer's noise does not make draws from the posterior here.
+func (p problem) noisy() error {
+	if _, ok := p.Optimizer.(Noisy); !ok || p.Integrate == Exact {
+		return nil
+	}
+	switch {
+	case p.Particles == nil:
+		return errors.New("Optimizer sgld is for one network or an ensemble, whose particles are drawn from the posterior")
+	case p.Particles.NumParticles() > 1 && p.sampled():
+		return errors.New("Optimizer sgld moves all particles in each step; use Integrate analytic or full-data")
+	}
+	return nil
+}
+
+// shocks are what a Noisy optimizer adds in a period's steps, standard normal, [runs, steps, N] for each of nu with N
+// numbers; nothing for other optimizers.
+func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
+	if _, ok := p.Optimizer.(Noisy); !ok {
+		return nil
+	}
+	for i, v := range nu {
+		out = append(out, s.Step(i).Normal(p.Steps, v.Shape().Size()/v.Shape().Dim(0)))
+	}
+	return out
+}
+
+// shake adds shocks, [runs, 1, N] for each of nu, after a step of alpha with |D| a float32 scalar.
+func (p problem) shake(state State, shocks []*Node, step, size *Node) {
+	if len(shocks) == 0 {
+		return
+	}
+	each := Div(step, MulScalar(size, float64(p.Particles.NumParticles()))) // the loss is a mean over particles
+	sd := p.Optimizer.(Noisy).Deviation(each)
+	for i, v := range list(state, "nu") {
+		state[key("nu", i)] = Add(v, Mul(perRun(sd, v), Reshape(shocks[i], v.Shape().Dimensions...)))
+	}
+}
