@@ -51,6 +51,7 @@ type Agent struct {
 	learning sync.Mutex // held while the next state is made
 	closed   bool
 	observe  *update
+	keep     *update // of what observe has no room for, by beliefs that keep what they know of inputs
 	train    *update
 
 	log        Journal    // nil is none

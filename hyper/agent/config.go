@@ -74,12 +74,25 @@ func (c Config) validate() error {
 		faults.Prefix("Learner.", c.Learner.Validate()),
 		c.checkFeatures(),
 		faults.Known("Replay", c.Replay),
+		c.checkWindow(),
 		checkFloor(c.Floor),
 		c.checkPending(),
 		c.checkChange(),
 		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
 }
+
+// checkWindow reports a window of data for a belief that cannot forget.
+func (c Config) checkWindow() error {
+	if c.Replay == Window && c.conditioned() {
+		return fmt.Errorf("Replay window is not for %T, which keeps what it knows of all inputs; use growth or reservoir",
+			c.Learner.Belief)
+	}
+	return nil
+}
+
+// conditioned tells whether the belief keeps what it knows of inputs beside the data.
+func (c Config) conditioned() bool { return hyper.CapabilitiesOf(c.Learner.Belief).Conditioned != nil }
 
 // checkPending reports a Pending or an Expire that is out of range.
 func (c Config) checkPending() error {

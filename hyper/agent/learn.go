@@ -161,10 +161,17 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
-		var next *snapshot
-		if row < 0 {
-			next = s.replaced(nil, nil)
-		} else if next, err = a.observe.apply(s, a.datum(s, row, x, y, weight)...); err != nil {
+		add := a.observe
+		switch {
+		case row < 0 && !a.config.conditioned():
+			next := s.replaced(nil, nil)
+			next.data = data
+			return next, nil
+		case row < 0:
+			add = a.keep
+		}
+		next, err := add.apply(s, a.datum(s, row, x, y, weight)...)
+		if err != nil {
 			return nil, err
 		}
 		next.data = data

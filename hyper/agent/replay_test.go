@@ -3,10 +3,15 @@ package agent
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
@@ -47,6 +52,33 @@ func TestReservoirIsUniform(t *testing.T) {
 		}
 		if p := (distuv.ChiSquared{K: data - 1}).Survival(chi); p < 1e-6 {
 			t.Errorf("%s: data kept %v times, expected %v: p = %.1g", replay, count, want, p)
+		}
+	}
+}
+
+// What a conditioned belief keeps of inputs is of all data, whether a reservoir has room for them or not; a window, whose
+// data it could not forget, is refused.
+func TestReservoirOfConditionedBelief(t *testing.T) {
+	roots := map[int][]float64{}
+	for _, capacity := range []int{3, 40} {
+		c := Config{Features: 2, Replay: Reservoir, Backend: backend.Go, Learner: learner.Learner{
+			Belief: hyper.NetworkGP{Features: 2, Hidden: []int{3}, Waves: 4, Length: 1, PriorScale: 1},
+			Train:  train.Config{Capacity: capacity, Steps: 1, Batch: 2},
+		}}
+		a := must.M1(New(c))
+		for i := range 20 {
+			must.M(a.Add([]float32{float32(i % 3), float32(i)/10 - 1}, 1))
+		}
+		root := a.current().state[a.place("kept.root")].Tensor
+		roots[capacity] = must.M1(tensors.CopyFlatData[float64](root))
+		c.Replay = Window
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Replay window") {
+			t.Errorf("a window: %v", err)
+		}
+	}
+	for i, v := range roots[3] {
+		if math.Abs(v-roots[40][i]) > 1e-6 {
+			t.Fatalf("the root is %v with room for 3 data, %v with room for all", roots[3], roots[40])
 		}
 	}
 }

@@ -20,12 +20,15 @@ type update struct {
 
 // newUpdates makes the programs that learn; they are compiled when first used. Those of other shapes are freed.
 func (a *Agent) newUpdates() (err error) {
-	for _, u := range []*update{a.observe, a.train} {
+	for _, u := range []*update{a.observe, a.keep, a.train} {
 		if u != nil {
 			u.exec.Finalize()
 		}
 	}
 	if a.observe, err = a.newUpdate(a.buildObserve); err != nil {
+		return err
+	}
+	if a.keep, err = a.newUpdate(a.buildKeep); err != nil {
 		return err
 	}
 	a.train, err = a.newUpdate(a.buildTrain)
@@ -88,6 +91,15 @@ func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 		weight = rest[4]
 	}
 	return a.config.Learner.ObserveWeighted(state, nil, streams(state).Learn(number), row, x, y, weight, nil)
+}
+
+// buildKeep lets a belief see a datum that a reservoir does not take, with the arguments of buildObserve.
+func (a *Agent) buildKeep(state train.State, rest []*Node) train.State {
+	weight := (*Node)(nil)
+	if len(rest) > 4 {
+		weight = rest[4]
+	}
+	return a.config.Learner.Keep(state, nil, streams(state).Learn(rest[0]), rest[2], weight, nil)
 }
 
 // buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.

@@ -58,8 +58,14 @@ func (a *Agent) warmLearning() error {
 	defer a.learning.Unlock()
 	s := a.current()
 	defer s.drop()
-	if err := a.observe.compile(s, a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0, 1)...); err != nil {
+	datum := a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0, 1)
+	if err := a.observe.compile(s, datum...); err != nil {
 		return err
+	}
+	if a.config.conditioned() {
+		if err := a.keep.compile(s, datum...); err != nil {
+			return err
+		}
 	}
 	return a.train.compile(s, a.round(s)...)
 }

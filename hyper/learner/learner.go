@@ -102,6 +102,13 @@ func (l Learner) ObserveWeighted(state train.State, n hyper.Numbers, s rng.Strea
 	return next
 }
 
+// Keep is [Learner.ObserveWeighted] of a datum that the replay buffer has no room for: see [train.Trainer.Keep].
+func (l Learner) Keep(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
+	r := l.rates(n, s)
+	r.Weight = weight
+	return l.trainer().Keep(state, x, actions, r)
+}
+
 // Fill is [Learner.Observe] of all the data that a run will have at once: see [train.Trainer.Fill]. Steps must be free.
 func (l Learner) Fill(state train.State, n hyper.Numbers, s rng.Stream, x, y *Node) train.State {
 	if l.boundsStep() {

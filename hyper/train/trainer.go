@@ -104,6 +104,14 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 	return out
 }
 
+// Keep is [Trainer.Observe] of a datum that the replay buffer has no room for: a belief that is hyper.Conditioned sees
+// its input x, and nothing else changes.
+func (t Trainer) Keep(state State, x, actions *Node, r Rates) State {
+	out := maps.Clone(state)
+	t.problem().keep(out, datum{x: x, actions: actions, w: r.Weight}, r)
+	return out
+}
+
 // Fill is [Trainer.Observe] of all the data that a run will have at once, as many as Config.Capacity: inputs x, int32
 // arms [runs, Capacity], or [runs, Capacity, Inputs] where Config.Inputs says so, and responses y [runs, Capacity]. The
 // state must have no data yet, and the training must replay data that it neither weighs nor standardises.
