@@ -1,9 +1,6 @@
 package train
 
 import (
-	"maps"
-	"slices"
-
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/hypermodels/hypermodels/hyper"
@@ -56,30 +53,15 @@ func (p problem) keepAll(state State, x *Node, r Rates) {
 		x = InsertAxes(x, -1)
 	}
 	at, precision := params(state), p.precision(r)
-	kept, fixed := slices.Sorted(maps.Keys(at.Kept)), slices.Sorted(maps.Keys(at.Fixed))
-	still := nodesOf(at.Fixed, fixed)
-	reads := append(places(still), &x, &precision)
-	out := loop.Repeat(x.Shape().Dim(1), nodesOf(at.Kept, kept), reads, func(i loop.Index, nodes []*Node) []*Node {
-		now := hyper.Params{Fixed: byName(fixed, still), Kept: byName(kept, nodes)}
-		return nodesOf(p.whole.Keep(now, i.Rows(x, 1), precision), kept)
+	kept, fixed := entriesOf(at.Kept), entriesOf(at.Fixed)
+	reads := append(places(fixed.nodes), &x, &precision)
+	kept.nodes = loop.Repeat(x.Shape().Dim(1), kept.nodes, reads, func(i loop.Index, nodes []*Node) []*Node {
+		now := hyper.Params{Fixed: State{}, Kept: State{}}
+		fixed.put(now.Fixed, fixed.nodes)
+		kept.put(now.Kept, nodes)
+		return kept.get(p.whole.Keep(now, i.Rows(x, 1), precision))
 	})
-	for name, v := range byName(kept, out) {
-		state[keptPrefix+name] = v
+	for i, name := range kept.names {
+		state[keptPrefix+name] = kept.nodes[i]
 	}
-}
-
-func nodesOf(m map[string]*Node, names []string) []*Node {
-	out := make([]*Node, len(names))
-	for i, name := range names {
-		out[i] = m[name]
-	}
-	return out
-}
-
-func byName(names []string, nodes []*Node) map[string]*Node {
-	out := map[string]*Node{}
-	for i, name := range names {
-		out[name] = nodes[i]
-	}
-	return out
 }

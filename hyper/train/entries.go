@@ -14,6 +14,14 @@ type entries struct {
 	nodes []*Node
 }
 
+// entriesOf are all of them.
+func entriesOf(s State) (out entries) {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		out.names, out.nodes = append(out.names, name), append(out.nodes, s[name])
+	}
+	return out
+}
+
 // split returns the entries that an SGD step moves, and the others.
 func (s State) split() (moved, still entries) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {

@@ -82,9 +82,6 @@ func (p problem) shocks(s rng.Stream, nu []*Node) (out []*Node) {
 
 // shake adds shocks, [runs, 1, N] for each of nu, after a step of alpha with |D| a float32 scalar.
 func (p problem) shake(state State, shocks []*Node, step, size *Node) {
-	if len(shocks) == 0 {
-		return
-	}
 	each := Div(step, MulScalar(size, float64(p.Particles.NumParticles()))) // the loss is a mean over particles
 	sd := p.Optimizer.(Noisy).Deviation(each)
 	for i, v := range list(state, "nu") {

@@ -163,7 +163,9 @@ func (t Trainer) Train(state State, s rng.Stream, size, actions *Node, r Rates) 
 		still.put(now, still.nodes)
 		data := ConvertDType(size, dtypes.Float32)
 		t.step(now, way, &d, i, data, r)
-		p.shake(now, rowsOf(shocks, i), t.stepAt(data, r), data)
+		if len(shocks) > 0 {
+			p.shake(now, rowsOf(shocks, i), t.stepAt(data, r), data)
+		}
 		return moved.get(now)
 	})
 	moved.put(out, moved.nodes)
