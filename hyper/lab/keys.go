@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
@@ -46,13 +47,13 @@ func fields(s *Setting) []field {
 // fieldsOf lists the keys of a struct that can be set; those of a choice's value are named after the choice.
 func fieldsOf(v reflect.Value, choice string) []field {
 	var out []field
-	for _, t := range reflect.VisibleFields(v.Type()) {
-		if t.Tag.Get("help") == "" {
-			continue
+	for _, t := range keyed(v.Type(), choice) {
+		x := v.FieldByIndex(t.index)
+		f := field{Key: t.Key, slots: []slot{{value: x}}}
+		f.off = t.positive && x.Float() == 0
+		if f.Kind == kindChoice {
+			f.Choices = Names(choicesOf(x.Type()))
 		}
-		x := v.FieldByIndex(t.Index)
-		f := field{Key: keyOf(t, choice), slots: []slot{{value: x}}}
-		f.off = t.Tag.Get("run") == "positive" && x.Float() == 0
 		out = append(out, f)
 		if f.Kind == kindChoice && !x.IsNil() && x.Elem().Kind() == reflect.Struct {
 			whole := settable(x.Elem())
@@ -62,6 +63,35 @@ func fieldsOf(v reflect.Value, choice string) []field {
 			}
 		}
 	}
+	return out
+}
+
+// keyedField is a field of a struct's type that is a key.
+type keyedField struct {
+	Key
+	index    []int
+	positive bool // 0 turns it off
+}
+
+// keyedFields remembers what [keyed] found, by struct's type and choice: settings are read many times.
+var keyedFields sync.Map
+
+// keyed lists the fields of a struct's type that are keys. Choices are left open, as programs may add some.
+func keyed(t reflect.Type, choice string) []keyedField {
+	type of struct {
+		reflect.Type
+		choice string
+	}
+	if known, ok := keyedFields.Load(of{t, choice}); ok {
+		return known.([]keyedField)
+	}
+	var out []keyedField
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Tag.Get("help") != "" {
+			out = append(out, keyedField{keyOf(f, choice), f.Index, f.Tag.Get("run") == "positive"})
+		}
+	}
+	keyedFields.Store(of{t, choice}, out)
 	return out
 }
 
@@ -82,9 +112,6 @@ func keyOf(t reflect.StructField, choice string) Key {
 	}
 	if kind, ok := kinds[t.Type.Kind()]; ok {
 		k.Kind = kind
-	}
-	if k.Kind == kindChoice {
-		k.Choices = Names(choicesOf(t.Type))
 	}
 	return k
 }
@@ -181,8 +208,9 @@ func SetValues(s *Setting, raw json.RawMessage) error {
 			}
 		}
 	}
+	names := keyNames(s)
 	for name, text := range values {
-		if HasKey(s, name) || needsChoice(s, name) != nil {
+		if slices.Contains(names, name) || needsChoice(s, name) != nil {
 			continue
 		}
 		if value, ok := retired[name]; ok {
