@@ -209,11 +209,12 @@ func Dropout() Agent {
 }
 
 // Agents are the testbed's for a sweep, with the settings that its code has for it, and ours ([NetworkGP]). Sweeps with
-// anchors have five times the steps for more than 500 data an input, and a fifth of them for fewer than 5, of all agents
-// but mlp (by an oversight of the testbed's code, which its published scores have too) and epinet.
+// anchors have five times the steps for more than 500 data an input, and a fifth of them for fewer than 5. This is so
+// of all agents but mlp (by an oversight of the testbed's code, which its published scores have too) and epinet.
 //
-// For regression the testbed's code has the squared loss with data that are perturbed as much as they are noisy
-// (gaussian_regression_loss), and no settings of agents; here these are as of classes with rho = 1.
+// For regression the testbed's code has a loss, of squares with targets as noisy as the data
+// (gaussian_regression_loss), but no agent's settings: all of its agents assert that there are classes. Here settings
+// are those of rho = 1.
 func Agents(s Sweep) []Agent {
 	k := s.Kind
 	all := []Agent{mlp(k), ensemble(k, 100), ensemblePlus(k, 100), hypermodel(k), Epinet(), Dropout(), bayesByBackprop(k),
@@ -229,9 +230,10 @@ func Agents(s Sweep) []Agent {
 	return all
 }
 
-// regression is an agent of classes with one output, which learns responses: its loss is (f(x) - y)^2 / (2 sigma^2), and
-// its settings are those of rho = 1. Where fixed prior functions are, data are perturbed by noise of their own size, so
-// that functions differ as draws from a posterior do. The deviations of network-gp have the variance of the truth.
+// regression is an agent with one output that learns responses: its loss is (f(x) - y)^2 / (2 sigma^2), and its
+// settings are those for classes with rho = 1. Agents with fixed prior functions learn from data with noise of the
+// data's own size for each function, so that functions differ as draws from a posterior do. The deviations of
+// network-gp have the variance of the truth.
 func regression(a Agent) Agent {
 	usual, numbers := a.Learner, a.Numbers
 	a.Learner = func(inputs, data int) learner.Learner {

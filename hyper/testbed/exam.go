@@ -37,8 +37,8 @@ func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	return out
 }
 
-// marks is how a kind of sweep scores functions. Test inputs are "x", what else it needs of them and of the functions so
-// far has other names.
+// marks is how a kind of sweep scores functions. Test inputs are "x", what else it needs of them and of the functions
+// so far has other names.
 type marks interface {
 	// draw makes the test inputs, what the truth says there, and what is known of no function.
 	draw(e *exam, in named[*Node]) named[*Node]

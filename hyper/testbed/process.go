@@ -11,9 +11,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Process draws the truth of regression problems: a function f of a Gaussian process, whose kernel is that of a random
-// ReLU network with two hidden layers as they become wide, and responses y = f(x) + N(0, Noise^2). Weights have variance
-// 1/fan-in, the biases of the first layer variance 1/D, and others are zero. It works in double precision, in plain Go.
+// Process draws the truth of regression problems: a function f of a Gaussian process, and responses y = f(x) + N(0,
+// Noise^2). The kernel is that of a random ReLU network with two hidden layers, in the limit of many units. Weights
+// have variance 1/fan-in, the biases of the first layer variance 1/D, and others are zero. It works in double
+// precision, in plain Go.
 type Process struct {
 	Inputs int     // D: the length of an input
 	Noise  float64 // sigma
@@ -68,9 +69,9 @@ func arcCosine(covariance, u, v float64) float64 {
 	return scale / (2 * math.Pi) * (math.Sin(angle) + (math.Pi-angle)*cos)
 }
 
-// ridge is added to the variances of the posterior, as in the testbed: with inputs of one number these become so close
-// that a covariance matrix is singular. In double precision it is some thousand times what rounding does there. In the
-// testbed's single precision, in which it is added to the kernel, it is not enough, and responses are not numbers.
+// ridge is added to the posterior's variances, as in the testbed: many inputs of one number are so close to each other
+// that the covariance of f is singular. In double precision the ridge is more than a thousand times what rounding does
+// to the eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
 const ridge = 1e-6
 
 // Realization is a truth that was drawn: data, and what they tell of f at test inputs.
@@ -82,9 +83,9 @@ type Realization struct {
 	Cov  *mat.SymDense // its covariance there
 }
 
-// Draw draws so many data, and the posterior at so many test inputs; inputs are of N(0, I). The responses are drawn
-// together, from N(0, K + sigma^2 I) with the kernel's matrix K: what is drawn is f with its noise, and K alone, which
-// can be singular, need not be factorised.
+// Draw draws so many data, and computes the posterior at so many test inputs; inputs are of N(0, I). The responses, f
+// with its noise, are drawn together: from N(0, K + sigma^2 I), where K is the kernel's matrix. K alone, which can be
+// singular, is not factorised.
 func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
 	x, test := normals(s.Named("data").Named("x"), data, p.Inputs), normals(s.Named("tests").Named("x"), tests, p.Inputs)
 	c, err := p.factor(x)
@@ -121,7 +122,7 @@ func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
 	return &c, nil
 }
 
-// condition is Posterior with the factor U of K + sigma^2 I = U^T U: with V = U^-T K(x, at) the mean is V^T U^-T y, and
+// condition is Posterior for the factor U of K + sigma^2 I = U^T U. With V = U^-T K(x, at) the mean is V^T U^-T y, and
 // the covariance K(at, at) - V^T V.
 func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at mat.Matrix) ([]float64, *mat.SymDense,
 	error) {

@@ -21,7 +21,7 @@ const RegressionIndices = 100
 // a single network has none.
 const deviationRidge = 1e-3
 
-// realize draws the truths of problems of regression: what they learn from is "data.*", and their tests are "test.*".
+// realize draws the truths of problems of regression: agents learn from "data.*", and are tested on "test.*".
 func (t *trial) realize(ctx context.Context, problems []Problem) (named[*tensors.Tensor], error) {
 	columns := map[string][]float32{}
 	put := func(name string, x []float64) {
@@ -102,8 +102,8 @@ func (ofResponses) draw(e *exam, in named[*Node]) named[*Node] {
 	return out
 }
 
-// gaussian is the logarithm of N(y; f, sigma^2), without the terms that are the same for all functions f [runs, indices,
-// responses].
+// gaussian is the logarithm of N(y; f, sigma^2) for functions f [runs, indices, responses], without the term that is
+// the same for all of them.
 func gaussian(in named[*Node], f *Node) *Node {
 	return MulScalar(Square(Div(Sub(InsertAxes(in["y"], 1), f), InsertAxes(in[noiseName], -1, -1))), -0.5)
 }
@@ -126,8 +126,8 @@ func (ofFunctions) draw(e *exam, in named[*Node]) named[*Node] {
 	mean := in["test.mean"]
 	out := named[*Node]{"x": in["test.x"], "mean": mean, "sd": in["test.sd"]}
 	zero := ZerosLike(mean)
-	none := moments{mean: zero, squares: zero, weight: Zeros(mean.Graph(), shapes.Make(dtypes.Float32, mean.Shape().Dim(0)))}
-	out.add("moments.", none.nodes())
+	weight := Zeros(mean.Graph(), shapes.Make(dtypes.Float32, mean.Shape().Dim(0)))
+	out.add("moments.", moments{mean: zero, squares: zero, weight: weight}.nodes())
 	return out
 }
 

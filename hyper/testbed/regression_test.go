@@ -107,7 +107,7 @@ func TestScoresOfResponses(t *testing.T) {
 func (r Realization) at(x []float64) Realization {
 	_, d := r.Test.Dims()
 	n := len(x) / d
-	out := Realization{X: r.X, Y: r.Y, Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
+	out := Realization{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
 	which := make([]int, n)
 	for i := range which {
 		for !mat.Equal(out.Test.RowView(i), r.Test.RowView(which[i])) {

@@ -19,8 +19,8 @@ type Result struct {
 	Agent string `json:"agent"`
 	Problem
 	Tau int `json:"tau"` // classes predicted at once
-	// KL estimates the divergence of the truth from what the agent says of tau classes together, in nats; not finite
-	// where its predictions are not.
+	// KL estimates the divergence of the truth from what the agent says of tau classes together, in nats, or what the
+	// sweep's [Kind] has as score; not finite where its predictions are not.
 	KL lab.Float `json:"kl"`
 	SE lab.Float `json:"se"` // standard error of KL over the test batches
 	_  [0]func() // fields by name

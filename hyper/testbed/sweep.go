@@ -15,16 +15,16 @@ var Taus = []int{1, 10}
 // Kind is what agents predict in a sweep, and what their score is.
 type Kind int
 
-// Of the two kinds of regression the problems are the same, and one response is predicted at a time.
+// The two kinds of regression have the same problems, and score one prediction at a time.
 const (
-	// Classes are scored by the log-likelihood of classes that the truth draws, against the truth's own.
+	// Classes are drawn by the truth: the score is the truth's log-likelihood of them less the agent's.
 	Classes Kind = iota
-	// Responses likewise, by that of responses with noise: the mean over [RegressionIndices] functions of the densities
-	// N(y; f(x), sigma^2). The truth has 0, and the exact posterior ln(1 + s^2/sigma^2) / 2 where its standard deviation is
-	// s: what the truth tells of a response, which nobody knows.
+	// Responses are f(x) with noise: the score is as of classes, and an agent's likelihood of y the mean of the densities
+	// N(y; f(x), sigma^2) over [RegressionIndices] functions. The truth scores 0. The exact posterior, whose standard
+	// deviation of f(x) is s, scores ln(1 + s^2/sigma^2) / 2 in the mean: no agent scores less.
 	Responses
-	// Functions are scored by the divergence, at each test input, of the exact posterior of f(x) from a Gaussian with mean
-	// and standard deviation of the agent's functions. The exact posterior has 0.
+	// Functions have an exact posterior: the score is the divergence, at each test input, of the posterior of f(x) from a
+	// Gaussian with the mean and standard deviation of the agent's functions. The exact posterior scores 0.
 	Functions
 )
 
@@ -146,7 +146,8 @@ func (s Sweep) Validate() error {
 		errs = append(errs, fmt.Errorf("Kind must be Classes, Responses or Functions, got %d", s.Kind))
 	}
 	if s.Kind != Classes && s.Anchors > 0 {
-		errs = append(errs, fmt.Errorf("Anchors are for classes that are predicted together: leave them at 0, got %d", s.Anchors))
+		errs = append(errs,
+			fmt.Errorf("Anchors are for classes that are predicted together: leave them at 0, got %d", s.Anchors))
 	}
 	for _, p := range s.Problems {
 		if seen[p.Number] {

@@ -36,7 +36,7 @@ func TestTestbedRegression(t *testing.T) {
 			t.Errorf("status %d: %s\n%s", status, errors, table)
 		}
 		refuses(t, map[string]string{
-			"testbed " + name + " --tau 1,10":                "the sweep " + name + " scores one response at a time: tau must be 1, got 10",
+			"testbed " + name + " --tau 1,10":                "scores one response at a time: tau must be 1, got 10",
 			"testbed " + name + " --seeds 11":                "from 1 to 10",
 			"testbed classification --show " + out:           "has results of the sweep " + name,
 			"testbed " + name + " --backend go --out " + out: "with 3 test batches on go",
