@@ -65,12 +65,11 @@ func arcCosine(covariance, u, v float64) float64 {
 		return 0
 	}
 	cos := max(-1, min(1, covariance/scale))
-	angle := math.Acos(cos)
-	return scale / (2 * math.Pi) * (math.Sin(angle) + (math.Pi-angle)*cos)
+	return scale / (2 * math.Pi) * (math.Sqrt((1-cos)*(1+cos)) + (math.Pi-math.Acos(cos))*cos)
 }
 
 // ridge is added to the posterior's variances, as in the testbed: many inputs of one number are so close to each other
-// that the covariance of f is singular. In double precision the ridge is more than a thousand times what rounding does
+// that the covariance of f is singular. In double precision the ridge is some million times what rounding does
 // to the eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
 const ridge = 1e-6
 

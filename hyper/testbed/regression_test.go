@@ -204,7 +204,8 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 	return s
 }
 
-// Every agent learns responses, and its results do not depend on the problems beside.
+// Agents learn responses, and their results do not depend on the problems beside: the testbed's, with a small ensemble
+// in the place of large ones, and one that sees its data one by one.
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
