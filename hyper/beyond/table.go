@@ -81,6 +81,8 @@ type Regrets struct {
 	Runs       int            `json:"runs"`
 	Periods    []int          `json:"periods"` // at Horizons, about
 	Regret     []lab.Estimate `json:"regret"`  // by Periods
+	Median     lab.Estimate   `json:"median"`  // at the last
+	Failed     lab.Estimate   `json:"failed"`  // share of runs, see [lab.Compare]
 	Operations float64        `json:"operations"`
 	Micros     lab.Float      `json:"microseconds"` // of a run-period on one core; 0 where it was not measured
 	Bytes      int64          `json:"bytes"`        // that a run takes; 0 where it was not measured
@@ -156,6 +158,10 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if err != nil {
 		return out, err
 	}
+	ends, err := lab.Compare(h, rows, known[w.Experiment].Failure)
+	if err != nil {
+		return out, err
+	}
 	for i, s := range h.Spec.Entries {
 		name, ok := w.Names[s.Agent]
 		if !ok {
@@ -167,7 +173,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 		if slices.ContainsFunc(out.Agents, func(r Regrets) bool { return r.Agent == name }) {
 			return out, fmt.Errorf("there are two entries of %s: keep one in the folder", name)
 		}
-		r := Regrets{Agent: name}
+		r := Regrets{Agent: name, Median: ends[i].Median, Failed: ends[i].Failed}
 		periods, regrets, err := lab.Regrets(rows, Horizons, i)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", name, err)

@@ -91,6 +91,7 @@ func writeTable(w io.Writer, t beyond.Table) {
 		for _, period := range world.Agents[0].Periods {
 			head = append(head, "Regret at "+thousands(period))
 		}
+		head = append(head, "Median", "Share that fails")
 		writeRow(w, head...)
 		writeRow(w, slices.Repeat([]string{"---"}, len(head))...)
 		for _, r := range world.Agents {
@@ -98,7 +99,7 @@ func writeTable(w io.Writer, t beyond.Table) {
 			for _, x := range r.Regret {
 				row = append(row, interval(x))
 			}
-			writeRow(w, row...)
+			writeRow(w, append(row, interval(r.Median), interval(r.Failed))...)
 		}
 	}
 }
