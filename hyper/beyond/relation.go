@@ -59,7 +59,7 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 	if len(r.Agents) < 3 {
 		return r, fmt.Errorf("%w: there are %d", ErrFewAgents, len(r.Agents))
 	}
-	r.Taus = testbed.Taus
+	r.Taus = s.Taus()
 	problems := r.problems(s, kl)
 	if r.Problems = len(problems[0][0]); r.Problems == 0 {
 		return r, fmt.Errorf("no problem of %s was tried with all agents", s.Name)

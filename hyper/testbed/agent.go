@@ -13,10 +13,10 @@ import (
 type Agent struct {
 	Name  string
 	About string // what it is, in a line
-	// Learner is what the numbers of inputs and data decide. It predicts the log odds of class 1. Train.Capacity and
-	// Train.Inputs are the testbed's to set, and Train.Steps is how many SGD steps a call makes.
+	// Learner is what the numbers of inputs and data decide. It predicts the log odds of class 1, or the response.
+	// Train.Capacity and Train.Inputs are the testbed's to set, and Train.Steps is how many SGD steps a call makes.
 	Learner func(inputs, data int) learner.Learner
-	// Numbers are what the temperature decides beside: some of learner.Learner.Numbers. nil is none.
+	// Numbers are what temperature or noise decide beside: some of learner.Learner.Numbers. nil is none.
 	Numbers func(p Problem) map[string]float64
 	// Steps is the number of SGD steps in all, rounded up to calls.
 	Steps func(inputs, data int) int
@@ -33,7 +33,7 @@ func (a Agent) Validate(inputs, data int) error {
 		errs = append(errs, errors.New("FreeSteps must be set"))
 	}
 	known := l.Numbers()
-	for name := range a.numbers(Problem{Inputs: inputs, Data: data, Temperature: 1}) {
+	for name := range a.numbers(Problem{Inputs: inputs, Data: data, Temperature: 1, Noise: 1}) {
 		if _, ok := known[name]; !ok {
 			errs = append(errs, fmt.Errorf("Numbers has %s, which the learner has not", name))
 		}

@@ -67,10 +67,18 @@ func (m Mixture) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.We
 // The same indices serve all batches, as in the testbed, so that batches share what the choice of indices errs; the
 // standard error leaves that out. A prediction that is not finite makes the divergence so.
 func (d Drawn) Divergence(ll *Node) (mean, se *Node) {
-	truth := Squeeze(d.LogLikelihood(InsertAxes(d.Truth, 1)), 1)
-	less := Sub(truth, ll)
-	n := less.Shape().Dim(1)
-	mean = ReduceMean(less, 1)
-	square := ReduceSum(Square(Sub(less, InsertAxes(mean, -1))), 1)
-	return mean, Sqrt(Div(square, Const(ll.Graph(), float32(n*(n-1))))) // 0/0 of one batch
+	return meanOf(d.less(ll))
+}
+
+// less is the truth's log-likelihood of each batch less the agent's, [runs, batches].
+func (d Drawn) less(ll *Node) *Node {
+	return Sub(Squeeze(d.LogLikelihood(InsertAxes(d.Truth, 1)), 1), ll)
+}
+
+// meanOf returns means over the second axis, with their standard errors.
+func meanOf(x *Node) (mean, se *Node) {
+	n := x.Shape().Dim(1)
+	mean = ReduceMean(x, 1)
+	square := ReduceSum(Square(Sub(x, InsertAxes(mean, -1))), 1)
+	return mean, Sqrt(Div(square, Const(x.Graph(), float32(n*(n-1))))) // 0/0 of one batch
 }

@@ -24,22 +24,75 @@ const chunkName = "chunk"
 // stream is that of the test inputs and the indices of the problems' seeds.
 func (e *exam) stream(seeds *Node) rng.Stream { return problemStream(seeds).Named("tests").Step(e.Tau) }
 
-// buildDraw draws test inputs and classes, and the weights of the indices where these can be listed: how often each
-// comes among K that are drawn.
+// buildDraw makes the test inputs and what the truth says there, and the weights of the indices where these can be
+// listed: how often each comes among K that are drawn.
 func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	seeds := in[seedName]
 	s, g := e.stream(seeds), seeds.Graph()
-	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
-	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
-	if !e.projected {
-		m := NewMixture(g, s.Runs(), e.Batches)
-		out.add("mixture.", map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight})
-	}
+	out := e.marks.draw(e, in)
 	if _, ok := e.trial.finite(); ok {
-		drawn := s.Named("z").Intn(Const(g, int32(e.trial.columns())), Indices)
+		drawn := s.Named("z").Intn(Const(g, int32(e.trial.columns())), e.trial.kind.indices())
 		out["weights"] = ReduceSum(OneHot(drawn, e.trial.columns(), dtypes.Float32), 1)
 	}
 	return out
+}
+
+// marks is how a kind of sweep scores functions. Test inputs are "x", what else it needs of them and of the functions
+// so far has other names.
+type marks interface {
+	// draw makes the test inputs, what the truth says there, and what is known of no function.
+	draw(e *exam, in named[*Node]) named[*Node]
+	// add makes what is known with more functions, which are f [runs, indices, inputs] at the test inputs. Weights are
+	// those of [Mixture.Accumulate].
+	add(in named[*Node], f, weights *Node) named[*Node]
+	// cost is the score of each batch, [runs, batches].
+	cost(in named[*Node]) *Node
+}
+
+// marks are those of the kind.
+func (k Kind) marks() marks {
+	switch k {
+	case Responses:
+		return ofResponses{}
+	case Functions:
+		return ofFunctions{}
+	}
+	return ofClasses{}
+}
+
+// indices is how many functions of an agent are asked.
+func (k Kind) indices() int {
+	if k == Classes {
+		return Indices
+	}
+	return RegressionIndices
+}
+
+// ofClasses are the marks of [Classes]: the log-likelihood of tau classes together.
+type ofClasses struct{}
+
+func (ofClasses) draw(e *exam, in named[*Node]) named[*Node] {
+	s := e.stream(in[seedName])
+	d := e.Draw(s, e.trial.env, in[thetaName], in[rhoName])
+	out := named[*Node]{"x": d.X, "truth": d.Truth, "ones": d.Ones, "zeros": d.Zeros}
+	if !e.projected {
+		out.add("mixture.", NewMixture(s.Graph(), s.Runs(), e.Batches).nodes())
+	}
+	return out
+}
+
+func (ofClasses) add(in named[*Node], f, weights *Node) named[*Node] {
+	out := named[*Node]{}
+	out.add("mixture.", mixture(in).Accumulate(drawn(in).LogLikelihood(f), weights).nodes())
+	return out
+}
+
+func (ofClasses) cost(in named[*Node]) *Node {
+	ll := in["ll"] // by projection
+	if ll == nil {
+		ll = mixture(in).Mean()
+	}
+	return drawn(in).less(ll)
 }
 
 // drawn are the test inputs that buildDraw made.
@@ -47,21 +100,22 @@ func drawn(in named[*Node]) Drawn {
 	return Drawn{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
 }
 
+func (m Mixture) nodes() map[string]*Node {
+	return map[string]*Node{"top": m.Top, "sum": m.Sum, "weight": m.Weight}
+}
+
 func mixture(in named[*Node]) Mixture {
 	return Mixture{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
 }
 
-// buildAnswer adds what the functions of a chunk of indices say to the mixture; or it is what all say of a chunk of
-// batches, by projection.
+// buildAnswer adds what the functions of a chunk of indices say; or it is what all say of a chunk of batches, by
+// projection.
 func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
 	if e.projected {
 		return e.project(in)
 	}
 	z, weights := e.indices(in)
-	d := drawn(in)
-	f := e.trial.learner.At(train.State(in.part("agent.")), z, d.X)
-	m := mixture(in).Accumulate(d.LogLikelihood(f), weights)
-	return named[*Node]{"mixture.top": m.Top, "mixture.sum": m.Sum, "mixture.weight": m.Weight}
+	return e.marks.add(in, e.trial.learner.At(train.State(in.part("agent.")), z, in["x"]), weights)
 }
 
 // project makes the log-likelihoods of a chunk of batches, [runs, batches].
@@ -110,18 +164,17 @@ func rowsOf(x, chunk *Node, n int) *Node {
 
 // buildMark makes the divergence of each problem, with its standard error over the batches.
 func (e *exam) buildMark(in named[*Node]) named[*Node] {
-	ll := in["ll"]
-	if !e.projected {
-		ll = mixture(in).Mean()
-	}
-	mean, se := drawn(in).Divergence(ll)
+	mean, se := meanOf(e.marks.cost(in))
 	return named[*Node]{"mean": mean, "se": se}
 }
 
 // take tests what was learned of problems: their divergences from the truth, with standard errors.
 func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl, se []float32, err error) {
 	e.chunk = e.chunkOf(args[seedName].Shape().Dim(0))
-	of := named[*tensors.Tensor]{seedName: args[seedName], rhoName: args[rhoName], thetaName: state[thetaName]}
+	of := args.without("in.", "data.")
+	if theta := state[thetaName]; theta != nil {
+		of[thetaName] = theta
+	}
 	paper, err := e.draw.call(of)
 	if err != nil {
 		return nil, nil, err
@@ -153,13 +206,13 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 			}
 		}
 	}
-	marks, err := e.mark.call(paper)
+	scores, err := e.mark.call(paper)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer release(marks)
-	if kl, err = tensors.CopyFlatData[float32](marks["mean"]); err == nil {
-		se, err = tensors.CopyFlatData[float32](marks["se"])
+	defer release(scores)
+	if kl, err = tensors.CopyFlatData[float32](scores["mean"]); err == nil {
+		se, err = tensors.CopyFlatData[float32](scores["se"])
 	}
 	return kl, se, err
 }

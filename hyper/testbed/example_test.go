@@ -18,7 +18,8 @@ func ExampleAgents() {
 	small := func(p bandit.Problem, _ int) learner.Learner {
 		return must.M1(learners.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))
 	}
-	agents := append(testbed.Agents(testbed.Classification()), testbed.Entered("small", small, 100))
+	s := testbed.Classification()
+	agents := append(testbed.Agents(s), testbed.Entered(s, "small", small, 100))
 	for _, a := range agents {
 		fmt.Printf("%s: %d steps; %v\n", a.Name, a.Steps(10, 10_000), a.Validate(10, 10_000))
 	}

@@ -3,6 +3,7 @@ package testbed
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -78,6 +79,15 @@ func (n named[T]) part(prefix string) named[T] {
 		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
 			out[name[len(prefix):]] = x
 		}
+	}
+	return out
+}
+
+// without is what has none of the prefixes in its name.
+func (n named[T]) without(prefixes ...string) named[T] {
+	out := maps.Clone(n)
+	for _, prefix := range prefixes {
+		maps.DeleteFunc(out, func(name string, _ T) bool { return strings.HasPrefix(name, prefix) })
 	}
 	return out
 }

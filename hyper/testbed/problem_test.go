@@ -15,13 +15,15 @@ func TestNumbering(t *testing.T) {
 		number int
 		want   Problem
 	}{
-		{Classification2D(), 0, Problem{0, 2, 1, 0.01, 1}},
-		{Classification2D(), 75, Problem{75, 2, 10, 0.1, 76}},      // of the tutorial: seed 76, T = 10, rho = 0.1
-		{Classification2D(), 209, Problem{209, 2, 1000, 0.5, 210}}, // the last of 7 * 3 * 10
-		{Classification(), 103, Problem{103, 10, 1000, 0.5, 104}},  // ((1*4 + 2)*3 + 2)*5 + 3: D = 10, T = 100 D
-		{Classification(), 179, Problem{179, 100, 1e5, 0.5, 180}},  // the last of 3 * 4 * 3 * 5
-		{Classification().Few(1), 3, Problem{15, 2, 20, 0.01, 16}}, // one for each of 36 settings
-		{Classification2D().Few(4), 5, Problem{11, 2, 1, 0.1, 12}}, // four of ten
+		{Classification2D(), 0, Problem{0, 2, 1, 0.01, 0, 1}},
+		{Classification2D(), 75, Problem{75, 2, 10, 0.1, 0, 76}},      // of the tutorial: seed 76, T = 10, rho = 0.1
+		{Classification2D(), 209, Problem{209, 2, 1000, 0.5, 0, 210}}, // the last of 7 * 3 * 10
+		{Classification(), 103, Problem{103, 10, 1000, 0.5, 0, 104}},  // ((1*4 + 2)*3 + 2)*5 + 3: D = 10, T = 100 D
+		{Classification(), 179, Problem{179, 100, 1e5, 0.5, 0, 180}},  // the last of 3 * 4 * 3 * 5
+		{Classification().Few(1), 3, Problem{15, 2, 20, 0.01, 0, 16}}, // one for each of 36 settings
+		{Regression(), 75, Problem{75, 1, 100, 0, 0.1, 76}},           // ((0*3 + 2)*3 + 1)*10 + 5: D = 1, T = 100 D
+		{ENNPaper(), 269, Problem{269, 100, 10_000, 0, 1, 270}},       // the last of 3 * 3 * 3 * 10
+		{Classification2D().Few(4), 5, Problem{11, 2, 1, 0.1, 0, 12}}, // four of ten
 	} {
 		if got := c.sweep.Problems[c.number]; got != c.want {
 			t.Errorf("%s: problem at %d is %+v, want %+v", c.sweep.Name, c.number, got, c.want)
@@ -52,6 +54,16 @@ func TestValidate(t *testing.T) {
 		"testbed.Problem: Number must be at least 0, got -1":      Problem{Number: -1, Inputs: 1, Data: 1, Temperature: 1},
 		"Temperature must be positive and finite, got NaN":        Problem{Inputs: 1, Data: 1, Temperature: math.NaN()},
 		"the data would be [2000000 2000] numbers":                Problem{Inputs: 2000, Data: 2e6, Temperature: 1},
+		"Noise must be positive and finite, got -1":               Problem{Inputs: 1, Data: 1, Noise: -1},
+		"it has the Temperature 1 of classification and the Nois": Problem{Inputs: 1, Data: 1, Temperature: 1, Noise: 1},
+		"the covariance of the responses would be":                Problem{Inputs: 1, Data: 1e6, Noise: 1},
+		"testbed.Process: Inputs must be at least 1, got 0":       Process{Noise: 1},
+		"testbed.Process: Noise must be positive and finite":      Process{Inputs: 1},
+		"Kind must be Classes, Responses or Functions, got 3": Sweep{Seeds: 1, Kind: 3,
+			Problems: Regression().Problems},
+		"Anchors are for classes that are predicted together": Sweep{Seeds: 1, Kind: Responses, Anchors: 2,
+			Problems: Regression().Problems},
+		"problem 0: problems with Noise are of regression":        Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
 		"testbed.Environment: Inputs must be at least 1":          Environment{},
 		"testbed.Tests: Batches must be at least 1, got 0":        Tests{Tau: 1},
 		"testbed.Tests: Tau must be at least 1, got 0":            Tests{Batches: 1},
@@ -79,7 +91,7 @@ func ExampleClassification2D() {
 	p := sweep.Problems[75]
 	fmt.Printf("%s: %+v\n%+v\n", sweep.ID(p), p, sweep.Tests(10, 1000))
 	// Output:
-	// classification_2d/75: {Number:75 Inputs:2 Data:10 Temperature:0.1 Seed:76}
+	// classification_2d/75: {Number:75 Inputs:2 Data:10 Temperature:0.1 Noise:0 Seed:76}
 	// {Batches:1000 Tau:10 Anchors:0}
 }
 

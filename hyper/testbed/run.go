@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 
 	"github.com/gomlx/compute"
@@ -18,8 +19,8 @@ type Result struct {
 	Agent string `json:"agent"`
 	Problem
 	Tau int `json:"tau"` // classes predicted at once
-	// KL estimates the divergence of the truth from what the agent says of tau classes together, in nats; not finite
-	// where its predictions are not.
+	// KL estimates the divergence of the truth from what the agent says of tau classes together, in nats, or what the
+	// sweep's [Kind] has as score; not finite where its predictions are not.
 	KL lab.Float `json:"kl"`
 	SE lab.Float `json:"se"` // standard error of KL over the test batches
 	_  [0]func() // fields by name
@@ -29,7 +30,7 @@ type Result struct {
 type Options struct {
 	Backend string // "" is backend.Default()
 	Batches int    // of test inputs; 0 is 1000, the testbed's
-	Taus    []int  // nil is Taus
+	Taus    []int  // nil is those of the sweep
 	// Side is the most problems of one shape that are learned side by side; 0 is 10.
 	Side int
 	// Process is a command line that calls [Worker] with the share that it is given as last argument. With it, problems
@@ -39,7 +40,7 @@ type Options struct {
 	Workers int
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(s Sweep) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
@@ -47,7 +48,7 @@ func (o Options) withDefaults() Options {
 		o.Batches = 1000
 	}
 	if o.Taus == nil {
-		o.Taus = Taus
+		o.Taus = s.Taus()
 	}
 	if o.Side == 0 {
 		o.Side = 10
@@ -88,7 +89,10 @@ func prepare(a Agent, s Sweep, o Options) (Options, [][]Problem, error) {
 	if err := errors.Join(s.Validate(), o.Validate()); err != nil {
 		return o, nil, err
 	}
-	o = o.withDefaults()
+	o = o.withDefaults(s)
+	if err := faults.Prefix("testbed.Options: ", s.CheckTaus(o.Taus)); err != nil {
+		return o, nil, err
+	}
 	var jobs [][]Problem
 	for _, shape := range shapesOf(s.Problems) {
 		if err := a.Validate(shape[0].Inputs, shape[0].Data); err != nil {
@@ -140,13 +144,14 @@ func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem,
 type trier struct {
 	backend compute.Backend
 	agent   Agent
+	kind    Kind
 	tests   []Tests
 	last    *trial
 }
 
 func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 	b, err := backend.Open(o.Backend)
-	t := &trier{backend: b, agent: a}
+	t := &trier{backend: b, agent: a, kind: s.Kind}
 	for _, tau := range o.Taus {
 		t.tests = append(t.tests, s.Tests(tau, o.Batches))
 	}
@@ -157,7 +162,7 @@ func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, err error) {
 	inputs, data := problems[0].Inputs, problems[0].Data
 	if t.last == nil || t.last.inputs != inputs || t.last.data != data {
-		if t.last, err = newTrial(t.backend, t.agent, inputs, data, t.tests); err != nil {
+		if t.last, err = newTrial(t.backend, t.agent, t.kind, inputs, data, t.tests); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +175,14 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 // results learns problems side by side, and takes the tests.
 func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, err error) {
 	args := t.args(problems)
-	defer release(args)
+	defer func() { release(args) }()
+	if t.kind != Classes {
+		realized, err := t.realize(ctx, problems)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(args, realized)
+	}
 	state, err := t.learn(ctx, args)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial, err := newTrial(b, untrained(1), 2, 3, []Tests{s.Tests(tau, batches)})
+	trial, err := newTrial(b, untrained(1), Classes, 2, 3, []Tests{s.Tests(tau, batches)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestProjectedExam(t *testing.T) {
 				kl := map[bool][]float32{}
 				for _, projected := range []bool{false, true} {
 					tests := []Tests{{Batches: 30, Tau: 10, Anchors: anchors}}
-					tr := must.M1(newTrial(must.M1(backend.Open(name)), a, 2, 5, tests))
+					tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, tests))
 					tr.tests[0].projected = projected
 					args := tr.args(s.Problems)
 					state := must.M1(tr.learn(t.Context(), args))

@@ -5,7 +5,44 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
+
+// Sweeps of regression take the testbed's agents and those of files, and tell one response at a time.
+func TestTestbedRegression(t *testing.T) {
+	mine := written(t, "mine.json", `{"learner":"bayesian-linear","settings":{"waves":10}}`)
+	for name, sees := range map[string]string{"regression": "all but the truth", "enn_paper": "exact posterior has 0"} {
+		s := testbed.Known[name]()
+		out := filepath.Join(t.TempDir(), "r.jsonl")
+		// A record of all problems but the first, so that one is left to be tried.
+		r, err := testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
+			Provenance: lab.ThisProvenance("go"), Machine: lab.ThisMachine()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.Few(1).Problems[1:] {
+			for _, agent := range []string{"mine", "mlp"} {
+				if err := r.Add([]testbed.Result{{Agent: agent, Problem: p, Tau: 1, KL: 2}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = r.Close()
+		status, table, errors := call(t, "testbed", name, "--agent", "mlp,"+mine, "--backend", "go", "--batches", "3",
+			"--out", out)
+		if status != 0 || strings.Count(table, " 1    27 ") != 2 || !strings.Contains(table, sees) {
+			t.Errorf("status %d: %s\n%s", status, errors, table)
+		}
+		refuses(t, map[string]string{
+			"testbed " + name + " --tau 1,10":                "scores one response at a time: tau must be 1, got 10",
+			"testbed " + name + " --seeds 11":                "from 1 to 10",
+			"testbed classification --show " + out:           "has results of the sweep " + name,
+			"testbed " + name + " --backend go --out " + out: "with 3 test batches on go",
+		})
+	}
+}
 
 // A leaderboard of a learner of one's own: its file goes on where it stopped, its figure is there, and the results
 // alone give the same table.
@@ -55,7 +92,7 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --show " + mine:                      "no header of format",
 		"testbed classification_2d --agent none.json":                   "none.json",
 		"testbed classification_2d --show " + out + " --regret none.gz": "none.gz",
-		"testbed classification_2d --tau 0":                             "--tau must be numbers of at least 1",
+		"testbed classification_2d --tau 0":                             "--tau must be at least 1, got 0",
 		"testbed classification_2d --batches 0":                         "must be at least 1",
 		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which the baseline mlp",
 	})

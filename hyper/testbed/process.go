@@ -1,0 +1,167 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// Process draws the truth of regression problems: a function f of a Gaussian process, and responses y = f(x) + N(0,
+// Noise^2). The kernel is that of a random ReLU network with two hidden layers, in the limit of many units. Weights
+// have variance 1/fan-in, the biases of the first layer variance 1/D, and others are zero. It works in double
+// precision, in plain Go.
+type Process struct {
+	Inputs int     // D: the length of an input
+	Noise  float64 // sigma
+}
+
+// Validate reports every number that is out of its range.
+func (p Process) Validate() error {
+	return faults.Prefix("testbed.Process: ", errors.Join(faults.AtLeast("Inputs", p.Inputs, 1),
+		faults.Positive("Noise", p.Noise)))
+}
+
+// Kernel returns the covariances of f at inputs a with f at inputs b, which are rows: one for each pair.
+func (p Process) Kernel(a, b mat.Matrix) *mat.Dense {
+	var k mat.Dense
+	k.Mul(a, b.T())
+	u, v := p.variances(a), p.variances(b)
+	k.Apply(func(i, j int, product float64) float64 {
+		first := p.first(product)
+		second := arcCosine(first, u[i], v[j])
+		return arcCosine(second, u[i]/2, v[j]/2)
+	}, &k)
+	return &k
+}
+
+// Variance is the mean of f(x)^2, over f and inputs of N(0, I).
+func (p Process) Variance() float64 { return p.first(float64(p.Inputs)) / 4 }
+
+// first is the covariance of the units of the first layer, before ReLU, at two inputs of such an inner product.
+func (p Process) first(product float64) float64 { return (product + 1) / float64(p.Inputs) }
+
+// variances are those of the units of the first layer, before ReLU.
+func (p Process) variances(x mat.Matrix) []float64 {
+	n, _ := x.Dims()
+	out := make([]float64, n)
+	for i := range out {
+		row := mat.Row(nil, i, x)
+		v := mat.NewVecDense(len(row), row)
+		out[i] = p.first(mat.Dot(v, v))
+	}
+	return out
+}
+
+// arcCosine is E max(u, 0) max(v, 0) of Gaussian u and v with mean 0 and such a covariance and variances (Cho and Saul,
+// "Kernel methods for deep learning", 2009). It halves a variance.
+func arcCosine(covariance, u, v float64) float64 {
+	scale := math.Sqrt(u * v)
+	if scale == 0 {
+		return 0
+	}
+	cos := max(-1, min(1, covariance/scale))
+	angle := math.Acos(cos)
+	return scale / (2 * math.Pi) * (math.Sin(angle) + (math.Pi-angle)*cos)
+}
+
+// ridge is added to the posterior's variances, as in the testbed: many inputs of one number are so close to each other
+// that the covariance of f is singular. In double precision the ridge is more than a thousand times what rounding does
+// to the eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
+const ridge = 1e-6
+
+// Realization is a truth that was drawn: data, and what they tell of f at test inputs.
+type Realization struct {
+	X    *mat.Dense    // inputs of the data, a row each
+	Y    []float64     // their responses
+	Test *mat.Dense    // test inputs, a row each
+	Mean []float64     // of f at the test inputs, given the data
+	Cov  *mat.SymDense // its covariance there
+}
+
+// Draw draws so many data, and computes the posterior at so many test inputs; inputs are of N(0, I). The responses, f
+// with its noise, are drawn together: from N(0, K + sigma^2 I), where K is the kernel's matrix. K alone, which can be
+// singular, is not factorised.
+func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
+	x, test := normals(s.Named("data").Named("x"), data, p.Inputs), normals(s.Named("tests").Named("x"), tests, p.Inputs)
+	c, err := p.factor(x)
+	if err != nil {
+		return Realization{}, err
+	}
+	y := mat.NewVecDense(data, nil)
+	y.MulVec(c.RawU().T(), normals(s.Named("data").Named("y"), data, 1).ColView(0))
+	r := Realization{X: x, Y: y.RawVector().Data, Test: test}
+	r.Mean, r.Cov, err = p.condition(c, x, y, test)
+	return r, err
+}
+
+// Posterior returns mean and covariance of f at inputs, given data with inputs x and responses y.
+func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
+	c, err := p.factor(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.condition(c, x, mat.NewVecDense(len(y), y), at)
+}
+
+// factor factorises the covariance of responses at inputs, K + sigma^2 I.
+func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
+	k := p.Kernel(x, x).RawMatrix()
+	for i := range k.Rows {
+		k.Data[i*k.Stride+i] += p.Noise * p.Noise
+	}
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(k.Rows, k.Data)) {
+		return nil, fmt.Errorf("testbed.Process: the covariance of %d responses is not positive definite: Noise %v is too "+
+			"small", k.Rows, p.Noise)
+	}
+	return &c, nil
+}
+
+// condition is Posterior for the factor U of K + sigma^2 I = U^T U. With V = U^-T K(x, at) the mean is V^T U^-T y, and
+// the covariance K(at, at) - V^T V.
+func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at mat.Matrix) ([]float64, *mat.SymDense,
+	error) {
+	u := c.RawU().(*mat.TriDense)
+	var v, white, mean, less mat.Dense
+	if err := errors.Join(u.SolveTo(&v, true, p.Kernel(x, at)), u.SolveTo(&white, true, y)); err != nil {
+		return nil, nil, fmt.Errorf("testbed.Process: %w", err)
+	}
+	mean.Mul(v.T(), &white)
+	less.Mul(v.T(), &v)
+	k := p.Kernel(at, at)
+	k.Sub(k, &less)
+	n, _ := k.Dims()
+	for i := range n {
+		k.Set(i, i, k.At(i, i)+ridge)
+	}
+	return mean.RawMatrix().Data, mat.NewSymDense(n, k.RawMatrix().Data), nil
+}
+
+// Sample draws f at the test inputs, all together.
+func (r Realization) Sample(s rng.Host) ([]float64, error) {
+	var c mat.Cholesky
+	if !c.Factorize(r.Cov) {
+		return nil, errors.New("testbed.Realization: the covariance of f at the test inputs is not positive definite")
+	}
+	n := len(r.Mean)
+	f := mat.NewVecDense(n, nil)
+	f.MulVec(c.RawU().T(), normals(s, n, 1).ColView(0))
+	f.AddVec(f, mat.NewVecDense(n, r.Mean))
+	return f.RawVector().Data, nil
+}
+
+// normals are rows of standard normal numbers.
+func normals(s rng.Host, rows, columns int) *mat.Dense {
+	drawn := make([]float32, rows*columns)
+	s.Normal(drawn)
+	wide := make([]float64, len(drawn))
+	for i, x := range drawn {
+		wide[i] = float64(x)
+	}
+	return mat.NewDense(rows, columns, wide)
+}

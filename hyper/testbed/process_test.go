@@ -1,0 +1,153 @@
+package testbed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/janpfeifer/must"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// The kernel is the covariance of the outputs of wide random networks. That of networks of a hundred units is off by a
+// percent at most, and the standard error is some percent.
+func TestKernelIsThatOfWideNetworks(t *testing.T) {
+	const width, networks = 100, 2000
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, inputs := range []int{1, 3} {
+		p := Process{Inputs: inputs, Noise: 1}
+		x := mat.NewDense(3, inputs, nil)
+		x.Apply(func(int, int, float64) float64 { return r.NormFloat64() }, x)
+		k := p.Kernel(x, x)
+		var products [3][3][]float64
+		for range networks {
+			f := wide(r, x, width)
+			for i := range f {
+				for j := range f {
+					products[i][j] = append(products[i][j], f[i]*f[j])
+				}
+			}
+		}
+		for i := range products {
+			for j := range products[i] {
+				within(t, fmt.Sprintf("D = %d, covariance of f at %d and %d", inputs, i, j), products[i][j], k.At(i, j))
+			}
+		}
+	}
+}
+
+// wide are the outputs of a network of N(0, 1/fan-in) at the rows of x.
+func wide(r *rand.Rand, x *mat.Dense, width int) []float64 {
+	n, d := x.Dims()
+	draw := func(rows, columns int, variance float64) *mat.Dense {
+		w := mat.NewDense(rows, columns, nil)
+		w.Apply(func(int, int, float64) float64 { return math.Sqrt(variance) * r.NormFloat64() }, w)
+		return w
+	}
+	relu := func(_, _ int, v float64) float64 { return max(v, 0) }
+	bias := draw(1, width, 1/float64(d))
+	var one, two, f mat.Dense
+	one.Mul(x, draw(d, width, 1/float64(d)))
+	one.Apply(func(_, j int, v float64) float64 { return relu(0, j, v+bias.At(0, j)) }, &one)
+	two.Mul(&one, draw(width, width, 1/float64(width)))
+	two.Apply(relu, &two)
+	f.Mul(&two, draw(width, 1, 1/float64(width)))
+	return mat.Col(nil, 0, f.Slice(0, n, 0, 1))
+}
+
+// A variance is a quarter of that of the first layer, (x^2 + 1)/D, and its mean over inputs is Variance. A layer's
+// expectation is known for units of correlation 1, 0 and -1.
+func TestKernelInClosedForm(t *testing.T) {
+	p := Process{Inputs: 2, Noise: 1}
+	k := p.Kernel(mat.NewDense(2, 2, []float64{3, 4, 0, 0}), mat.NewDense(2, 2, []float64{3, 4, 0, 0}))
+	near(t, "variances", []float64{k.At(0, 0), k.At(1, 1)}, []float64{26. / 8, 1. / 8}, 1e-14)
+	for u, want := range map[float64]float64{1: 0.5, 0: 1 / (2 * math.Pi), -1: 0} { // of correlation 1, 0 and -1
+		near(t, fmt.Sprint("correlation ", u), []float64{arcCosine(2*u, 2, 2) / 2}, []float64{want}, 1e-15)
+	}
+	var squares []float64
+	x := normals(rng.NewHost(1), 20_000, 2)
+	for _, v := range p.variances(x) {
+		squares = append(squares, v/4)
+	}
+	within(t, "variance over inputs", squares, p.Variance())
+}
+
+// The posterior of three data at two inputs is that of the textbook (Rasmussen and Williams, equations 2.23 and 2.24),
+// with the inverse.
+func TestPosterior(t *testing.T) {
+	p := Process{Inputs: 2, Noise: 0.3}
+	x, at := normals(rng.NewHost(1), 3, 2), normals(rng.NewHost(2), 2, 2)
+	y := []float64{1, -2, 0.5}
+	mean, cov := must.M2(p.Posterior(x, y, at))
+	noisy, cross := p.Kernel(x, x), p.Kernel(at, x)
+	for i := range y {
+		noisy.Set(i, i, noisy.At(i, i)+0.09)
+	}
+	var inverse, gain, wantMean, less, wantCov mat.Dense
+	must.M(inverse.Inverse(noisy))
+	gain.Mul(cross, &inverse)
+	wantMean.Mul(&gain, mat.NewVecDense(3, y))
+	less.Mul(&gain, cross.T())
+	wantCov.Sub(p.Kernel(at, at), &less)
+	near(t, "mean", mean, mat.Col(nil, 0, &wantMean), 1e-12)
+	got := []float64{cov.At(0, 0) - ridge, cov.At(0, 1), cov.At(1, 0), cov.At(1, 1) - ridge}
+	near(t, "covariance", got, wantCov.RawMatrix().Data, 1e-12)
+}
+
+// Responses have the kernel's covariance and the noise's variance on top, and f at test inputs the posterior's mean and
+// covariance: over many truths the posterior is right about f as often as it says.
+func TestDrawnResponses(t *testing.T) {
+	for _, p := range []Process{{Inputs: 1, Noise: 0.1}, {Inputs: 3, Noise: 1}} {
+		var excess, bias, squares []float64
+		for seed := range uint64(2000) {
+			s := rng.NewHost(seed)
+			r := must.M1(p.Draw(s, 4, 2))
+			k := p.Kernel(r.X, r.X)
+			excess = append(excess, r.Y[0]*r.Y[0]-k.At(0, 0)-p.Noise*p.Noise, r.Y[1]*r.Y[2]-k.At(1, 2))
+			f := must.M1(r.Sample(s.Named("f")))
+			bias = append(bias, (f[0]-r.Mean[0])*r.Y[0])
+			squares = append(squares, (f[0]-r.Mean[0])*(f[1]-r.Mean[1])-r.Cov.At(0, 1))
+		}
+		within(t, fmt.Sprintf("%+v: products of responses, less their covariance", p), excess, 0)
+		within(t, fmt.Sprintf("%+v: misses of the mean against responses", p), bias, 0)
+		within(t, fmt.Sprintf("%+v: products of misses, less their covariance", p), squares, 0)
+	}
+}
+
+// With inputs of one number many are so close that the kernel's matrix is singular but for rounding: data and functions
+// are finite none the less, and the ridge is far above what rounding does to the posterior's covariance.
+func TestManyInputsOfOneNumber(t *testing.T) {
+	p := Process{Inputs: 1, Noise: 0.01}
+	r := must.M1(p.Draw(rng.NewHost(1), 100, 300))
+	f := must.M1(r.Sample(rng.NewHost(2)))
+	if x := stat.StdDev(r.Y, nil) + stat.StdDev(f, nil); !(x > 0.1 && x < 10) {
+		t.Errorf("responses and functions have the standard deviations %v in sum", x)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(r.Cov, false) {
+		t.Fatal("no eigenvalues")
+	}
+	if least := eigen.Values(nil)[0]; math.Abs(least/ridge-1) > 1e-3 {
+		t.Errorf("the least eigenvalue is %v, which should be the ridge, %v, but for a thousandth", least, ridge)
+	}
+}
+
+// What a hundred data with inputs of one number tell of f at two others.
+func ExampleProcess() {
+	p := Process{Inputs: 1, Noise: 0.1}
+	r, err := p.Draw(rng.NewHost(1), 100, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, mean := range r.Mean {
+		fmt.Printf("f(%.2f) = %.3f +- %.3f\n", r.Test.At(i, 0), mean, math.Sqrt(r.Cov.At(i, i)))
+	}
+	// Output:
+	// f(1.82) = -0.190 +- 0.031
+	// f(-0.05) = -0.236 +- 0.032
+}

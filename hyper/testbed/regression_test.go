@@ -1,0 +1,318 @@
+package testbed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/lab/learners"
+	"github.com/hypermodels/hypermodels/hyper/learner"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// costs are what functions [indices][inputs] cost at each input of one problem, by the marks of a kind.
+func costs(t *testing.T, name string, k Kind, truth map[string][]float64, noise float64, f [][]float64) []float64 {
+	t.Helper()
+	in := named[*tensors.Tensor]{noiseName: tensors.FromValue([]float32{float32(noise)})}
+	for key, x := range truth {
+		in["test."+key] = tensors.FromValue([][]float32{singles(x)})
+	}
+	var functions [][]float32
+	for _, x := range f {
+		functions = append(functions, singles(x))
+	}
+	in["f"] = tensors.FromValue([][][]float32{functions})
+	p := must.M1(newProgram(must.M1(backend.Open(name)), func(in named[*Node]) named[*Node] {
+		now := k.marks().draw(nil, in)
+		maps.Copy(now, k.marks().add(now, in["f"], nil))
+		return named[*Node]{"cost": k.marks().cost(now)}
+	}))
+	return flat(must.M1(p.call(in))["cost"])
+}
+
+func singles(x []float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// before is what is known of f before data.
+func before(p Process, test *mat.Dense) Realization {
+	n, _ := test.Dims()
+	k := p.Kernel(test, test)
+	for i := range n {
+		k.Set(i, i, k.At(i, i)+ridge)
+	}
+	return Realization{Test: test, Mean: make([]float64, n), Cov: mat.NewSymDense(n, k.RawMatrix().Data)}
+}
+
+// Who knows the truth scores 0 exactly where responses are predicted. The exact posterior scores ln(1 + s^2/sigma^2)/2
+// there, in the mean over truths: nobody knows more. Who knows the prior alone scores what the densities of
+// N(0, k + sigma^2) lack.
+func TestScoresOfResponses(t *testing.T) {
+	const tests, functions = 30, 1000
+	p := Process{Inputs: 2, Noise: 0.5}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		problems := 60
+		if name != backend.Go { // where each is compiled
+			problems = 6
+		}
+		var posterior, prior []float64
+		for seed := range uint64(problems) {
+			s := rng.NewHost(seed)
+			r := must.M1(p.Draw(s, 6, tests))
+			x, f, y, err := r.responses(s, p.Noise)
+			must.M(err)
+			r = r.at(x) // where responses were drawn, with replacement
+			truth := map[string][]float64{"x": x, "truth": f, "y": y}
+			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
+				if cost != 0 {
+					t.Fatalf("response %d: the truth scores %g", i, cost)
+				}
+			}
+			expected := func(know Realization) (total float64) {
+				for i, mean := range r.Mean {
+					v, noise := know.Cov.At(i, i), p.Noise*p.Noise
+					square := math.Pow(mean-know.Mean[i], 2) + r.Cov.At(i, i) + noise
+					total += (math.Log((v+noise)/noise) - 1 + square/(v+noise)) / 2 / float64(len(r.Mean))
+				}
+				return total
+			}
+			excess := func(know Realization) float64 {
+				return stat.Mean(costs(t, name, Responses, truth, p.Noise, know.samples(s, functions)), nil) - expected(know)
+			}
+			posterior, prior = append(posterior, excess(r)), append(prior, excess(before(p, r.Test)))
+		}
+		within(t, "the exact posterior, less its analytic score", posterior, 0)
+		within(t, "the prior, less its analytic score", prior, 0)
+	})
+}
+
+// at is what is known at other inputs, which are some of the test inputs.
+func (r Realization) at(x []float64) Realization {
+	_, d := r.Test.Dims()
+	n := len(x) / d
+	out := Realization{Test: mat.NewDense(n, d, x), Mean: make([]float64, n), Cov: mat.NewSymDense(n, nil)}
+	which := make([]int, n)
+	for i := range which {
+		for !mat.Equal(out.Test.RowView(i), r.Test.RowView(which[i])) {
+			which[i]++
+		}
+	}
+	for i, a := range which {
+		out.Mean[i] = r.Mean[a]
+		for j, b := range which {
+			out.Cov.SetSym(i, j, r.Cov.At(a, b))
+		}
+		out.Cov.SetSym(i, i, r.Cov.At(a, a)+1e-9) // of an input twice
+	}
+	return out
+}
+
+// samples are functions at the test inputs.
+func (r Realization) samples(s rng.Host, n int) (f [][]float64) {
+	for k := range n {
+		f = append(f, must.M1(r.Sample(s.Named("functions").At(uint32(k)))))
+	}
+	return f
+}
+
+// Functions with the moments of the exact posterior score 0, and those with the prior's its divergence from the prior:
+// two functions, mean + sd and mean - sd, have these moments. Functions that are all alike score as with the deviation
+// that is added alone.
+func TestScoresOfFunctions(t *testing.T) {
+	p := Process{Inputs: 3, Noise: 0.1}
+	r := must.M1(p.Draw(rng.NewHost(1), 10, 20))
+	sd, k := r.deviations(), before(p, r.Test).deviations()
+	truth := map[string][]float64{"x": make([]float64, 20), "mean": r.Mean, "sd": sd}
+	two := func(mean, sd []float64) [][]float64 {
+		f := [][]float64{make([]float64, len(sd)), make([]float64, len(sd))}
+		for i, s := range sd {
+			f[0][i], f[1][i] = mean[i]+s, mean[i]-s
+		}
+		return f
+	}
+	divergences := func(mean, sd2 []float64) (out []float64) {
+		for i := range sd2 {
+			a, b := sd[i]+deviationRidge, sd2[i]+deviationRidge
+			out = append(out, math.Log(b/a)+(a*a+math.Pow(r.Mean[i]-mean[i], 2))/(2*b*b)-0.5)
+		}
+		return out
+	}
+	zero := make([]float64, 20)
+	testbackend.Each(t, func(t *testing.T, name string) {
+		near(t, "posterior", costs(t, name, Functions, truth, 1, two(r.Mean, sd)), zero, 1e-5)
+		near(t, "prior", costs(t, name, Functions, truth, 1, two(zero, k)), divergences(zero, k), single)
+		near(t, "no deviations", costs(t, name, Functions, truth, 1, two(r.Mean, zero)), divergences(r.Mean, zero), 1e-4)
+		same := eval(t, name, func(in []*Node) []*Node {
+			return []*Node{gaussianDivergence(in[0], in[1], in[0], in[1])}
+		}, singles(r.Mean), singles(sd))[0]
+		near(t, "a Gaussian from itself", same, zero, 0)
+	})
+}
+
+// Moments do not depend on how functions are cut into chunks, also one without weight; and a function without weight
+// need not be finite.
+func TestMoments(t *testing.T) {
+	f := [][]float32{{1, -2}, {3, 5}, {float32(math.NaN()), float32(math.Inf(1))}, {0.5, 0.25}, {7, 7}}
+	weights := []float32{2, 1, 0, 0, 3}
+	var want [2][]float64
+	for i := range 2 {
+		x := []float64{float64(f[0][i]), float64(f[1][i]), float64(f[4][i])}
+		mean, variance := stat.PopMeanVariance(x, []float64{2, 1, 3})
+		want[0], want[1] = append(want[0], mean), append(want[1], variance*6)
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		for _, cuts := range [][]int{{0, 5}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
+			out := eval(t, name, func(in []*Node) []*Node {
+				zero := MulScalar(Slice(Squeeze(in[1], 0), AxisRange(0, 2)), 0)
+				m := moments{mean: InsertAxes(zero, 0), squares: InsertAxes(zero, 0), weight: Slice(zero, AxisRange(0, 1))}
+				for i, from := range cuts[:len(cuts)-1] {
+					of := func(x *Node) *Node { return Slice(x, AxisRange(), AxisRange(from, cuts[i+1])) }
+					m = m.accumulate(of(in[0]), of(in[1]))
+				}
+				return []*Node{m.mean, m.squares, m.weight}
+			}, [][][]float32{f}, [][]float32{weights})
+			near(t, fmt.Sprint(cuts, ": means"), out[0], want[0], single)
+			near(t, fmt.Sprint(cuts, ": squares"), out[1], want[1], single)
+			near(t, fmt.Sprint(cuts, ": weight"), out[2], []float64{6}, 0)
+		}
+	})
+}
+
+// fewResponses are problems of regression of one shape.
+func fewResponses(k Kind, n, data int, noise float64) Sweep {
+	s := Sweep{Name: "few", Kind: k, Seeds: 1}
+	for i := range n {
+		s.Problems = append(s.Problems, Problem{Number: i, Inputs: 2, Data: data, Noise: noise, Seed: uint64(i) + 1})
+	}
+	return s
+}
+
+// Every agent learns responses, and its results do not depend on the problems beside.
+func TestRegressionAgents(t *testing.T) {
+	for _, k := range []Kind{Responses, Functions} {
+		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
+		exact := Entered(s, "exact", bayesianLinear, 1)
+		small := regression(ensemblePlus(k, 3))
+		for _, a := range append(Agents(s)[3:], small, exact) {
+			usual := a.Learner
+			a.Learner = func(inputs, data int) learner.Learner {
+				l := usual(inputs, data)
+				l.Train.Steps = 2
+				return l
+			}
+			a.Steps = steps(4)
+			if err := a.Validate(2, 5); err != nil {
+				t.Error(err)
+			}
+			o.Side = 2
+			together := divergences(t, a, s, o)[1]
+			o.Side = 1
+			alone := divergences(t, a, s, o)[1]
+			for i := range s.Problems {
+				if x, y := together[i], alone[i]; !(math.Abs(x-y) < 0.01*(1+math.Abs(y))) {
+					t.Errorf("%s, problem %d: %v beside others, %v alone", a.Name, i, x, y)
+				}
+			}
+		}
+	}
+}
+
+// bayesianLinear is a Gaussian process of random cosines.
+func bayesianLinear(p bandit.Problem, _ int) learner.Learner {
+	return must.M1(learners.For("bayesian-linear", p, []byte(`{"waves":50,"prior-variance":0.01}`)))
+}
+
+// An agent of a file that has a Gaussian process of its own sees the data one by one and knows their noise: with many
+// data its functions are far nearer to the exact posterior, and to responses, than with one.
+func TestRegressionIsLearned(t *testing.T) {
+	for _, k := range []Kind{Responses, Functions} {
+		var score []float64
+		for _, data := range []int{1, 60} {
+			s := fewResponses(k, 5, data, 0.1)
+			a := Entered(s, "exact", bayesianLinear, 1)
+			score = append(score, s.Score(divergences(t, a, s, Options{Backend: backend.Go, Batches: 50})[1]).Mean())
+		}
+		if score[1] > score[0]/3 {
+			t.Errorf("kind %d: scores with one datum and with sixty are %v", k, score)
+		}
+	}
+	a := regression(mlp(Responses))
+	p := Regression().Problems[120] // D = 10, T = 100, sigma = 0.01
+	n := a.Numbers(p)
+	// The decay D/T of classes with rho = 1, beside a mean of squares over 2 sigma^2.
+	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
+		t.Errorf("beside mean squares weights decay by %v", got)
+	}
+}
+
+// A problem is written with what it has: files of classification are as they were.
+func TestProblemsInRecords(t *testing.T) {
+	for want, p := range map[string]Problem{
+		`{"number":75,"inputs":2,"data":10,"temperature":0.1,"seed":76}`: Classification2D().Problems[75],
+		`{"number":75,"inputs":1,"data":100,"noise":0.1,"seed":76}`:      Regression().Problems[75],
+	} {
+		var back Problem
+		text := must.M1(json.Marshal(p))
+		must.M(json.Unmarshal(text, &back))
+		if string(text) != want || back != p {
+			t.Errorf("%s, want %s; read as %+v", text, want, back)
+		}
+	}
+	r, err := ReadRecord("../../notebooks/results/beyond/testbed/classification.jsonl")
+	if err != nil || len(r.Results) == 0 || r.Results[0].Temperature == 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Several responses are not predicted together, and the error says so before anything is drawn.
+func TestRegressionRefuses(t *testing.T) {
+	s := ENNPaper()
+	want := "the sweep enn_paper scores one response at a time: tau must be 1, got 10"
+	err := Try(context.Background(), Agents(s)[0], s, Options{Taus: []int{1, 10}}, nil)
+	if err == nil || strings.Count(err.Error(), want) != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+// A problem of the sweep: its noise is told, and has no temperature.
+func ExampleRegression() {
+	s := Regression()
+	p := s.Problems[75]
+	fmt.Printf("%s: %+v\n%d problems, tau = %v; %v\n", s.ID(p), p, len(s.Problems), s.Taus(), s.Validate())
+	// Output:
+	// regression/75: {Number:75 Inputs:1 Data:100 Temperature:0 Noise:0.1 Seed:76}
+	// 270 problems, tau = [1]; <nil>
+}
+
+// An agent's functions are compared with the exact posterior of a problem.
+func ExampleENNPaper() {
+	s := ENNPaper()
+	s.Problems = s.Problems[70:71]
+	o := Options{Backend: backend.Go, Batches: 10}
+	err := Try(context.Background(), Entered(s, "cosines", bayesianLinear, 1), s, o, func(r []Result) error {
+		fmt.Printf("%s of %s: %d data, KL %.1f\n", r[0].Agent, s.ID(r[0].Problem), r[0].Data, float64(r[0].KL))
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// cosines of enn_paper/70: 100 data, KL 0.7
+}
