@@ -240,13 +240,13 @@ func (t Table) names() (all []string) {
 	return slices.Compact(all)
 }
 
-// Score is an agent's on a sweep, over the single network's, at one tau.
-func (s SweepScores) Score(agent string, tau int) (lab.Estimate, bool) {
+// Line is an agent's on a sweep, at one tau.
+func (s SweepScores) Line(agent string, tau int) (testbed.Line, bool) {
 	at := slices.IndexFunc(s.Scores, func(l testbed.Line) bool { return l.Agent == agent && l.Tau == tau })
 	if at < 0 {
-		return lab.Estimate{}, false
+		return testbed.Line{}, false
 	}
-	return s.Scores[at].Ratio, true
+	return s.Scores[at], true
 }
 
 // Of is an agent's line in a world.

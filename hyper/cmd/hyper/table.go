@@ -47,61 +47,125 @@ folders that are laid out as those of notebooks/results. An agent of one's own w
 	return c
 }
 
-// writeTable writes the table as Markdown: a line for each agent, and then the horizons of each world.
+// writeTable writes the table as Markdown: a line for each agent, with its scores on the first sweep and its regrets at
+// the last period, then all sweeps, and the horizons of each world.
 func writeTable(w io.Writer, t beyond.Table) {
 	head := []string{"Agent", "Operations a period", "Time, µs", "Memory of a run, MB"}
-	type column struct {
-		of  beyond.SweepScores
-		tau int
-	}
-	var columns []column
-	for _, s := range t.Sweeps {
-		taus := map[int]bool{}
-		for _, l := range s.Scores {
-			if !taus[l.Tau] {
-				taus[l.Tau] = true
-				columns = append(columns, column{s, l.Tau})
-				head = append(head, fmt.Sprintf("`%s`, tau = %d", s.Sweep, l.Tau))
-			}
-		}
+	columns := sweepColumns(t.Sweeps)
+	first := slices.DeleteFunc(slices.Clone(columns), func(c sweepColumn) bool { return c.of.Sweep != t.Sweeps[0].Sweep })
+	for _, c := range first {
+		head = append(head, fmt.Sprintf("Testbed, tau = %d", c.tau))
 	}
 	for _, world := range t.Worlds {
 		head = append(head, "Regret: "+world.Title)
 	}
-	writeRow(w, head...)
-	writeRow(w, slices.Repeat([]string{"---"}, len(head))...)
+	var rows [][]string
 	for _, agent := range t.Agents {
 		row := append([]string{agent}, costCells(t.Worlds, agent)...)
-		for _, c := range columns {
-			row = append(row, cell(c.of.Score(agent, c.tau)))
+		for _, c := range first {
+			row = append(row, c.ratio(agent))
 		}
 		for _, world := range t.Worlds {
-			r, ok := world.Of(agent)
-			if !ok {
-				row = append(row, "")
-				continue
+			cell := ""
+			if r, ok := world.Of(agent); ok {
+				cell = interval(r.Regret[len(r.Regret)-1])
 			}
-			row = append(row, interval(r.Regret[len(r.Regret)-1]))
+			row = append(row, cell)
 		}
-		writeRow(w, row...)
+		rows = append(rows, row)
+	}
+	writeRows(w, head, rows)
+	if len(columns) > 0 {
+		writeSweeps(w, t.Agents, columns)
 	}
 	for _, world := range t.Worlds {
-		fmt.Fprintf(w, "\n**%s** (`%s`):\n\n", world.Title, world.Experiment)
-		head := []string{"Agent", "Runs", "Operations a period", "Time, µs"}
-		for _, period := range world.Agents[0].Periods {
-			head = append(head, "Regret at "+thousands(period))
+		writeWorld(w, world)
+	}
+}
+
+// sweepColumn is a sweep with one tau.
+type sweepColumn struct {
+	of  beyond.SweepScores
+	tau int
+}
+
+func sweepColumns(sweeps []beyond.SweepScores) (columns []sweepColumn) {
+	for _, s := range sweeps {
+		var taus []int
+		for _, l := range s.Scores {
+			taus = append(taus, l.Tau)
 		}
-		head = append(head, "Median", "Share that fails")
-		writeRow(w, head...)
-		writeRow(w, slices.Repeat([]string{"---"}, len(head))...)
-		for _, r := range world.Agents {
-			row := []string{r.Agent, fmt.Sprint(r.Runs), scientific(r.Operations), micros(r)}
-			for _, x := range r.Regret {
-				row = append(row, interval(x))
-			}
-			writeRow(w, append(row, interval(r.Median), interval(r.Failed))...)
+		slices.Sort(taus)
+		for _, tau := range slices.Compact(taus) {
+			columns = append(columns, sweepColumn{s, tau})
 		}
 	}
+	return columns
+}
+
+// ratio is an agent's divergence over the single network's.
+func (c sweepColumn) ratio(agent string) string {
+	l, ok := c.of.Line(agent, c.tau)
+	if !ok {
+		return ""
+	}
+	return interval(l.Ratio)
+}
+
+// marks are an agent's accuracy and calibration error.
+func (c sweepColumn) marks(agent string) string {
+	l, ok := c.of.Line(agent, c.tau)
+	if !ok || l.Accuracy == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3f, %.3f", float64(*l.Accuracy), float64(*l.ECE))
+}
+
+// writeSweeps writes the scores of agents on all sweeps.
+func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
+	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network:\n\n")
+	head, marked := []string{"Agent"}, []sweepColumn{}
+	for _, c := range columns {
+		head = append(head, fmt.Sprintf("`%s`, tau = %d", c.of.Sweep, c.tau))
+	}
+	for _, c := range columns {
+		if slices.ContainsFunc(agents, func(agent string) bool { return c.marks(agent) != "" }) {
+			head = append(head, fmt.Sprintf("`%s`: accuracy, calibration error", c.of.Sweep))
+			marked = append(marked, c)
+		}
+	}
+	var rows [][]string
+	for _, agent := range agents {
+		row := []string{agent}
+		for _, c := range columns {
+			row = append(row, c.ratio(agent))
+		}
+		for _, c := range marked {
+			row = append(row, c.marks(agent))
+		}
+		if strings.Join(row[1:], "") != "" {
+			rows = append(rows, row)
+		}
+	}
+	writeRows(w, head, rows)
+}
+
+// writeWorld writes agents' regrets in a world.
+func writeWorld(w io.Writer, world beyond.WorldRegrets) {
+	fmt.Fprintf(w, "\n**%s** (`%s`):\n\n", strings.ToUpper(world.Title[:1])+world.Title[1:], world.Experiment)
+	head := []string{"Agent", "Runs", "Operations a period", "Time, µs"}
+	for _, period := range world.Agents[0].Periods {
+		head = append(head, "Regret at "+thousands(period))
+	}
+	var rows [][]string
+	for _, r := range world.Agents {
+		row := []string{r.Agent, fmt.Sprint(r.Runs), scientific(r.Operations), micros(r)}
+		for _, x := range r.Regret {
+			row = append(row, interval(x))
+		}
+		rows = append(rows, append(row, interval(r.Median), interval(r.Failed)))
+	}
+	writeRows(w, append(head, "Median", "Share that fails"), rows)
 }
 
 // costCells are an agent's costs in the first world, where it acted there.
@@ -130,16 +194,14 @@ func micros(r beyond.Regrets) string {
 // scientific is a number of operations.
 func scientific(x float64) string { return strings.Replace(fmt.Sprintf("%.1e", x), "e+0", "e", 1) }
 
-func cell(x lab.Estimate, ok bool) string {
-	if !ok {
-		return ""
-	}
-	return interval(x)
-}
-
 // interval is an estimate in a table.
 func interval(x lab.Estimate) string {
 	return fmt.Sprintf("%s [%s, %s]", number(float64(x.Value)), number(float64(x.Lower)), number(float64(x.Upper)))
 }
 
-func writeRow(w io.Writer, cells ...string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+// writeRows writes a table.
+func writeRows(w io.Writer, head []string, rows [][]string) {
+	for _, row := range slices.Concat([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows) {
+		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+	}
+}
