@@ -107,7 +107,7 @@ func (b NetworkGP) Keep(p Params, x, precision *Node) map[string]*Node {
 	phi, _ := b.process().Phi(p, x)
 	wide := func(x *Node) *Node { return ConvertDType(x, dtypes.Float64) }
 	rho := Mul(wide(precision), Square(wide(p.Fixed["scale"])))
-	s, _ := root.Update(p.Kept["root"], wide(Squeeze(phi, 1)), InsertAxes(rho, -1), nil)
+	s, _ := root.Update(p.Kept["root"], wide(Squeeze(phi, 1)), InsertAxes(rho, -1), root.Whole{})
 	return map[string]*Node{"root": s}
 }
 

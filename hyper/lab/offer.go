@@ -12,9 +12,10 @@ type Offer struct {
 	Settings     map[string]any `json:"settings"`
 	Period       int            `json:"period"` // the last that all offers have
 	Runs         int            `json:"runs"`
-	Regret       Estimate       `json:"regret"`       // mean of cumulative regret
-	Operations   float64        `json:"operations"`   // of a period, by the formula of section 4.1
-	Micros       Float          `json:"microseconds"` // of a run-period on one core; NaN where it was not measured
+	Regret       Estimate       `json:"regret"`          // mean of cumulative regret
+	Operations   float64        `json:"operations"`      // of a period, by the formula of section 4.1
+	Micros       Float          `json:"microseconds"`    // of a run-period on one core; NaN where it was not measured
+	Bytes        int64          `json:"bytes,omitempty"` // that a run takes in a call, see [Clock.Call]; 0 is not known
 	ByOperations Place          `json:"place_by_operations"`
 	ByTime       Place          `json:"place_by_time,omitempty"` // none where a time was not measured
 }

@@ -162,14 +162,27 @@ func rowsOf(x, chunk *Node, n int) *Node {
 	return row.Take(x, at)
 }
 
-// buildMark makes the divergence of each problem, with its standard error over the batches.
+// buildMark makes the divergence of each problem, with its standard error over the batches; of single classes accuracy
+// and calibration error, too.
 func (e *exam) buildMark(in named[*Node]) named[*Node] {
 	mean, se := meanOf(e.marks.cost(in))
-	return named[*Node]{"mean": mean, "se": se}
+	out := named[*Node]{klName: mean, seName: se}
+	if e.trial.kind == Classes && e.Tau == 1 {
+		out[accuracyName], out[eceName] = Calibration(mixture(in).Mean())
+	}
+	return out
 }
 
-// take tests what was learned of problems: their divergences from the truth, with standard errors.
-func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl, se []float32, err error) {
+// Names of scores of a problem, each float32 [runs].
+const (
+	klName       = "kl"
+	seName       = "se"
+	accuracyName = "accuracy"
+	eceName      = "ece"
+)
+
+// take tests what was learned of problems: the marks of each.
+func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (marks marked, err error) {
 	e.chunk = e.chunkOf(args[seedName].Shape().Dim(0))
 	of := args.without("in.", "data.")
 	if theta := state[thetaName]; theta != nil {
@@ -177,7 +190,7 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 	}
 	paper, err := e.draw.call(of)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { release(paper) }()
 	ask := func(chunk int) (named[*tensors.Tensor], error) {
@@ -192,13 +205,13 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 	}
 	if e.projected {
 		if paper["ll"], err = e.projections(ask); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	} else {
 		for chunk := range e.trial.columns() / e.chunk {
 			next, err := ask(chunk)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			for name, x := range next {
 				paper[name].MustFinalizeAll()
@@ -208,13 +221,16 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (kl
 	}
 	scores, err := e.mark.call(paper)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer release(scores)
-	if kl, err = tensors.CopyFlatData[float32](scores["mean"]); err == nil {
-		se, err = tensors.CopyFlatData[float32](scores["se"])
+	marks = marked{}
+	for name, x := range scores {
+		if marks[name], err = tensors.CopyFlatData[float32](x); err != nil {
+			return nil, err
+		}
 	}
-	return kl, se, err
+	return marks, nil
 }
 
 // projections joins what is said of chunks of batches, [runs, batches].

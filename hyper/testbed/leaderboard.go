@@ -17,6 +17,9 @@ type Line struct {
 	Mean     lab.Float    `json:"mean"`     // of the divergences, in nats
 	SE       lab.Float    `json:"se"`       // by classes of seeds
 	Ratio    lab.Estimate `json:"ratio"`    // the mean over the baseline's on the same problems
+	// Accuracy and ECE are means over the problems, nil unless all results have them; see [Calibration].
+	Accuracy *lab.Float `json:"accuracy,omitempty"`
+	ECE      *lab.Float `json:"ece,omitempty"`
 }
 
 // Divergences are those of results, in nats, by tau, agent and the number of the problem; of several the last.
@@ -51,6 +54,8 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 		for _, agent := range agents {
 			if line, ok := lineOf(s, kl[tau][agent], kl[tau][baseline]); ok {
 				line.Agent, line.Tau = agent, tau
+				line.Accuracy = meanMark(results, agent, tau, func(r Result) *lab.Float { return r.Accuracy })
+				line.ECE = meanMark(results, agent, tau, func(r Result) *lab.Float { return r.ECE })
 				out = append(out, line)
 			}
 		}
@@ -61,6 +66,24 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(orLast(rank[a.Agent]), orLast(rank[b.Agent])) })
 	return out
+}
+
+// meanMark is the mean of a mark of an agent's results at a tau, nil where one lacks it.
+func meanMark(results []Result, agent string, tau int, of func(Result) *lab.Float) *lab.Float {
+	var sum lab.Float
+	n := 0
+	for _, r := range results {
+		if r.Agent != agent || r.Tau != tau {
+			continue
+		}
+		x := of(r)
+		if x == nil {
+			return nil
+		}
+		sum, n = sum+*x, n+1
+	}
+	mean := sum / lab.Float(n)
+	return &mean
 }
 
 // orLast makes what is no number the largest.

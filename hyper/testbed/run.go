@@ -23,7 +23,10 @@ type Result struct {
 	// sweep's [Kind] has as score; not finite where its predictions are not.
 	KL lab.Float `json:"kl"`
 	SE lab.Float `json:"se"` // standard error of KL over the test batches
-	_  [0]func() // fields by name
+	// Accuracy and ECE are those of single classes, see [Calibration]; nil of others, and in older records.
+	Accuracy *lab.Float `json:"accuracy,omitempty"`
+	ECE      *lab.Float `json:"ece,omitempty"`
+	_        [0]func()  // fields by name
 }
 
 // Options say how agents are tried.
@@ -140,6 +143,9 @@ func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem,
 	return nil
 }
 
+// marked are the marks of problems by name.
+type marked map[string][]float32
+
 // trier tries an agent on jobs, one after the other. Those of one shape that follow each other share programs.
 type trier struct {
 	backend compute.Backend
@@ -172,6 +178,15 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 	return results, nil
 }
 
+// at is a mark of a problem, nil where there is none.
+func (m marked) at(name string, problem int) *lab.Float {
+	if m[name] == nil {
+		return nil
+	}
+	x := lab.Float(m[name][problem])
+	return &x
+}
+
 // results learns problems side by side, and takes the tests.
 func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, err error) {
 	args := t.args(problems)
@@ -189,12 +204,13 @@ func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, 
 	}
 	defer release(state)
 	for _, e := range t.tests {
-		kl, se, err := e.take(ctx, args, state)
+		marks, err := e.take(ctx, args, state)
 		if err != nil {
 			return nil, err
 		}
 		for i, p := range problems {
-			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: lab.Float(kl[i]), SE: lab.Float(se[i])})
+			out = append(out, Result{Agent: t.agent.Name, Problem: p, Tau: e.Tau, KL: *marks.at(klName, i),
+				SE: *marks.at(seName, i), Accuracy: marks.at(accuracyName, i), ECE: marks.at(eceName, i)})
 		}
 	}
 	return out, nil

@@ -22,7 +22,8 @@ func benchStudyCommand() *cobra.Command {
 		Long: `study answers which agent to take for a given budget a period. Of each agent and setting of a study
 that has the given values it prints the mean regret with its 95% interval, the computation of a period by the paper's
 formula (section 4.1), and the microseconds that a run-period takes on one core: all in turn, in rounds, of which the
-fastest counts, in the second half of the periods and without compiling.
+fastest counts, in the second half of the periods and without compiling. Beside them is the memory that a run takes in
+a call: its state before and after, data included, and temporaries.
 
 An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
 it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
@@ -50,13 +51,16 @@ neither it is undecided.`,
 			specs[i] = h.Spec
 			specs[i].Entries = []lab.Entry{e}
 		}
-		micros, _, err := t.inTurn(c.Context(), specs)
+		micros, bytes, err := t.inTurn(c.Context(), specs)
 		if err != nil {
 			return err
 		}
 		offers, err := lab.Offers(h, rows, micros)
 		if err != nil {
 			return err
+		}
+		for i, b := range bytes {
+			offers[i].Bytes = int64(b)
 		}
 		return t.printOffers(offers, plot.Labels(lab.Curves(h, rows)))
 	}
@@ -86,8 +90,12 @@ func readPart(name string, values, study []string, mix mixFlag) (lab.Header, []l
 // printOffers prints a line for each offer.
 func (t timing) printOffers(offers []lab.Offer, labels []string) error {
 	return printAll(offers, t.json, tabwriter.TabIndent, "agent\tperiod\truns\tmean regret [95%]\toperations\tplace\t"+
-		"us/period\tplace", func(i int, o lab.Offer) string {
-		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
-			o.ByOperations, short(float64(o.Micros)), o.ByTime)
+		"us/period\tplace\tMB/run", func(i int, o lab.Offer) string {
+		memory := "-"
+		if o.Bytes > 0 {
+			memory = fmt.Sprintf("%.1f", float64(o.Bytes)/1e6)
+		}
+		return fmt.Sprintf("%s\t%d\t%d\t%s\t%.3g\t%s\t%s\t%s\t%s", labels[i], o.Period, o.Runs, o.Regret, o.Operations,
+			o.ByOperations, short(float64(o.Micros)), o.ByTime, memory)
 	})
 }

@@ -71,7 +71,7 @@ func newCommand() *cobra.Command {
 	root.AddCommand(approxCommand(), runCommand(), resumeCommand(), plotCommand(), compareCommand(), exportCommand(),
 		listCommand(), checkCommand(), tuneCommand(), sweepCommand(), shardCommand(), statusCommand(), mergeCommand(),
 		calibrateCommand(), benchCommand(), serveCommand(), replayCommand(), evaluateCommand(), doctorCommand(),
-		versionCommand(), testbedCommand(), testbedWorkerCommand(), workerCommand())
+		versionCommand(), testbedCommand(), tableCommand(), testbedWorkerCommand(), workerCommand())
 	return root
 }
 

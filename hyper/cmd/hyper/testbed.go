@@ -320,6 +320,14 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	return nil
 }
 
+// mark is a number of a leaderboard, or a dash.
+func mark(x *lab.Float) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", float64(*x))
+}
+
 // print prints the leaderboard, and draws it.
 func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	if len(lines) == 0 {
@@ -338,13 +346,14 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 		return printLines(lines...)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\n", f.baseline)
+	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error\n", f.baseline)
 	for _, l := range lines {
 		se := &l.SE
 		if math.IsNaN(float64(l.SE)) { // of one seed
 			se = nil
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\t%s\t%s\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
+			mark(l.Accuracy), mark(l.ECE))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -66,6 +66,10 @@ func TestTestbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lines, marked := strings.Count(string(before), "\n")-1, strings.Count(string(before), `"accuracy":`)
+	if marked != lines/2 || strings.Count(string(before), `"ece":`) != marked {
+		t.Errorf("%d results, of which %d of single classes have an accuracy", lines, marked)
+	}
 	again := leaderboard(append(try, "--figure", figure)...)
 	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
 		t.Errorf("the second call tried again:\n%s", again)

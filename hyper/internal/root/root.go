@@ -12,29 +12,27 @@ import (
 //
 //	k = rho a S f,   S <- S - rho a / (1 + sqrt(a)) (S f) f^T
 //
-// Blocks tell how S is block diagonal; nil is one block. Sums, not products of matrices, which XLA might order by the
-// number of runs.
+// Blocks tell how S is block diagonal. Sums, not products of matrices, which XLA might order by the number of runs.
 func Update(s, phi, rho *Node, blocks Blocks) (root, gain *Node) {
 	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
-	var norm2 *Node
-	if blocks == nil {
-		norm2 = ReduceAndKeep(Square(f), ReduceSum, 1)
-	} else {
-		norm2 = blocks.Norm2(f)
-	}
-	a := Reciprocal(AddScalar(Mul(rho, norm2), 1))
+	a := Reciprocal(AddScalar(Mul(rho, blocks.Norm2(f)), 1))
 	sf := Mul(Mul(rho, a), ReduceSum(Mul(s, InsertAxes(f, 1)), 2))
 	change := Mul(InsertAxes(Div(sf, AddScalar(Sqrt(a), 1)), -1), InsertAxes(f, 1))
-	if blocks != nil {
-		change = blocks.Restrict(change)
-	}
-	return Sub(s, change), sf
+	return Sub(s, blocks.Restrict(change)), sf
 }
 
 // Blocks are those of a block diagonal matrix.
 type Blocks interface {
-	// Norm2 returns the square of the norm of each block's part of f [runs, n], at each of its entries.
+	// Norm2 returns the square of the norm of each block's part of f [runs, n], at each of its entries; of one block it
+	// may be [runs, 1].
 	Norm2(f *Node) *Node
 	// Restrict sets the entries of m [runs, n, n] outside of the blocks to 0.
 	Restrict(m *Node) *Node
 }
+
+// Whole is one block.
+type Whole struct{}
+
+func (Whole) Norm2(f *Node) *Node { return ReduceAndKeep(Square(f), ReduceSum, 1) }
+
+func (Whole) Restrict(m *Node) *Node { return m }

@@ -1,0 +1,70 @@
+package beyond_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// The table of a folder has the agents and the worlds of which there are results, with the names that the table has for
+// them, and says what is wrong with a folder.
+func TestTabulate(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := beyond.Tabulate(beyond.Known, dir, nil); !errors.Is(err, beyond.ErrNoResults) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	piece(t, beyond.QuadraticBandit, []string{"linear"}, filepath.Join(dir, "beyond", "quadratic-bandit", "linear.jsonl.gz"))
+	small := filepath.Join(dir, "beyond", "testbed-bandit", "small")
+	piece(t, beyond.TestbedBandit, []string{"network-gp", "mlp"}, filepath.Join(small, "two.jsonl.gz"))
+	table := must.M1(beyond.Tabulate(beyond.Known, dir, nil))
+	if !slices.Equal(table.Agents, []string{"mlp", "hypermodel", "network-gp"}) || len(table.Worlds) != 2 {
+		t.Fatalf("agents %v, %d worlds", table.Agents, len(table.Worlds))
+	}
+	mlp, ok := table.Worlds[0].Of("mlp")
+	if !ok || mlp.Runs != 2 || !slices.Equal(mlp.Periods, []int{10, 31, 100}) || mlp.Operations <= 0 ||
+		mlp.Regret[2].Value < mlp.Regret[0].Value {
+		t.Errorf("mlp: %+v", mlp)
+	}
+	if _, ok := table.Worlds[1].Of("linear"); ok {
+		t.Error("the hypermodel has the name linear")
+	}
+	costs := filepath.Join(dir, "beyond", "testbed-bandit", "costs.json")
+	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(dir, "beyond", "testbed-bandit", "mlp.jsonl.gz"))
+	must.M(os.WriteFile(costs, []byte(`{"agent":"mlp","microseconds":7,"bytes":8}`+"\n"), 0o644))
+	table = must.M1(beyond.Tabulate(beyond.Known, dir, nil))
+	if mlp, _ = table.Worlds[0].Of("mlp"); mlp.Micros != 7 || mlp.Bytes != 8 {
+		t.Errorf("costs of mlp: %+v", mlp)
+	}
+	must.M(os.WriteFile(costs, []byte("seven\n"), 0o644))
+	if _, err := beyond.Tabulate(beyond.Known, dir, nil); err == nil || !strings.Contains(err.Error(), "line 1 is none of") {
+		t.Errorf("costs that are none: %v", err)
+	}
+	must.M(os.Remove(costs))
+	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(small, "again.jsonl.gz"), "step-size=0.5")
+	if _, err := beyond.Tabulate(beyond.Known, dir, nil); err == nil || !strings.Contains(err.Error(), "two entries of mlp") {
+		t.Errorf("two entries of an agent: %v", err)
+	}
+}
+
+// piece makes a piece of a small study.
+func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ...string) {
+	t.Helper()
+	sets = append(sets, "actions=5", "features=3", "batch=4")
+	if x.Name == beyond.QuadraticBandit.Name {
+		sets = append(sets, "offered=5", "hidden=4", "index-samples=2", "sgd-steps=1")
+	}
+	spec := must.M1(x.Spec(agents, sets, lab.Size{Periods: 100, Runs: 2}, 3))
+	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, Workers: 1}
+	must.M1(lab.Run(t.Context(), spec, beyond.Known, o))
+	must.M(os.MkdirAll(filepath.Dir(path), 0o755))
+	must.M(lab.Export(o.Dir, path, beyond.Known))
+}
