@@ -69,8 +69,8 @@ func arcCosine(covariance, u, v float64) float64 {
 }
 
 // ridge is added to the posterior's variances, as in the testbed: many inputs of one number are so close to each other
-// that the covariance of f is singular. In double precision the ridge is some million times what rounding does
-// to the eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
+// that the covariance of f is singular. In double precision the ridge is some million times what rounding does to the
+// eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
 const ridge = 1e-6
 
 // Realization is a truth that was drawn: data, and what they tell of f at test inputs.
@@ -79,13 +79,16 @@ type Realization struct {
 	Y    []float64     // their responses
 	Test *mat.Dense    // test inputs, a row each
 	Mean []float64     // of f at the test inputs, given the data
-	Cov  *mat.SymDense // its covariance there
+	Cov  *mat.SymDense // its covariance there, with 1e-6 added to variances
 }
 
 // Draw draws so many data, and computes the posterior at so many test inputs; inputs are of N(0, I). The responses, f
 // with its noise, are drawn together: from N(0, K + sigma^2 I), where K is the kernel's matrix. K alone, which can be
 // singular, is not factorised.
 func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
+	if err := errors.Join(p.Validate(), faults.AtLeast("data", data, 1), faults.AtLeast("tests", tests, 1)); err != nil {
+		return Realization{}, err
+	}
 	x, test := normals(s.Named("data").Named("x"), data, p.Inputs), normals(s.Named("tests").Named("x"), tests, p.Inputs)
 	c, err := p.factor(x)
 	if err != nil {
@@ -98,8 +101,17 @@ func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
 	return r, err
 }
 
-// Posterior returns mean and covariance of f at inputs, given data with inputs x and responses y.
+// Posterior returns mean and covariance of f at inputs, as those of a [Realization], given data with inputs x and
+// responses y.
 func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
+	if err := p.Validate(); err != nil {
+		return nil, nil, err
+	}
+	n, d := x.Dims()
+	if _, e := at.Dims(); n != len(y) || d != p.Inputs || e != p.Inputs {
+		return nil, nil, fmt.Errorf("testbed.Process: %d inputs of %d numbers with %d responses, and others of %d numbers; "+
+			"it needs a response for each input, and inputs of %d numbers", n, d, len(y), e, p.Inputs)
+	}
 	c, err := p.factor(x)
 	if err != nil {
 		return nil, nil, err

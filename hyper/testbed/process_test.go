@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -96,6 +97,31 @@ func TestPosterior(t *testing.T) {
 	near(t, "mean", mean, mat.Col(nil, 0, &wantMean), 1e-12)
 	got := []float64{cov.At(0, 0) - ridge, cov.At(0, 1), cov.At(1, 0), cov.At(1, 1) - ridge}
 	near(t, "covariance", got, wantCov.RawMatrix().Data, 1e-12)
+}
+
+// What cannot be drawn or conditioned on is told.
+func TestProcessRefuses(t *testing.T) {
+	p, x := Process{Inputs: 2, Noise: 0.1}, normals(rng.NewHost(1), 3, 2)
+	posterior := func(p Process, y []float64, at mat.Matrix) error {
+		_, _, err := p.Posterior(x, y, at)
+		return err
+	}
+	draw := func(p Process, data, tests int) error {
+		_, err := p.Draw(rng.NewHost(1), data, tests)
+		return err
+	}
+	for want, err := range map[string]error{
+		"3 inputs of 2 numbers with 2 responses": posterior(p, make([]float64, 2), x),
+		"and others of 3 numbers":                posterior(p, make([]float64, 3), x.T()),
+		"Noise must be positive":                 posterior(Process{Inputs: 2}, make([]float64, 3), x),
+		"Inputs must be at least 1":              draw(Process{Noise: 1}, 1, 1),
+		"data must be at least 1, got 0":         draw(p, 0, 1),
+		"tests must be at least 1, got 0":        draw(p, 1, 0),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
 }
 
 // Responses have the kernel's covariance and the noise's variance on top, and f at test inputs the posterior's mean and
