@@ -13,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/beyond"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
 func tableCommand() *cobra.Command {
@@ -63,7 +64,7 @@ func writeTable(w io.Writer, t beyond.Table) {
 	for _, agent := range t.Agents {
 		row := append([]string{agent}, costCells(t.Worlds, agent)...)
 		for _, c := range first {
-			row = append(row, c.ratio(agent))
+			row = append(row, c.score(agent))
 		}
 		for _, world := range t.Worlds {
 			cell := ""
@@ -103,13 +104,27 @@ func sweepColumns(sweeps []beyond.SweepScores) (columns []sweepColumn) {
 	return columns
 }
 
-// ratio is an agent's divergence over the single network's.
-func (c sweepColumn) ratio(agent string) string {
+// score is an agent's divergence over the single network's, or from the exact posterior in nats, where 0 is the best.
+func (c sweepColumn) score(agent string) string {
 	l, ok := c.of.Line(agent, c.tau)
-	if !ok {
+	switch {
+	case !ok:
 		return ""
+	case c.exact():
+		return number(float64(l.Mean))
 	}
 	return interval(l.Ratio)
+}
+
+// exact tells whether divergences are from an exact posterior.
+func (c sweepColumn) exact() bool { return testbed.Known[c.of.Sweep]().Kind == testbed.Functions }
+
+// title is that of the column.
+func (c sweepColumn) title() string {
+	if c.exact() {
+		return fmt.Sprintf("`%s`, nats", c.of.Sweep)
+	}
+	return fmt.Sprintf("`%s`, tau = %d", c.of.Sweep, c.tau)
 }
 
 // marks are an agent's accuracy and calibration error.
@@ -123,10 +138,10 @@ func (c sweepColumn) marks(agent string) string {
 
 // writeSweeps writes the scores of agents on all sweeps.
 func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
-	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network:\n\n")
+	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network; `enn_paper`: from the exact posterior:\n\n")
 	head, marked := []string{"Agent"}, []sweepColumn{}
 	for _, c := range columns {
-		head = append(head, fmt.Sprintf("`%s`, tau = %d", c.of.Sweep, c.tau))
+		head = append(head, c.title())
 	}
 	for _, c := range columns {
 		if slices.ContainsFunc(agents, func(agent string) bool { return c.marks(agent) != "" }) {
@@ -138,7 +153,7 @@ func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
 	for _, agent := range agents {
 		row := []string{agent}
 		for _, c := range columns {
-			row = append(row, c.ratio(agent))
+			row = append(row, c.score(agent))
 		}
 		for _, c := range marked {
 			row = append(row, c.marks(agent))
