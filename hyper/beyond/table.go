@@ -53,6 +53,9 @@ const sweepFiles = "beyond/testbed/*.jsonl"
 var order = []string{"mlp", "egreedy", "dropout", "bbb", "ensemble", "ensemble+", "hypermodel", "epinet", "last-layer",
 	"ensemble++", "network-gp"}
 
+// Reference is the agent that others are compared with in each world: the paper's kind.
+const Reference = "hypermodel"
+
 // Horizons are the shares of a world's periods at which the table has regrets.
 var Horizons = []float64{0.1, 1. / 3, 1}
 
@@ -77,15 +80,20 @@ type WorldRegrets struct {
 
 // Regrets are an agent's in a world: means of cumulative regret, with intervals.
 type Regrets struct {
-	Agent      string         `json:"agent"`
-	Runs       int            `json:"runs"`
-	Periods    []int          `json:"periods"` // at Horizons, about
-	Regret     []lab.Estimate `json:"regret"`  // by Periods
-	Median     lab.Estimate   `json:"median"`  // at the last
-	Failed     lab.Estimate   `json:"failed"`  // share of runs, see [lab.Compare]
-	Operations float64        `json:"operations"`
-	Micros     lab.Float      `json:"microseconds"` // of a run-period on one core; 0 where it was not measured
-	Bytes      int64          `json:"bytes"`        // that a run takes; 0 where it was not measured
+	Agent   string         `json:"agent"`
+	Runs    int            `json:"runs"`
+	Periods []int          `json:"periods"` // at Horizons, about
+	Regret  []lab.Estimate `json:"regret"`  // by Periods
+	Median  lab.Estimate   `json:"median"`  // at the last
+	Failed  lab.Estimate   `json:"failed"`  // share of runs, see [lab.Compare]
+	// Ratio is the mean regret at the last period over that of the Reference in this world, on the seeds of both; nil of
+	// the reference itself, and where it has no runs. Apart tells whether the two are told apart at 95% confidence, with
+	// Holm's correction over the world's agents.
+	Ratio      *lab.Estimate `json:"ratio,omitempty"`
+	Apart      bool          `json:"apart,omitempty"`
+	Operations float64       `json:"operations"`
+	Micros     lab.Float     `json:"microseconds"` // of a run-period on one core; 0 where it was not measured
+	Bytes      int64         `json:"bytes"`        // that a run takes; 0 where it was not measured
 }
 
 // ErrNoResults is the cause of an error about a folder that has nothing for the table.
@@ -162,6 +170,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if err != nil {
 		return out, err
 	}
+	var entries []int // of out.Agents
 	for i, s := range h.Spec.Entries {
 		name, ok := w.Names[s.Agent]
 		if !ok {
@@ -186,10 +195,41 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 		if at := slices.IndexFunc(costs, func(o lab.Offer) bool { return o.Agent == s.Agent }); at >= 0 {
 			r.Micros, r.Bytes = costs[at].Micros, costs[at].Bytes
 		}
-		out.Agents = append(out.Agents, r)
+		out.Agents, entries = append(out.Agents, r), append(entries, i)
+	}
+	if err := out.compare(rows, entries); err != nil {
+		return out, err
 	}
 	slices.SortStableFunc(out.Agents, func(a, b Regrets) int { return cmp.Compare(place(a.Agent), place(b.Agent)) })
 	return out, nil
+}
+
+// compare sets the ratios of agents, whose rows are those of entries.
+func (w *WorldRegrets) compare(rows []lab.Row, entries []int) error {
+	at := slices.IndexFunc(w.Agents, func(r Regrets) bool { return r.Agent == Reference })
+	if at < 0 {
+		return nil
+	}
+	var findings []lab.Finding
+	var places []int // of findings
+	for i := range w.Agents {
+		if i == at {
+			continue
+		}
+		d, err := lab.PairedDifference(rows, entries[i], entries[at])
+		if errors.Is(err, lab.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		w.Agents[i].Ratio = &d.Ratio
+		findings, places = append(findings, lab.Below("", d.Ratio, 1, d.Period, d.Pairs)), append(places, i)
+	}
+	for i, f := range lab.Holm(findings) {
+		w.Agents[places[i]].Apart = f.Verdict != lab.Undecided
+	}
+	return nil
 }
 
 // costs are measured ones, if there are any.

@@ -2,6 +2,7 @@ package beyond_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ func TestTabulate(t *testing.T) {
 	}
 	piece(t, beyond.QuadraticBandit, []string{"linear"}, filepath.Join(dir, "beyond", "quadratic-bandit", "linear.jsonl.gz"))
 	small := filepath.Join(dir, "beyond", "testbed-bandit", "small")
-	piece(t, beyond.TestbedBandit, []string{"network-gp", "mlp"}, filepath.Join(small, "two.jsonl.gz"))
+	piece(t, beyond.TestbedBandit, []string{"network-gp", "hypermodel", "mlp"}, filepath.Join(small, "two.jsonl.gz"))
 	table := must.M1(beyond.Tabulate(beyond.Known, dir, nil))
 	if !slices.Equal(table.Agents, []string{"mlp", "hypermodel", "network-gp"}) || len(table.Worlds) != 2 {
 		t.Fatalf("agents %v, %d worlds", table.Agents, len(table.Worlds))
@@ -33,6 +34,11 @@ func TestTabulate(t *testing.T) {
 	if !ok || mlp.Runs != 2 || !slices.Equal(mlp.Periods, []int{10, 31, 100}) || mlp.Operations <= 0 ||
 		mlp.Regret[2].Value < mlp.Regret[0].Value {
 		t.Errorf("mlp: %+v", mlp)
+	}
+	of, _ := table.Worlds[0].Of(beyond.Reference)
+	want := mlp.Regret[2].Value / of.Regret[2].Value
+	if mlp.Ratio == nil || math.Abs(float64(mlp.Ratio.Value-want)) > 1e-3 || of.Ratio != nil {
+		t.Errorf("ratio of mlp %v, want %v; of the hypermodel itself %v", mlp.Ratio, want, of.Ratio)
 	}
 	if _, ok := table.Worlds[1].Of("linear"); ok {
 		t.Error("the hypermodel has the name linear")

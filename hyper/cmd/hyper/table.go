@@ -178,9 +178,16 @@ func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 		for _, x := range r.Regret {
 			row = append(row, interval(x))
 		}
-		rows = append(rows, append(row, interval(r.Median), interval(r.Failed)))
+		ratio := ""
+		if r.Ratio != nil {
+			ratio = interval(*r.Ratio)
+		}
+		if r.Apart {
+			ratio = "**" + ratio + "**"
+		}
+		rows = append(rows, append(row, ratio, interval(r.Median), interval(r.Failed)))
 	}
-	writeRows(w, append(head, "Median", "Share that fails"), rows)
+	writeRows(w, append(head, "Over "+beyond.Reference, "Median", "Share that fails"), rows)
 }
 
 // costCells are an agent's costs in the first world, where it acted there.
