@@ -10,7 +10,8 @@ import (
 // winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
 // notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
 // hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently.
-// "without-prior" are the ensembles of appendix B that have no additive prior.
+// "without-prior" are the ensembles of appendix B that have no additive prior. Agents of later work have networks of
+// the paper's size.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
@@ -42,6 +43,13 @@ var winners = map[string]string{
 	"dropout-1000": "initial-scale=3 keep=0.8 optimizer=adam prior-variance=7.11 sgd-steps=2 " +
 		"step-size=0.00313",
 
+	"last-layer-1000": "belief-hidden=10x10 belief-prior-scale=3 index-samples=16 index-set=iid optimizer=adam " +
+		"perturbation=0.5 prior-factor=0.316 sgd-steps=2 step-size=0.00313",
+	"ensemble-plus-plus-neural-1000": "belief-hidden=10x10 belief-prior-scale=3 belief-scale=1 clip=5 " +
+		"optimizer=sgd perturbation=1 prior-factor=1.96 sgd-steps=2 step-size=0.133",
+	"network-gp-1000": "belief-hidden=10x10 belief-length=0.5 belief-prior-scale=3 optimizer=adam prior-factor=0.341 " +
+		"sgd-steps=4 step-size=0.00425",
+
 	"without-prior-10-200": "initial-scale=3 integrate=analytic optimizer=adam perturbation=1 prior-factor=0.176 " +
 		"sgd-steps=4 step-size=0.00141",
 	"without-prior-30-200": "index-samples=16 initial-scale=3 integrate=sampled optimizer=adam perturbation=0 " +
@@ -69,6 +77,11 @@ func neuralTuned() (out []lab.Tuned) {
 		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
 		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout"} {
 			out = append(out, tuned(agent, agent, actions))
+		}
+		if actions == 1000 {
+			for _, agent := range []string{"last-layer", "ensemble-plus-plus-neural", "network-gp"} {
+				out = append(out, tuned(agent, agent, actions))
+			}
 		}
 		for _, n := range ensembleSizes {
 			out = append(out, tuned("ensemble", fmt.Sprintf("without-prior-%d", min(n, 100)), actions, particles(n),
