@@ -81,7 +81,7 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 			}
 			t := gonum.Tick{Value: x}
 			if m == 1 && e%every == 0 || (m == 2 || m == 5) && decades < 2 || decades < 1 {
-				t.Label = logNumber(x, e)
+				t.Label = logNumber(x, e, high >= 1e7)
 				labels++
 			}
 			ticks = append(ticks, t)
@@ -93,9 +93,10 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	return ticks
 }
 
-// logNumber writes x of magnitude 10^e: plainly from 0.0001 to 1,000,000, with an exponent beyond.
-func logNumber(x float64, e int) string {
-	if e < -4 || e > 6 {
+// logNumber writes x of magnitude 10^e: plainly from 0.0001 to 1,000,000, with an exponent beyond. On an axis that goes
+// beyond, all from 100,000 on have exponents: they are short, and neighbours do not touch.
+func logNumber(x float64, e int, beyond bool) string {
+	if e < -4 || e > 6 || beyond && e > 4 {
 		return strings.Replace(strconv.FormatFloat(x, 'e', 0, 64), "-", "−", -1)
 	}
 	return number(x, math.Pow10(e))
