@@ -1,15 +1,14 @@
 package beyond
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
@@ -21,7 +20,7 @@ type World struct {
 	Experiment string            `json:"experiment"`
 	Pieces     []string          `json:"-"` // patterns of pieces of a study
 	Costs      string            `json:"-"` // what `hyper bench study --json` printed; "" is none
-	Names      map[string]string `json:"-"` // what the table calls agents of other names here, "" to leave one out
+	Names      map[string]string `json:"-"` // what the table calls agents of other names here
 }
 
 // Worlds are those of the table. The first one's costs are the agents'.
@@ -170,15 +169,8 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	if err != nil {
 		return out, err
 	}
-	var entries []int // of out.Agents
 	for i, s := range h.Spec.Entries {
-		name, ok := w.Names[s.Agent]
-		if !ok {
-			name = s.Agent
-		}
-		if name == "" {
-			continue
-		}
+		name := cmp.Or(w.Names[s.Agent], s.Agent)
 		if slices.ContainsFunc(out.Agents, func(r Regrets) bool { return r.Agent == name }) {
 			return out, fmt.Errorf("there are two entries of %s: keep one in the folder", name)
 		}
@@ -192,20 +184,20 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 		}
 		_, agent := s.Setting.Build(h.Spec.Periods)
 		r.Periods, r.Runs, r.Operations = periods, len(regrets[0][0]), agent.Computation()
-		if at := slices.IndexFunc(costs, func(o lab.Offer) bool { return o.Agent == s.Agent }); at >= 0 {
-			r.Micros, r.Bytes = costs[at].Micros, costs[at].Bytes
+		if o, ok := lab.Measured(costs, s); ok {
+			r.Micros, r.Bytes = o.Micros, o.Bytes
 		}
-		out.Agents, entries = append(out.Agents, r), append(entries, i)
+		out.Agents = append(out.Agents, r)
 	}
-	if err := out.compare(rows, entries); err != nil {
+	if err := out.compare(rows); err != nil {
 		return out, err
 	}
 	slices.SortStableFunc(out.Agents, func(a, b Regrets) int { return cmp.Compare(place(a.Agent), place(b.Agent)) })
 	return out, nil
 }
 
-// compare sets the ratios of agents, whose rows are those of entries.
-func (w *WorldRegrets) compare(rows []lab.Row, entries []int) error {
+// compare sets the ratios of agents, the i-th of which has the rows of entry i.
+func (w *WorldRegrets) compare(rows []lab.Row) error {
 	at := slices.IndexFunc(w.Agents, func(r Regrets) bool { return r.Agent == Reference })
 	if at < 0 {
 		return nil
@@ -216,7 +208,7 @@ func (w *WorldRegrets) compare(rows []lab.Row, entries []int) error {
 		if i == at {
 			continue
 		}
-		d, err := lab.PairedDifference(rows, entries[i], entries[at])
+		d, err := lab.PairedDifference(rows, i, at)
 		if errors.Is(err, lab.ErrNoRows) {
 			continue
 		}
@@ -237,23 +229,11 @@ func (w World) costs(dir string) (all []lab.Offer, err error) {
 	if w.Costs == "" {
 		return nil, nil
 	}
-	f, err := os.Open(filepath.Join(dir, w.Costs))
+	all, err = lines.Read[lab.Offer](filepath.Join(dir, w.Costs))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var o lab.Offer
-		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
-			return nil, fmt.Errorf("%s: line %d is none of `hyper bench study --json`: %w", f.Name(), len(all)+1, err)
-		}
-		all = append(all, o)
-	}
-	return all, lines.Err()
+	return all, err
 }
 
 // place is where the table has an agent.

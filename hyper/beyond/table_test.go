@@ -1,6 +1,7 @@
 package beyond_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -23,7 +24,8 @@ func TestTabulate(t *testing.T) {
 	if _, err := beyond.Tabulate(beyond.Known, dir, nil); !errors.Is(err, beyond.ErrNoResults) {
 		t.Errorf("an empty folder: %v", err)
 	}
-	piece(t, beyond.QuadraticBandit, []string{"linear"}, filepath.Join(dir, "beyond", "quadratic-bandit", "linear.jsonl.gz"))
+	quadratic := filepath.Join(dir, "beyond", "quadratic-bandit")
+	piece(t, beyond.QuadraticBandit, []string{"linear"}, filepath.Join(quadratic, "linear.jsonl.gz"))
 	small := filepath.Join(dir, "beyond", "testbed-bandit", "small")
 	piece(t, beyond.TestbedBandit, []string{"network-gp", "hypermodel", "mlp"}, filepath.Join(small, "two.jsonl.gz"))
 	table := must.M1(beyond.Tabulate(beyond.Known, dir, nil))
@@ -45,26 +47,33 @@ func TestTabulate(t *testing.T) {
 	}
 	costs := filepath.Join(dir, "beyond", "testbed-bandit", "costs.json")
 	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(dir, "beyond", "testbed-bandit", "mlp.jsonl.gz"))
-	must.M(os.WriteFile(costs, []byte(`{"agent":"mlp","microseconds":7,"bytes":8}`+"\n"), 0o644))
+	spec := must.M1(beyond.TestbedBandit.Spec([]string{"mlp"}, smallSets, lab.Size{Periods: 100, Runs: 2}, 3))
+	offer := lab.Offer{Agent: "mlp", Settings: lab.Values(spec.Entries[0].Setting), Micros: 7, Bytes: 8}
+	must.M(os.WriteFile(costs, append(must.M1(json.Marshal(offer)), '\n'), 0o644))
 	table = must.M1(beyond.Tabulate(beyond.Known, dir, nil))
 	if mlp, _ = table.Worlds[0].Of("mlp"); mlp.Micros != 7 || mlp.Bytes != 8 {
 		t.Errorf("costs of mlp: %+v", mlp)
 	}
 	must.M(os.WriteFile(costs, []byte("seven\n"), 0o644))
-	if _, err := beyond.Tabulate(beyond.Known, dir, nil); err == nil || !strings.Contains(err.Error(), "line 1 is none of") {
+	_, err := beyond.Tabulate(beyond.Known, dir, nil)
+	if err == nil || !strings.Contains(err.Error(), "line 1 is none of") {
 		t.Errorf("costs that are none: %v", err)
 	}
 	must.M(os.Remove(costs))
 	piece(t, beyond.TestbedBandit, []string{"mlp"}, filepath.Join(small, "again.jsonl.gz"), "step-size=0.5")
-	if _, err := beyond.Tabulate(beyond.Known, dir, nil); err == nil || !strings.Contains(err.Error(), "two entries of mlp") {
+	_, err = beyond.Tabulate(beyond.Known, dir, nil)
+	if err == nil || !strings.Contains(err.Error(), "two entries of mlp") {
 		t.Errorf("two entries of an agent: %v", err)
 	}
 }
 
+// smallSets make a small study.
+var smallSets = []string{"actions=5", "features=3", "batch=4"}
+
 // piece makes a piece of a small study.
 func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ...string) {
 	t.Helper()
-	sets = append(sets, "actions=5", "features=3", "batch=4")
+	sets = append(sets, smallSets...)
 	if x.Name == beyond.QuadraticBandit.Name {
 		sets = append(sets, "offered=5", "hidden=4", "index-samples=2", "sgd-steps=1")
 	}

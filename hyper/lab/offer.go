@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -18,6 +20,19 @@ type Offer struct {
 	Bytes        int64          `json:"bytes,omitempty"` // that a run takes in a call, see [Clock.Call]; 0 is not known
 	ByOperations Place          `json:"place_by_operations"`
 	ByTime       Place          `json:"place_by_time,omitempty"` // none where a time was not measured
+}
+
+// Measured is the one of offers that is of an entry: of its agent, with its settings.
+func Measured(offers []Offer, e Entry) (Offer, bool) {
+	settings, _ := json.Marshal(Values(e.Setting))
+	at := slices.IndexFunc(offers, func(o Offer) bool {
+		theirs, _ := json.Marshal(o.Settings)
+		return o.Agent == e.Agent && bytes.Equal(theirs, settings)
+	})
+	if at < 0 {
+		return Offer{}, false
+	}
+	return offers[at], true
 }
 
 // Offers returns one Offer for each entry, in their order, with the microseconds of each: of a run-period on one core,

@@ -6,8 +6,6 @@
 package notebook
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +17,7 @@ import (
 	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
@@ -77,16 +76,11 @@ func Studies(folder string) (all []Held) {
 // Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has
 // printed. There are none where there is no such file.
 func Lines[T any](name string) (all []T) {
-	text, err := os.ReadFile(filepath.Join("results", name+".json"))
+	all, err := lines.Read[T](filepath.Join("results", name+".json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	for line := range bytes.Lines(must.M1(text, err)) {
-		var one T
-		must.M(json.Unmarshal(line, &one))
-		all = append(all, one)
-	}
-	return all
+	return must.M1(all, err)
 }
 
 // Figure shows a plot in a size in centimetres, at a resolution in dots per inch.

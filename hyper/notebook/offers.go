@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -19,13 +18,9 @@ import (
 func Offers(h lab.Header, rows []lab.Row, measured []lab.Offer) []lab.Offer {
 	micros := make([]float64, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
-		settings := string(must.M1(json.Marshal(lab.Values(e.Setting))))
-		at := slices.IndexFunc(measured, func(m lab.Offer) bool {
-			return m.Agent == e.Agent && string(must.M1(json.Marshal(m.Settings))) == settings
-		})
 		micros[i] = math.NaN()
-		if at >= 0 {
-			micros[i] = float64(measured[at].Micros)
+		if m, ok := lab.Measured(measured, e); ok {
+			micros[i] = float64(m.Micros)
 		}
 	}
 	return must.M1(lab.Offers(h, rows, micros))

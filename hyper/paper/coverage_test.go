@@ -16,9 +16,9 @@ import (
 )
 
 // Intervals hold the true number in 93 to 97 of 100 cases, on average over the comparisons that claims make, with 60
-// and 100 runs, and in 92 to 97 with 24, which no claim has: where the committed runs of both sides are the whole population, and samples are drawn from it.
-// Single comparisons in which one run in thirty has most of the regret are covered less, as they must be: a sample that
-// misses that run cannot tell of it.
+// and 100 runs, and in 92 to 97 with 24, which no claim of the paper has: where the committed runs of both sides are
+// the whole population, and samples are drawn from it. Single comparisons in which one run in thirty has most of the
+// regret are covered less, as they must be: a sample that misses that run cannot tell of it.
 func TestCoverage(t *testing.T) {
 	populations := comparedRegrets(t)
 	if len(populations) < 30 {

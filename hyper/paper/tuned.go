@@ -75,13 +75,9 @@ func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 func neuralTuned() (out []lab.Tuned) {
 	for _, actions := range []int{200, 1000} {
 		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
-		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout"} {
+		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout",
+			"last-layer", "ensemble-plus-plus-neural", "network-gp"} {
 			out = append(out, tuned(agent, agent, actions))
-		}
-		if actions == 1000 {
-			for _, agent := range []string{"last-layer", "ensemble-plus-plus-neural", "network-gp"} {
-				out = append(out, tuned(agent, agent, actions))
-			}
 		}
 		for _, n := range ensembleSizes {
 			out = append(out, tuned("ensemble", fmt.Sprintf("without-prior-%d", min(n, 100)), actions, particles(n),

@@ -34,7 +34,7 @@ func TestTableOfLaterWork(t *testing.T) {
 		t.Fatal("the page has no place for the tables")
 	}
 	var both strings.Builder
-	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), mixFlag(true).hear())))
+	writeTable(&both, must.M1(beyond.Tabulate(paper.Known, filepath.Dir(dir), nil)))
 	want := text + agentsBegin + both.String() + agentsEnd + rest + table.String()
 	if *update {
 		must.M(os.WriteFile(dir+"/README.md", []byte(want), 0o644))

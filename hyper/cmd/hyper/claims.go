@@ -103,9 +103,8 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 		if j.Experiment != last {
 			x := paper.Known[j.Experiment]
 			fmt.Fprintf(w, "\n### %s: %s (`%s`)\n\n", sectionTitle(x.Section), x.Title, x.Name)
-			fmt.Fprintln(w, "| Name: claim | Statistic, and what the claim says of it | Estimate, 95% interval "+
-				"| Runs × periods | Run-periods | One seed | Verdict |")
-			fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
+			writeRows(w, []string{"Name: claim", "Statistic, and what the claim says of it", "Estimate, 95% interval",
+				"Runs × periods", "Run-periods", "One seed", "Verdict"}, nil)
 			last = j.Experiment
 		}
 		fmt.Fprintln(w, claimLine(j))
@@ -144,7 +143,7 @@ func claimLine(j paper.Judged) string {
 
 // estimate is that of a finding, with its interval.
 func estimate(f lab.Finding) string {
-	return fmt.Sprintf("%s [%s, %s]", number(float64(f.Estimate)), number(float64(f.Lower)), number(float64(f.Upper)))
+	return interval(lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper})
 }
 
 // judgement is the verdict of the table, with what it needs to change.

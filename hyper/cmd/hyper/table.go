@@ -19,6 +19,7 @@ import (
 func tableCommand() *cobra.Command {
 	var asJSON bool
 	var study string
+	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "table",
 		Short: "Print one table of agents: their costs, beliefs and regrets",
@@ -31,7 +32,6 @@ folders that are laid out as those of notebooks/results. An agent of one's own w
 		Example: "  hyper table --study notebooks/results",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			mix := mixFlag(true)
 			t, err := beyond.Tabulate(paper.Known, study, mix.hear())
 			if err != nil {
 				return err
@@ -43,6 +43,7 @@ folders that are laid out as those of notebooks/results. An agent of one's own w
 			return nil
 		},
 	}
+	mix.add(c.Flags())
 	c.Flags().StringVar(&study, "study", filepath.Join("notebooks", "results"), "DIR: the folder of results")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the table as one JSON object")
 	return c
@@ -138,7 +139,7 @@ func (c sweepColumn) marks(agent string) string {
 
 // writeSweeps writes the scores of agents on all sweeps.
 func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
-	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network; `enn_paper`: from the exact posterior:\n\n")
+	fmt.Fprint(w, "\n**Neural Testbed**, divergence over that of the single network, mlp; in nats from the exact posterior:\n\n")
 	head, marked := []string{"Agent"}, []sweepColumn{}
 	for _, c := range columns {
 		head = append(head, c.title())
