@@ -270,14 +270,14 @@ func TestProjectedExam(t *testing.T) {
 	for _, a := range []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())} {
 		for _, anchors := range []int{0, 2} {
 			testbackend.Each(t, func(t *testing.T, name string) {
+				tests := Tests{Batches: 30, Tau: 10, Anchors: anchors}
+				tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, []Tests{tests, tests}))
+				args := tr.args(s.Problems)
+				state := must.M1(tr.learn(t.Context(), args))
 				kl := map[bool][]float32{}
-				for _, projected := range []bool{false, true} {
-					tests := []Tests{{Batches: 30, Tau: 10, Anchors: anchors}}
-					tr := must.M1(newTrial(must.M1(backend.Open(name)), a, Classes, 2, 5, tests))
-					tr.tests[0].projected = projected
-					args := tr.args(s.Problems)
-					state := must.M1(tr.learn(t.Context(), args))
-					kl[projected] = must.M1(tr.tests[0].take(t.Context(), args, state))[klName]
+				for i, projected := range []bool{false, true} {
+					tr.tests[i].projected = projected
+					kl[projected] = must.M1(tr.tests[i].take(t.Context(), args, state))[klName]
 				}
 				for i, want := range kl[false] {
 					if got := kl[true][i]; math.Abs(float64(got/want-1)) > 0.25 {
