@@ -1,0 +1,73 @@
+package lab
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// ranked is an Outcome with its place among the candidates, and what it is ordered by.
+type ranked struct {
+	Outcome
+	of    int
+	class int // candidates of a lower one come first
+	price float64
+}
+
+// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's
+// statistic, and where that is infinite by median regret. With a target, an average regret that depends on the setting,
+// those below it come first, see Tuning.
+func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) float64) ([]ranked, error) {
+	summaries, err := Summarize(h, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ranked, len(candidates))
+	for i, s := range summaries {
+		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative),
+			SE:     orInfinite(s.CumulativeSE),
+			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged, Champion: candidates[i].champion}, of: i}
+		out[i].price = float64(out[i].Mean)
+		if target == nil {
+			continue
+		}
+		out[i].Computation = s.Computation
+		bound, mean := target(candidates[i].entry.Setting)*float64(s.Periods), float64(out[i].Mean)
+		switch upper := meanOf(mean, float64(out[i].SE), s.Runs).Upper; {
+		case float64(upper) < bound:
+			out[i].class, out[i].price = -2, s.Computation
+		case mean < bound:
+			out[i].class, out[i].price = -1, s.Computation
+		}
+	}
+	sortRanked(out)
+	return out, behind(rows, out)
+}
+
+// behind fills in by how much each is behind the first.
+func behind(rows []Row, out []ranked) error {
+	for i := range out[1:] {
+		d, err := PairedDifference(rows, out[i+1].of, out[0].of)
+		if err != nil {
+			return err
+		}
+		out[i+1].Behind, out[i+1].BehindSE = d.Mean.Value, Float(d.Mean.stdErr())
+	}
+	return nil
+}
+
+// sortRanked orders outcomes from best to worst.
+func sortRanked(out []ranked) {
+	slices.SortStableFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price),
+			cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
+	})
+}
+
+// orInfinite is a statistic, or +Inf where there is none.
+func orInfinite(x *Float) Float {
+	if x == nil {
+		return Float(math.Inf(1))
+	}
+	return *x
+}
