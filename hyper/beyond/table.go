@@ -25,11 +25,14 @@ type World struct {
 
 // Worlds are those of the table. The first one's costs are the agents'.
 //
-// Agents of one name have one kind of belief. Their settings are those of each world: the testbed's in the bandits of
-// rewards 0 and 1, those of searches of equal budgets in the paper's, and those of Ensemble++ in the quadratic one.
+// Agents of one name have one kind of belief. Their settings are those of each world: the testbed's in two bandits of
+// rewards 0 and 1, those of searches of equal budgets in a third and in the paper's, and those of Ensemble++ in the
+// quadratic one.
 var Worlds = []World{
 	{Title: "rewards 0 and 1, 1,000 actions", Experiment: "testbed-bandit",
 		Pieces: []string{"beyond/testbed-bandit/*.gz"}, Costs: "beyond/testbed-bandit/costs.json"},
+	{Title: "rewards 0 and 1, 1,000 actions, searched alike", Experiment: "testbed-bandit",
+		Pieces: []string{"beyond/testbed-bandit/searched/*.gz"}},
 	{Title: "rewards 0 and 1, 100 actions", Experiment: "testbed-bandit",
 		Pieces: []string{"beyond/testbed-bandit/small/*.gz"}},
 	{Title: "the paper's, 1,000 actions", Experiment: "neural",

@@ -43,6 +43,8 @@ var winners = map[string]string{
 	"dropout-1000": "initial-scale=3 keep=0.8 optimizer=adam prior-variance=7.11 sgd-steps=2 " +
 		"step-size=0.00313",
 
+	"epinet-1000": "belief-hidden=10x10 belief-prior-scale=3 clip=0 index-samples=64 index-set=frame optimizer=sgd " +
+		"perturbation=0 prior-factor=1.38 sgd-steps=2 step-size=0.269",
 	"last-layer-1000": "belief-hidden=10x10 belief-prior-scale=3 index-samples=16 index-set=iid optimizer=adam " +
 		"perturbation=0.5 prior-factor=0.316 sgd-steps=2 step-size=0.00313",
 	"ensemble-plus-plus-neural-1000": "belief-hidden=10x10 belief-prior-scale=3 belief-scale=1 clip=5 " +
@@ -76,7 +78,7 @@ func neuralTuned() (out []lab.Tuned) {
 	for _, actions := range []int{200, 1000} {
 		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
 		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout",
-			"last-layer", "ensemble-plus-plus-neural", "network-gp"} {
+			"epinet", "last-layer", "ensemble-plus-plus-neural", "network-gp"} {
 			out = append(out, tuned(agent, agent, actions))
 		}
 		for _, n := range ensembleSizes {
