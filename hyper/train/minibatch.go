@@ -13,7 +13,7 @@ import (
 type minibatches struct{ problem }
 
 func (m minibatches) memory(g *Graph, runs int) State {
-	state := newReplay(g, runs, m.Capacity, m.Inputs, m.z.Width())
+	state := newReplay(g, runs, m.Capacity, m.Inputs, m.width())
 	if m.Weighted {
 		state["replay.w"] = ZerosLike(state["replay.y"])
 	}
@@ -46,7 +46,9 @@ func (d *draws) nodes() []**Node {
 func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := m.drawData(state, s, size, actions)
 	d.sets, d.count = m.indexSets(s.Named("z"))
-	d.data.A = row.Take(state["replay.a"], d.at)
+	if kept := state["replay.a"]; kept != nil {
+		d.data.A = row.Take(kept, d.at)
+	}
 	return d
 }
 

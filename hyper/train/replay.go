@@ -12,15 +12,16 @@ import (
 
 // The replay buffer is entries of a State with room for a fixed number of data points: the actions taken, "replay.x"
 // int32 [runs, capacity], or where inputs change the inputs themselves, "replay.inputs" [runs, capacity, features]; the
-// responses "replay.y" [runs, capacity]; and the perturbation vectors "replay.a" [runs, capacity, width]. Rows not yet
-// filled are zero; how many are filled is the period's business. With Config.Weighted there are weights, "replay.w"
-// [runs, capacity].
+// responses "replay.y" [runs, capacity]; and, but for Config.Unperturbed, the perturbation vectors "replay.a" [runs,
+// capacity, width]. Rows not yet filled are zero; how many are filled is the period's business. With Config.Weighted
+// there are weights, "replay.w" [runs, capacity].
 
-// newReplay returns an empty buffer, for inputs of so many features where they are kept.
+// newReplay returns an empty buffer, for inputs of so many features where they are kept, and perturbation vectors of
+// such a width where it is not 0.
 func newReplay(g *Graph, runs, capacity, features, width int) State {
-	state := State{
-		"replay.y": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity)),
-		"replay.a": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity, width)),
+	state := State{"replay.y": Zeros(g, shapes.Make(dtypes.Float32, runs, capacity))}
+	if width > 0 {
+		state["replay.a"] = Zeros(g, shapes.Make(dtypes.Float32, runs, capacity, width))
 	}
 	if features > 0 {
 		state["replay.inputs"] = Zeros(g, shapes.Make(dtypes.Float32, runs, capacity, features))
@@ -36,7 +37,7 @@ type datum struct {
 	x       *Node // the action, int32 [runs], or the input itself, [runs, features]
 	actions *Node // inputs of all actions, [runs, actions, features]; nil for arms, and where x is the input
 	y       *Node // [runs]
-	a       *Node // [runs, 1, width]
+	a       *Node // [runs, 1, width]; nil of data that are not perturbed
 	w       *Node // its weight, [runs]; nil is 1
 }
 
@@ -77,7 +78,9 @@ func (d datum) insert(state State) {
 	}
 	state[x] = row.Put(state[x], d.x, d.at)
 	state["replay.y"] = row.Put(state["replay.y"], d.y, d.at)
-	state["replay.a"] = row.Put(state["replay.a"], Squeeze(d.a, 1), d.at)
+	if d.a != nil {
+		state["replay.a"] = row.Put(state["replay.a"], Squeeze(d.a, 1), d.at)
+	}
 	if w := state["replay.w"]; w != nil {
 		if d.w == nil {
 			d.w = OnesLike(d.y)

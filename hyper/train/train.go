@@ -84,6 +84,9 @@ type Config struct {
 	Schedule   Schedule    // of steps; nil is Constant{}
 	Capacity   int         // the most data points a run can hold, where it Replays
 	Inputs     int         // features of an input kept with each datum; 0 is for arms and inputs that never change
+	// Unperturbed says that no datum is perturbed, whatever Rates.Perturbation is: the replay buffer then holds no
+	// perturbation vectors, which of a mean-field hypermodel are as long as its parameters. For sampled indices.
+	Unperturbed bool
 	// Standardize lets the loss see responses less their mean, over their standard deviation, as these are of all
 	// responses so far: variances of the loss are then in units of the responses' variance, and predictions as
 	// [Trainer.Responses] says.
@@ -184,7 +187,7 @@ func (p problem) perDatum() error {
 func (p problem) sizes() error {
 	errs := []error{faults.Size("Steps x Batch", p.Steps, max(p.Batch, 1))}
 	if p.Replays() {
-		errs = append(errs, faults.Size("Capacity x the width of the data's perturbations", p.Capacity, p.z.Width()),
+		errs = append(errs, faults.Size("Capacity x the width of the data's perturbations", p.Capacity, p.width()),
 			faults.Size("Capacity x Inputs", p.Capacity, max(p.Inputs, 1)))
 	}
 	if p.sampled() {

@@ -87,7 +87,7 @@ func params(state State) hyper.Params {
 // which must be those of all the data before.
 func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r Rates) State {
 	p := t.problem()
-	a := p.z.Perturbation(s.Named("A"), 1) // [runs, 1, width]
+	a := p.vectors(s, 1)
 	out := maps.Clone(state)
 	if t.Standardize {
 		if t.discounts() {
@@ -95,7 +95,7 @@ func (t Trainer) Observe(state State, s rng.Stream, size, x, y, actions *Node, r
 		}
 		out.count(y)
 	}
-	if r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise
+	if a != nil && r.Weight != nil && t.Weights == Unweighted { // the mean of so many responses has so much less noise
 		a = Mul(a, Rsqrt(InsertAxes(r.Weight, -1, -1)))
 	}
 	d := datum{at: size, x: x, actions: actions, y: y, a: a, w: r.Weight}
@@ -123,7 +123,10 @@ func (t Trainer) Fill(state State, s rng.Stream, x, y *Node, r Rates) State {
 	}
 	out := maps.Clone(state)
 	p := t.problem()
-	out["replay.y"], out["replay.a"] = y, p.z.Perturbation(s.Named("A"), n)
+	out["replay.y"] = y
+	if a := p.vectors(s, n); a != nil {
+		out["replay.a"] = a
+	}
 	p.keepAll(out, x, r)
 	if t.Inputs == 0 {
 		out["replay.x"] = x

@@ -160,6 +160,9 @@ func (p problem) byAutodiff() error {
 		return errors.New("Regularize kl needs a mean-field hypermodel; use anchor")
 	case p.Weights != Unweighted && !p.perturbs():
 		return fmt.Errorf("Weights %s are made from a^T z, which indices of %T do not have; use none", p.Weights, p.z)
+	case p.Weights != Unweighted && p.Unperturbed:
+		return fmt.Errorf("Weights %s are made from a^T z, which Unperturbed data do not have; use one of them",
+			p.Weights)
 	case !p.sampled() && !(p.Integrate == Analytic && p.oneHot()):
 		return errOther
 	}
@@ -191,6 +194,9 @@ func (p problem) plain() error {
 		return fmt.Errorf("Integrate %s has no weights of data; use sampled or exact", p.Integrate)
 	case !p.anchors():
 		return fmt.Errorf("Integrate %s goes with the regularizer anchor; use sampled", p.Integrate)
+	case p.Unperturbed:
+		return fmt.Errorf("Integrate %s takes sums with perturbations, which Unperturbed data do not have; use sampled",
+			p.Integrate)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
+	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
 // Weights say how much each datum counts for each index: the bootstrap, beside or instead of the additive perturbations
@@ -56,7 +57,27 @@ func weighted(x, weights *Node) *Node {
 	return Mul(x, weights)
 }
 
+// width is that of the perturbation vectors that the replay buffer holds; 0 is none.
+func (p problem) width() int {
+	if p.Unperturbed {
+		return 0
+	}
+	return p.z.Width()
+}
+
+// vectors draws those of n data of each run from the stream, [runs, n, width]; nil where the buffer holds none.
+func (p problem) vectors(s rng.Stream, n int) *Node {
+	if p.Unperturbed {
+		return nil
+	}
+	return p.z.Perturbation(s.Named("A"), n)
+}
+
 // perturbed are the responses y + sigma_w a^T z, [runs, indices, inputs], for standard deviations [runs].
 func (p problem) perturbed(data Batch, z index.Set, noise *Node) *Node {
+	if data.A == nil {
+		runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)
+		return BroadcastToDims(InsertAxes(data.Y, 1), runs, z.Len(), n)
+	}
 	return Add(InsertAxes(data.Y, 1), Mul(InsertAxes(noise, -1, -1), p.z.Dot(data.A, z, data.X)))
 }

@@ -46,6 +46,7 @@ func (c *MeanField) Model(p bandit.Problem) hyper.Model {
 func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c, c.Model(p), p, periods)
 	l.Train.Regularize, l.KL, l.NoiseVariance = train.KL, orNone(c.KLStrength), c.NoiseVariance
+	l.Train.Unperturbed = true
 	l.PriorVariance = single(single(c.PriorDeviation) * single(c.PriorDeviation))
 	return l.WithDefaults()
 }
