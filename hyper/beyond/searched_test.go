@@ -1,0 +1,45 @@
+package beyond_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// The searches of the bandit of rewards 0 and 1 have one budget and the same seeds, and its study has their winners, on
+// seeds that no search has seen. Ensembles have 30 particles in both.
+func TestSearchedAlike(t *testing.T) {
+	const results = "../../notebooks/results/"
+	pieces := must.M1(filepath.Glob(results + "beyond/testbed-bandit/searched/*.gz"))
+	h, _ := must.M2(lab.ReadStudy(beyond.Known, pieces...))
+	if len(h.Spec.Entries) != len(beyond.TestbedBandit.Order) {
+		t.Errorf("%d agents, want %d", len(h.Spec.Entries), len(beyond.TestbedBandit.Order))
+	}
+	for _, e := range h.Spec.Entries {
+		var record lab.Tuning
+		file := results + "tuning/testbed-bandit/" + strings.Replace(e.Agent, "+", "-plus", 1) + ".json"
+		must.M(json.Unmarshal(must.M1(os.ReadFile(file)), &record))
+		if record.Budget() != 192_000 || record.Seed != 2_000_000 || record.Agent != e.Agent {
+			t.Errorf("%s: %d run-periods from seed %d of %s", file, record.Budget(), record.Seed, record.Agent)
+		}
+		if h.Spec.Seed+uint64(h.Spec.Runs) > record.Seed {
+			t.Errorf("%s: its seeds begin at %d, and the study has %d to %d", file, record.Seed, h.Spec.Seed,
+				h.Spec.Seed+uint64(h.Spec.Runs)-1)
+		}
+		sets := append(record.Sets, record.Best()...)
+		spec := must.M1(beyond.TestbedBandit.Spec([]string{e.Agent}, sets, lab.Size{Periods: 1, Runs: 1}, 0))
+		want, got := lab.Values(spec.Entries[0].Setting), lab.Values(e.Setting)
+		for key, v := range want {
+			if got[key] != v {
+				t.Errorf("%s: %s is %v in the study, and %v of the winner", e.Agent, key, got[key], v)
+			}
+		}
+	}
+}
