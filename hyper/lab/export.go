@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
@@ -16,8 +17,8 @@ import (
 // Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format, with the
 // rows at the last period and at eight periods for each factor of ten, from 10 on. These are the same whatever the last
 // period is, so that pieces of different length can be compared. Regrets are rounded to thousandths. All runs must have
-// ended.
-func Export(dir, path string, known map[string]Experiment) error {
+// ended. With sets it is the part of the results that has them, see [Experiment.Part].
+func Export(dir, path string, known map[string]Experiment, sets ...string) error {
 	h, rows, err := ReadResults(dir, known)
 	if err != nil {
 		return err
@@ -25,6 +26,11 @@ func Export(dir, path string, known map[string]Experiment) error {
 	want := len(h.Spec.Entries) * h.Spec.Runs * len(Schedule(h.Spec.Periods))
 	if len(rows) != want {
 		return fmt.Errorf("%s: %w: it has %d of %d rows; resume it first", dir, ErrResults, len(rows), want)
+	}
+	if len(sets) > 0 {
+		if h, rows = known[h.Spec.Experiment].Part(h, rows, sets...); len(h.Spec.Entries) == 0 {
+			return fmt.Errorf("%s has no agent with %s", dir, strings.Join(sets, " "))
+		}
 	}
 	return WriteResults(path, h, rows)
 }

@@ -20,6 +20,28 @@ func export(t *testing.T, dir string) string {
 	return file
 }
 
+// A part of results is a piece with the same rows; a part that is not there is an error.
+func TestPartOfResults(t *testing.T) {
+	dir, file := writeToys(t, []int{2, 3}, 3, 100, 10, linearToys), filepath.Join(t.TempDir(), "part.jsonl.gz")
+	if err := Export(dir, file, knownToys, "arms=3"); err != nil {
+		t.Fatal(err)
+	}
+	h, rows, err := ReadStudy(knownToys, file)
+	if err != nil || len(h.Spec.Entries) != 1 || Values(h.Spec.Entries[0].Setting)["arms"] != 3 {
+		t.Fatalf("%+v, %v", h.Spec, err)
+	}
+	whole, all, err := ReadStudy(knownToys, export(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, want := knownToys[h.Spec.Experiment].Part(whole, all, "arms=3"); !slices.Equal(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
+	}
+	if err := Export(dir, file, knownToys, "arms=4"); err == nil || !strings.Contains(err.Error(), "no agent with arms=4") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The periods of a piece are every second of one grid, whatever the last one is: pieces of any two lengths share all up
 // to the shorter one's end.
 func TestPiecesShareTheirPeriods(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 // winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
 // notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
-// hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently.
+// hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently; "linear-4" is
+// the linear hypermodel with 4 of them a step.
 // "without-prior" are the ensembles of appendix B that have no additive prior. Agents of later work have networks of
 // the paper's size.
 var winners = map[string]string{
@@ -73,8 +74,10 @@ func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}
 }
 
-// neuralTuned are the settings of section 4.2 and appendices B to E. The ensemble of 300 has those of 100.
+// neuralTuned are the settings of section 4.2 and appendices B to E. The ensemble of 300 has those of 100. With 4
+// indices a step, as in appendices D and E, the linear hypermodel has its own.
 func neuralTuned() (out []lab.Tuned) {
+	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"))
 	for _, actions := range []int{200, 1000} {
 		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
 		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout",
