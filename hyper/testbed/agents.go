@@ -35,7 +35,7 @@ func trained(b hyper.Belief, step float64, indices int) learner.Learner {
 	return learner.Learner{
 		Belief: b, StepSize: step, FreeSteps: true, Perturbation: -1,
 		Train: train.Config{Steps: callSteps, Batch: 100, Indices: indices, Loss: train.LogisticLoss{},
-			Optimizer: train.Adam{}, Integrate: train.Sampled, Regularize: train.Decay},
+			Optimizer: train.Adam{}, Integrate: train.Sampled, Regularize: train.Decay, Unperturbed: true},
 	}
 }
 
@@ -241,7 +241,7 @@ func regression(a Agent) Agent {
 		l.Train.Loss = train.Gaussian{}
 		switch a.Name {
 		case "ensemble+", "hypermodel", "epinet":
-			l.Perturbation = 1
+			l.Perturbation, l.Train.Unperturbed = 1, false
 		}
 		return l
 	}
