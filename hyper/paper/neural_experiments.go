@@ -119,8 +119,6 @@ var PosteriorApproximations = lab.Experiment{
 		"dropout":  neuralDropout,
 	},
 	Order:   []string{"linear", "diagonal", "bbb", "dropout"},
-	Sets:    []string{"index-samples=4"}, // of all, as the protocol has it
-	Tuned:   neuralTuned(),
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,

@@ -10,12 +10,13 @@ import (
 // winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
 // notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
 // hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently; "linear-4" is
-// the linear hypermodel with 4 of them a step.
-// "without-prior" are the ensembles of appendix B that have no additive prior. Agents of later work have networks of
-// the paper's size.
+// the linear hypermodel with 4 of them a step, for appendices D and E. "without-prior" are the ensembles of appendix B
+// that have no additive prior. Agents of later work have networks of the paper's size.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
+	"linear-4-200": "index-samples=4 index-set=iid initial-map=0.3 optimizer=adam perturbation=1 prior-factor=0.47 " +
+		"sgd-steps=8 step-size=0.00207",
 	"ensemble-10-200": "initial-scale=0.3 integrate=analytic optimizer=adam perturbation=0 prior-factor=2.84 " +
 		"sgd-steps=8 step-size=0.00555",
 	"ensemble-30-200": "index-samples=16 initial-scale=3 integrate=sampled optimizer=adam perturbation=0 " +
