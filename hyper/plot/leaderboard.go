@@ -34,5 +34,9 @@ func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, err
 	for _, tau := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, *kinds[tau])
 	}
-	return Points(Axes{Title: title, Y: "divergence over that of " + baseline}, agents, all...)
+	p, err := Points(Axes{Title: title, Y: "divergence over that of " + baseline}, agents, all...)
+	if err == nil {
+		p.Legend.Left = true // lines are from the best on, so that the tallest are on the right
+	}
+	return p, err
 }
