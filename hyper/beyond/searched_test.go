@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,13 +35,11 @@ func TestSearchedAlike(t *testing.T) {
 			t.Errorf("%s: its seeds begin at %d, and the study has %d to %d", file, record.Seed, h.Spec.Seed,
 				h.Spec.Seed+uint64(h.Spec.Runs)-1)
 		}
-		sets := append(record.Sets, record.Best()...)
+		sets := slices.Concat(record.Sets, record.Best())
 		spec := must.M1(beyond.TestbedBandit.Spec([]string{e.Agent}, sets, lab.Size{Periods: 1, Runs: 1}, 0))
 		want, got := lab.Values(spec.Entries[0].Setting), lab.Values(e.Setting)
-		for key, v := range want {
-			if got[key] != v {
-				t.Errorf("%s: %s is %v in the study, and %v of the winner", e.Agent, key, got[key], v)
-			}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the study has the settings %v, and the record's winner %v", e.Agent, got, want)
 		}
 	}
 }

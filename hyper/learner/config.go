@@ -29,7 +29,7 @@ func (l Learner) WithDefaults() Learner {
 		unit = b.UnitVariance()
 	}
 	conditioned := valid && hyper.CapabilitiesOf(l.Belief).Conditioned != nil
-	if l.Train.Weights != train.Unweighted || conditioned {
+	if l.Train.Weights != train.Unweighted || l.Train.Unperturbed || conditioned {
 		perturbation = -1
 	}
 	l.NoiseVariance = cmp.Or(l.NoiseVariance, 1)
@@ -93,7 +93,7 @@ func (l Learner) Validate() error {
 		faults.Positive("NoiseVariance", l.NoiseVariance),
 		faults.Positive("PriorVariance", l.PriorVariance),
 		finite("InitVariance", l.InitVariance),
-		finite("Perturbation", l.Perturbation),
+		finite("Perturbation", l.Perturbation), l.checkPerturbation(),
 		faults.Positive("MapStep", l.MapStep),
 		faults.NotNegative("Clip", l.Clip),
 		finite("KL", l.KL),
@@ -105,6 +105,15 @@ func (l Learner) validateBelief() error {
 		return err
 	}
 	return faults.Prefix("Belief: ", faults.Of(l.Belief))
+}
+
+// checkPerturbation reports a Perturbation that nothing would see.
+func (l Learner) checkPerturbation() error {
+	if l.Perturbation > 0 && l.Train.Unperturbed {
+		return fmt.Errorf("a Perturbation of %v, and Train.Unperturbed data, which have none: leave one of them out",
+			l.Perturbation)
+	}
+	return nil
 }
 
 // checkStep reports a StepSize beyond armsLimit.

@@ -44,8 +44,8 @@ type Learner struct {
 	// InitVariance is sigma_p^2 of the functions that are the belief's prior, see hyper.Belief; 0 is PriorVariance, and
 	// a negative number is none: the prior's functions are then 0.
 	InitVariance float64 `run:"true"`
-	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, or none where data have Weights or the belief is
-	// hyper.Conditioned, and a negative number is none.
+	// Perturbation scales the data perturbations sigma_w a^T z; 0 is 1, or none where data have Weights or are
+	// Unperturbed or the belief is hyper.Conditioned, and a negative number is none.
 	Perturbation float64 `run:"true"`
 	// MapStep is the step of an affine belief's C against that of mu; 0 is 1.
 	MapStep float64 `run:"true"`

@@ -139,6 +139,7 @@ func TestDefaultNumbers(t *testing.T) {
 		{learner.Learner{Belief: prior, InitVariance: -1}, 0.5, -1, 1},
 		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap}, 1, 1, -1},
 		{learner.Learner{Belief: ensembleOf(net, 3), Train: bootstrap, Perturbation: 0.5}, 1, 1, 0.5},
+		{learner.Learner{Belief: ensembleOf(net, 3), Train: train.Config{Unperturbed: true}}, 1, 1, -1},
 	} {
 		l := c.l.WithDefaults()
 		if l.PriorVariance != c.prior || l.InitVariance != c.init || l.Perturbation != c.perturb {
@@ -196,6 +197,18 @@ func TestValidateJoinsFaults(t *testing.T) {
 		if err := l.WithDefaults().Validate(); err == nil || err.Error() != want {
 			t.Errorf("%T: error\n%v\nwant\n%s", c.belief, err, want)
 		}
+	}
+}
+
+// Perturbations that data do not have are a fault.
+func TestUnperturbedHasNoPerturbation(t *testing.T) {
+	l := learner.Learner{Belief: ensembleOf(net, 3), Train: train.Config{Capacity: 5, Unperturbed: true}}
+	if err := l.WithDefaults().Validate(); err != nil {
+		t.Error(err)
+	}
+	l.Perturbation = 0.5
+	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "a Perturbation of 0.5, and") {
+		t.Errorf("error %v", err)
 	}
 }
 

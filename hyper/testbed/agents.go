@@ -33,7 +33,7 @@ func (k Kind) network(inputs int, hidden ...int) (base.MLP, hyper.BaseModel) {
 // weights that decay.
 func trained(b hyper.Belief, step float64, indices int) learner.Learner {
 	return learner.Learner{
-		Belief: b, StepSize: step, FreeSteps: true, Perturbation: -1,
+		Belief: b, StepSize: step, FreeSteps: true,
 		Train: train.Config{Steps: callSteps, Batch: 100, Indices: indices, Loss: train.LogisticLoss{},
 			Optimizer: train.Adam{}, Integrate: train.Sampled, Regularize: train.Decay, Unperturbed: true},
 	}
@@ -241,7 +241,7 @@ func regression(a Agent) Agent {
 		l.Train.Loss = train.Gaussian{}
 		switch a.Name {
 		case "ensemble+", "hypermodel", "epinet":
-			l.Perturbation, l.Train.Unperturbed = 1, false
+			l.Train.Unperturbed = false
 		}
 		return l
 	}

@@ -46,8 +46,8 @@ func (d *draws) nodes() []**Node {
 func (m minibatches) draw(state State, s rng.Stream, size, actions *Node, _ Rates) draws {
 	d := m.drawData(state, s, size, actions)
 	d.sets, d.count = m.indexSets(s.Named("z"))
-	if kept := state["replay.a"]; kept != nil {
-		d.data.A = row.Take(kept, d.at)
+	if !m.Unperturbed {
+		d.data.A = row.Take(state["replay.a"], d.at)
 	}
 	return d
 }

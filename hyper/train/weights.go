@@ -75,7 +75,7 @@ func (p problem) vectors(s rng.Stream, n int) *Node {
 
 // perturbed are the responses y + sigma_w a^T z, [runs, indices, inputs], for standard deviations [runs].
 func (p problem) perturbed(data Batch, z index.Set, noise *Node) *Node {
-	if data.A == nil {
+	if p.Unperturbed {
 		runs, n := data.Y.Shape().Dim(0), data.Y.Shape().Dim(1)
 		return BroadcastToDims(InsertAxes(data.Y, 1), runs, z.Len(), n)
 	}
