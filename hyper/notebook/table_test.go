@@ -31,10 +31,10 @@ func TestTable(t *testing.T) {
 // The tables of a committed study.
 func TestTablesOfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
-	h, rows := Study("posterior-approximations/*")
+	h, rows := Study("posterior-approximations/best-*")
 	h, rows = paper.PosteriorApproximations.Part(h, rows)
-	has(t, Standings(h, rows), "| linear | 1000 | 24 | 381.8 [287.8, 506.6] | ", "mean less that of linear |")
-	has(t, Contents(h, rows), "| dropout | 24 | 1000 |  |\n")
+	has(t, Standings(h, rows), "| linear | 5000 | 60 | 2598 [2179, 3099] | ", "mean less that of linear |")
+	has(t, Contents(h, rows), "| dropout | 60 | 5000 |  |\n")
 	h, rows = Study("ids/n200-*")
 	has(t, Contents(h, rows), "| ids | 60 | 400 | `sgd-steps=20` `size=200` |")
 	has(t, Standings(h, rows, "size"), "| ids, sgd-steps=20, size=200 | 400 | 60 | 14.82 [12.8, 17.16] | 13.5 "+

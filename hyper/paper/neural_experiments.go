@@ -105,7 +105,8 @@ var IndexDimension = lab.Experiment{
 	Claims:  dimensionClaims(),
 }
 
-// PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters.
+// PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters, and
+// with 4 indices a step.
 var PosteriorApproximations = lab.Experiment{
 	Name:    "posterior-approximations",
 	Title:   "Bayes by Backprop and dropout",
@@ -119,6 +120,8 @@ var PosteriorApproximations = lab.Experiment{
 		"dropout":  neuralDropout,
 	},
 	Order:   []string{"linear", "diagonal", "bbb", "dropout"},
+	Sets:    []string{"index-samples=4"},
+	Tuned:   neuralTuned(),
 	Quick:   lab.Size{Periods: 200, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,

@@ -23,7 +23,12 @@ var winners = map[string]string{
 		"prior-factor=0.341 sgd-steps=4 step-size=0.00425",
 	"ensemble-100-200": "initial-scale=1 integrate=analytic optimizer=adam perturbation=0.5 prior-factor=0.141 " +
 		"sgd-steps=4 step-size=0.0282",
-	"egreedy-200": "anneal=29.5 initial-scale=1 optimizer=adam prior-variance=1.06 sgd-steps=8 step-size=0.00207",
+	"egreedy-200":  "anneal=29.5 initial-scale=1 optimizer=adam prior-variance=1.06 sgd-steps=8 step-size=0.00207",
+	"diagonal-200": "optimizer=adam perturbation=1 prior-factor=1.59 prior-multiplier=0.1 sgd-steps=2 step-size=0.0018",
+	"bbb-200": "initial-deviation=0.3 kl-strength=0.0203 optimizer=adam prior-deviation=0.5 sgd-steps=8 " +
+		"step-size=0.00834",
+	"dropout-200": "index-set=iid initial-scale=3 keep=0.8 optimizer=adam prior-variance=0.711 sgd-steps=2 " +
+		"step-size=0.00313",
 
 	"linear-1000": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
