@@ -47,7 +47,7 @@ func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (
 	d.Period, from = periods[len(periods)-1], start(periods)
 	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
 	d.subtract(regretA, regretB)
-	d.Ratio = RatioOfMeans(regretA, regretB)
+	d.Ratio = ratioOfRegrets(regretA, regretB)
 	return d, from, nil
 }
 
