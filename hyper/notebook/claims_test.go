@@ -13,8 +13,8 @@ import (
 )
 
 // The verdicts of a committed study are those of the table of claims before Holm's correction: appendix D, diagonal
-// over Bayes by Backprop 0.783 [0.361, 1.7] over 60 runs, and linear over diagonal 2.09 [1.27, 3.43]. They say what the claims ask for, both bounds
-// of those that have two, and that they are alone.
+// over Bayes by Backprop 0.783 [0.361, 1.7] over 60 runs, and linear over diagonal 2.09 [1.27, 3.43]. They say what the
+// claims ask for, both bounds of those that have two, and that they are alone.
 func TestVerdicts(t *testing.T) {
 	t.Chdir("../../notebooks")
 	const asked = " at this size, which decides nothing: the claim asks for "

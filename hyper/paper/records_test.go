@@ -72,8 +72,8 @@ func checkRound(t *testing.T, name string, r lab.Rung) {
 	}
 }
 
-// An agent of section 4.2 or appendix B that is told what its search held fixed, as the number of actions, has the
-// settings of the winner: that of its second search. The ensemble of 300 has those of 100.
+// An agent of section 4.2 or appendices B, D and E that is told what its search held fixed, as the number of actions, has
+// the settings of the winner: that of its second search. The ensemble of 300 has those of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	records := equalSearches(t)
 	for name, record := range records {
@@ -89,9 +89,11 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 			continue
 		}
 		want := lab.Values(spec.Entries[0].Setting)
-		x := paper.Neural
+		experiments := []lab.Experiment{paper.Neural}
 		if record.Experiment == paper.AdditivePrior.Name {
-			x = paper.AdditivePrior
+			experiments = []lab.Experiment{paper.AdditivePrior}
+		} else if slices.Contains(record.Sets, "index-samples=4") {
+			experiments = append(experiments, paper.PosteriorApproximations)
 		}
 		for _, particles := range []string{"", "particles=300"} {
 			sets := slices.Clone(record.Sets)
@@ -101,10 +103,12 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 				}
 				sets[slices.Index(sets, "particles=100")], want["particles"] = particles, 300
 			}
-			got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %s with %v has the settings %v, and the record's winner %v", name, record.Agent, sets, got,
-					want)
+			for _, x := range experiments {
+				got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: in %s, %s with %v has the settings %v, and the record's winner %v", name, x.Name,
+						record.Agent, sets, got, want)
+				}
 			}
 		}
 	}
