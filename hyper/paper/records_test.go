@@ -72,8 +72,8 @@ func checkRound(t *testing.T, name string, r lab.Rung) {
 	}
 }
 
-// An agent of section 4.2 or appendices B, D and E that is told what its search held fixed, as the number of actions, has
-// the settings of the winner: that of its second search. The ensemble of 300 has those of 100.
+// An agent of section 4.2 or appendices B, D and E that is told what its search held fixed, as the number of actions,
+// has the settings of the winner: that of its second search. The ensemble of 300 has those of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	records := equalSearches(t)
 	for name, record := range records {
