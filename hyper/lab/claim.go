@@ -61,13 +61,15 @@ type Finding struct {
 	Reason   string  `json:"reason,omitempty"` // why there is no estimate
 	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
+
+	wide widening // of the interval
 }
 
 // Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
 // +Inf is below none: then a run diverged for which the claim wants little regret.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
-		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided}
+		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, wide: e.student.wide}
 	switch {
 	case float64(e.Upper) < bound:
 		f.Verdict = Reproduced
@@ -143,8 +145,8 @@ func (f Finding) String() string {
 }
 
 // RunsToDecide is the number of runs that would decide an undecided claim, roughly: the interval shrinks as
-// 1/sqrt(runs), and its limit on the bound's side must come to the bound. ok is false where the number is unknown or
-// the claim is decided.
+// 1/sqrt(runs), and as the factor does that widens the intervals of few runs; its limit on the bound's side must come to
+// the bound. ok is false where the number is unknown or the claim is decided.
 func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	limit, bound := float64(f.Upper), f.Bound
 	switch {
@@ -159,5 +161,10 @@ func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	if f.Verdict != Undecided || f.Discrete || math.IsInf(shrink, 0) || math.IsNaN(shrink) {
 		return 0, false
 	}
-	return math.Ceil(float64(f.Runs)*shrink*shrink + 1), true
+	now, factor := float64(f.Runs), f.wide.factor
+	runs = now * shrink * shrink
+	for range 20 { // to a fixed point: the factor of so many runs
+		runs = now * math.Pow(shrink*factor(runs)/factor(now), 2)
+	}
+	return math.Ceil(runs + 1), true
 }

@@ -17,6 +17,12 @@ func TestRunsToDecide(t *testing.T) {
 	if runs, ok := above.RunsToDecide(); !ok || runs < 400 || runs > 402 {
 		t.Errorf("%v, %v runs would decide against it, want 401", runs, ok)
 	}
+	// The factor of few runs falls, too: from 1.33 with 9 to 1.19 with 28, so that 28 decide in place of 36.
+	few := lab.MeanRegret([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	half := lab.Below("regret", few, float64(few.Value+few.Upper)/2, 10, 9)
+	if runs, ok := half.RunsToDecide(); !ok || runs < 29 || runs > 31 {
+		t.Errorf("%v, %v runs would decide, want 30", runs, ok)
+	}
 	discrete := undecided
 	discrete.Discrete = true
 	decided := lab.Below("ratio", lab.Estimate{Value: 0.8, Lower: 0.7, Upper: 0.9}, 1, 10, 100)

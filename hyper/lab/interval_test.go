@@ -106,7 +106,7 @@ func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 			c.negative++
 		}
 		m, se := meanSE(x)
-		half := halfWidth(se, runs, widening(runs))
+		half := halfWidth(se, runs, usual)
 		add(&c.student, math.Abs(m-mean) <= half)
 		add(&c.shortStudent, m+half < mean)
 		lower, upper := percentilesOfMean(x)
