@@ -29,6 +29,7 @@ var winners = map[string]string{
 		"step-size=0.00834",
 	"dropout-200": "index-set=iid initial-scale=3 keep=0.8 optimizer=adam prior-variance=0.711 sgd-steps=2 " +
 		"step-size=0.00313",
+	"paper-200": "clip=1 index-samples=16 initial-map=0.3 perturbation=0 prior-factor=3.03 sgd-steps=8 step-size=0.0917",
 
 	"linear-1000": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
 		"prior-factor=2.84 sgd-steps=8 step-size=0.00555",
