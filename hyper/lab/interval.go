@@ -56,17 +56,18 @@ func (e Estimate) stdErr() float64 {
 	return e.student.se
 }
 
-// A widening multiplies the half-width of an interval of n numbers: by at + by / sqrt(n), and by 1.15 where that is
+// A widening multiplies the half-width of an interval of n numbers: by base + slope / sqrt(n), or 1.15 where that is
 // more. Regrets have heavy right tails: Student's intervals of 10 to 100 runs hold the true number in 85 to 95 of 100
 // cases. Widened, 93 to 97 do, on average over the comparisons of the committed studies, see TestCoverage. Few runs need
 // more, since a mean of n skewed numbers nears the normal distribution as 1/sqrt(n).
-type widening struct{ at, by float64 }
+type widening struct{ base, slope float64 }
 
 // Ratios of regrets need more than the others below 60 runs: with 10 and 24 runs, 92 of 100 intervals that have the
 // factor of the others hold the true ratio.
-var usual, ofRegrets = widening{1, 1}, widening{0.84, 2.4}
+var usual, ofRegretRatios = widening{1, 1}, widening{0.84, 2.4}
 
-func (w widening) factor(n float64) float64 { return max(1.15, w.at+w.by/math.Sqrt(n)) }
+// factor is that for n numbers.
+func (w widening) factor(n float64) float64 { return max(1.15, w.base+w.slope/math.Sqrt(n)) }
 
 // String is the estimate with its interval.
 func (e Estimate) String() string {
@@ -87,8 +88,7 @@ func (e Estimate) Scaled(factor float64) Estimate {
 // MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of
 // the mean, whose standard error is that of the mean over the mean (the delta method), widened. So the interval has no
 // end below zero. Its ends are the mean times and over exp(w t s / mean), with Student's t, the standard error s and
-// the factor w of [widening];
-// a mean of zero has the interval [0, 0].
+// the factor w of [widening]; a mean of zero has the interval [0, 0].
 //
 // With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is that of the
 // others.
@@ -201,7 +201,7 @@ func share(k, n int) Estimate {
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
 // ratioOfRegrets is RatioOfMeans of regrets, whose interval is wider below 60 pairs: their tails are heavy.
-func ratioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegrets) }
+func ratioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegretRatios) }
 
 // ratioOfMeans is RatioOfMeans with another factor for the half-width.
 func ratioOfMeans(a, b []float64, wide widening) Estimate {

@@ -157,7 +157,7 @@ func additivePriorClaims() []lab.Claim {
 	return out
 }
 
-// The paper's own algorithm: plain SGD with indices that are drawn independently.
+// paperSGD is the paper's own algorithm: plain SGD with indices that are drawn independently.
 var paperSGD = []string{"optimizer=sgd", "index-set=iid"}
 
 const bySGD = ", trained by plain SGD"

@@ -86,7 +86,7 @@ func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 func neuralTuned() (out []lab.Tuned) {
 	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"))
 	for _, actions := range []int{200, 1000} {
-		out = append(out, tuned("linear", "paper", actions, "optimizer=sgd", "index-set=iid"))
+		out = append(out, tuned("linear", "paper", actions, paperSGD...))
 		for _, agent := range []string{"linear", "hypernetwork", "egreedy", "diagonal", "bbb", "dropout",
 			"epinet", "last-layer", "ensemble-plus-plus-neural", "network-gp"} {
 			out = append(out, tuned(agent, agent, actions))
