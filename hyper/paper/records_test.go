@@ -2,6 +2,7 @@ package paper_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,8 +73,8 @@ func checkRound(t *testing.T, name string, r lab.Rung) {
 	}
 }
 
-// An agent of section 4.2 or appendices B, D and E that is told what its search held fixed, as the number of actions,
-// has the settings of the winner: that of its second search. The ensemble of 300 has those of 100.
+// An agent of section 4.2 or appendices B to E that is told what its search held fixed, as the number of actions, has the
+// settings of the winner: that of its second search. The ensemble of 300 has those of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	records := equalSearches(t)
 	for name, record := range records {
@@ -94,6 +95,8 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 			experiments = []lab.Experiment{paper.AdditivePrior}
 		} else if slices.Contains(record.Sets, "index-samples=4") {
 			experiments = append(experiments, paper.PosteriorApproximations)
+		} else if record.Agent == "linear" {
+			experiments = append(experiments, paper.NoiseSensitivity, paper.PriorSensitivity, paper.IndexDimension)
 		}
 		for _, particles := range []string{"", "particles=300"} {
 			sets := slices.Clone(record.Sets)
@@ -104,6 +107,7 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 				sets[slices.Index(sets, "particles=100")], want["particles"] = particles, 300
 			}
 			for _, x := range experiments {
+				sets := slices.Concat(sets, swept(x, sets, want))
 				got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: in %s, %s with %v has the settings %v, and the record's winner %v", name, x.Name,
@@ -112,4 +116,16 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 			}
 		}
 	}
+}
+
+// swept are the settings that an experiment varies and sets do not give, each with a search's value.
+func swept(x lab.Experiment, sets []string, values map[string]any) (out []string) {
+	for _, varied := range x.Sets {
+		key, _, _ := strings.Cut(varied, "=")
+		given := slices.ContainsFunc(sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+		if v, ok := values[key]; ok && !given {
+			out = append(out, fmt.Sprintf("%s=%v", key, v))
+		}
+	}
+	return out
 }
