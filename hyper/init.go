@@ -25,7 +25,7 @@ func InitConstant(x float64) Initializer {
 	return func(s rng.Stream, _, _ int, dims ...int) *Node { return AddScalar(zeros(s, dims), x) }
 }
 
-// InitOneHot draws one-hot vectors along the last axis, all equally likely: the law of theta* in section 5.
+// InitOneHot draws one-hot vectors along the last axis, all equally likely: the distribution of theta* in section 5.
 func InitOneHot(s rng.Stream, _, _ int, dims ...int) *Node {
 	last := len(dims) - 1
 	which := s.Intn(Const(s.Graph(), int32(dims[last])), dims[:last]...)

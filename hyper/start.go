@@ -10,9 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// UnitBase is a base model that knows how wide a law of its parameters makes its predictions: a network, whose layers
-// multiply. A model starts from it where it is not told otherwise. Other base models are taken to be as wide as their
-// parameters.
+// UnitBase is a base model that knows how wide a distribution of its parameters makes its predictions: a network, whose
+// layers multiply. A model starts from it where it is not told otherwise. Other base models are taken to be as wide as
+// their parameters.
 type UnitBase interface {
 	BaseModel
 	// Deviations returns standard deviations of the parameters, of mean 0, under which predictions have standard
@@ -82,7 +82,8 @@ func (m Model) deviations(b BaseModel, l Layout) (d []float64, output int) {
 	return u.Deviations(shared), u.Output()
 }
 
-// normalise makes up for laws of rows and index that together give the parameters of D B z another variance than D's.
+// normalise makes up for distributions of rows and index that together give the parameters of D B z another variance
+// than D's.
 func (p *Prior) normalise(d index.Distribution) {
 	variance := d.Moments().Second
 	if p.Rows != RowsSphere {

@@ -70,7 +70,7 @@ func deviations(layers []int) []float64 {
 	return out
 }
 
-// RewardVariance is the variance of f(x) under the law of the generator, whose mean is 0, at any x on the unit sphere.
+// RewardVariance is the variance of f(x) over random generators, at any x on the unit sphere; its mean over them is 0.
 // Given the units h of a layer, a unit of the next is Gaussian with mean 0 and variance w |h|^2 + 1, w that of a
 // weight; half of its second moment is that of its ReLU.
 func (b *Neural) RewardVariance() float64 {

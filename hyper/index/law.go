@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Law is a law of vectors a in R^M with mean 0 and E a a^T = I/M: their squared length is 1, that of LawGaussian on
-// average. Times sqrt(M) they have covariance I.
+// Law is a distribution of vectors a in R^M with mean 0 and E a a^T = I/M: their squared length is 1, that of
+// LawGaussian on average. Times sqrt(M) they have covariance I.
 type Law int
 
-// The laws of Ensemble++ (Li et al., "Scalable exploration via Ensemble++").
+// The distributions of Ensemble++ (Li et al., "Scalable exploration via Ensemble++").
 const (
 	LawGaussian   Law = iota + 1 // N(0, I/M)
 	LawSphere                    // uniform on the unit sphere
@@ -54,7 +54,7 @@ func oneOf(s rng.Stream, n, blocks, size int) *graph.Node {
 
 // Paired is an index of N numbers with mean 0 and covariance I, and perturbations A_t of length 1, each by a [Law] of
 // its own: z is sqrt(N) times a vector of Reference, and A_t one of Noise. So a^T z has mean 0 and variance 1 over z
-// for every a of length 1. [Gaussian] has the laws LawGaussian and LawSphere.
+// for every a of length 1. [Gaussian] has LawGaussian and LawSphere.
 type Paired struct {
 	N                int
 	Reference, Noise Law
@@ -66,7 +66,7 @@ var _ Distribution = Paired{}
 func (d Paired) Dim() int   { return d.N }
 func (d Paired) Width() int { return d.N }
 
-// Moments has Pairs of the laws that look the same from all sides.
+// Moments has Pairs of the distributions that look the same from all sides.
 func (d Paired) Moments() Moments {
 	m := Moments{Second: 1, Normal: d.Reference == LawGaussian}
 	switch d.Reference {

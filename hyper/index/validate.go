@@ -34,7 +34,7 @@ func (d Bernoulli) Validate() error {
 	return errors.Join(dimension("index.Bernoulli: N", d.N), keep)
 }
 
-// Validate reports laws that are none, and a Nonzero that a sparse law cannot have.
+// Validate reports distributions that are none, and a Nonzero that LawSparse cannot have.
 func (d Paired) Validate() error {
 	errs := []error{dimension("index.Paired: N", d.N), d.Reference.check("Reference"), d.Noise.check("Noise")}
 	sparse := d.Reference == LawSparse || d.Noise == LawSparse

@@ -18,15 +18,19 @@ import (
 const alone = "\nEach claim is judged alone here. The [table of all claims](results/README.md) corrects its verdicts " +
 	"by Holm's method: a claim that is decided here may be undecided there.\n"
 
-// Verdicts is a table of the experiment's claims, tested on a study: each at its own full size, or where the study has
-// not come to that at a smaller one, as the verdict then says. A claim is not judged when it compares what the study
-// lacks. Each claim is judged alone, without Holm's correction, as the table says.
-func Verdicts(h lab.Header, rows []lab.Row) *Table {
-	x := paper.Known[h.Spec.Experiment]
+// Verdicts is a table of an experiment's claims, each tested on the first of some studies that has what it compares: at
+// its own full size, or where no study has come to that at a smaller one, as the verdict then says. Each claim is judged
+// alone, without Holm's correction, as the table says.
+func Verdicts(studies ...Held) *Table {
+	x := paper.Known[studies[0].Header.Spec.Experiment]
+	var simulators []lab.Simulator
+	for _, s := range studies {
+		simulators = append(simulators, lab.FromStudy(x, s.Header, s.Rows))
+	}
 	t := NewTable("claim", "statistic", "estimate, 95% interval", "the claim says", "pairs", "diverged", "verdict")
 	for _, c := range x.Claims {
 		name := fmt.Sprintf("`%s`: %s", c.Name, c.Text)
-		judged := must.M1(paper.JudgeStudy(x.Name, c, lab.FromStudy(x, h, rows)))
+		judged := must.M1(paper.JudgeStudies(x.Name, c, simulators...))
 		f, asked := judged.Shown().Finding, ""
 		if f.Reason != "" {
 			t.Row(name, nil, nil, nil, nil, nil, fmt.Sprintf("**%s**: %s", f.Verdict, f.Reason))

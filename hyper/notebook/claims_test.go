@@ -18,21 +18,22 @@ import (
 func TestVerdicts(t *testing.T) {
 	t.Chdir("../../notebooks")
 	const asked = " at this size, which decides nothing: the claim asks for "
-	has(t, Verdicts(Study("posterior-approximations/*")), "| `diagonal-below-bbb`: 200 actions: a diagonal ",
+	has(t, Verdicts(Studies("posterior-approximations")...), "| `diagonal-below-bbb`: 200 actions: a diagonal ",
 		" | 0.783 [0.361, 1.7] | below 1 | 60 | 0 | **undecided** |",
 		" | 2.09 [1.27, 3.43] | below 1 | 60 | 0 | **refuted** |",
 		"|\n\nEach claim is judged alone here.")
-	has(t, Verdicts(Study("noise-sensitivity/*")),
+	has(t, Verdicts(Studies("noise-sensitivity")...),
 		" | 2.44 [2.01, 2.96] | between 0.667 and 1.5 | 60 | 0 | **refuted** |",
 		" | 1.03 [0.888, 1.2] | below 1 | 60 | 0 | **undecided**"+asked+"24 runs of 100000 periods |")
-	has(t, Verdicts(Study("ids/*")), " | 0.628 [0.409, 0.965] | below 1 | 40 | 0 | **reproduced**"+asked+
+	has(t, Verdicts(Studies("ids")[0]), " | 0.628 [0.409, 0.965] | below 1 | 40 | 0 | **reproduced**"+asked+
 		"500 runs of 400 periods with size=200 sgd-steps=20 |")
 }
 
 // Claims about an agent or a setting that a study lacks are not judged; the others are.
 func TestVerdictsOfHalfAStudy(t *testing.T) {
 	t.Chdir("../../notebooks")
-	got := Verdicts(Study("posterior-approximations/best-[bl]*")).String()
+	h, rows := Study("posterior-approximations/best-[bl]*")
+	got := Verdicts(Held{Header: h, Rows: rows}).String()
 	if all := len(paper.PosteriorApproximations.Claims); strings.Count(got, "**not tested**") != all-1 ||
 		!strings.Contains(got, "| `linear-below-bbb`: ") {
 		t.Errorf("got\n%s", got)

@@ -50,9 +50,24 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 		nil
 }
 
-// JudgeStudy judges a claim at its full size, and where a study has not come to it at the first of the smaller sizes
+// JudgeStudies judges a claim at its full size by the first of some studies, one or more, that has what it compares, else
+// at a smaller size by the first that has that.
+func JudgeStudies(experiment string, claim lab.Claim, studies ...lab.Simulator) (best Judged, err error) {
+	for i, study := range studies {
+		j, err := judgeStudy(experiment, claim, study)
+		if err != nil || j.Finding.Verdict != lab.NotTested {
+			return j, err
+		}
+		if i == 0 || best.Smaller == nil && j.Smaller != nil {
+			best = j
+		}
+	}
+	return best, nil
+}
+
+// judgeStudy judges a claim at its full size, and where a study has not come to it at the first of the smaller sizes
 // that it has.
-func JudgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Judged, error) {
+func judgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Judged, error) {
 	j, err := Judge(experiment, claim, claim.Full, simulate)
 	if err != nil || j.Finding.Verdict != lab.NotTested {
 		return j, err
@@ -77,7 +92,7 @@ func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, err
 	var all []Judged
 	for _, name := range order {
 		for _, claim := range Known[name].Claims {
-			j, err := judgeFirst(name, claim, append(studies[name], nothing))
+			j, err := JudgeStudies(name, claim, append(studies[name], nothing)...)
 			if err != nil {
 				return nil, err
 			}
@@ -92,21 +107,6 @@ func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, err
 		all[i].Finding = f
 	}
 	return all, nil
-}
-
-// judgeFirst judges a claim by the first of some studies that has what it compares, else at a smaller size by the first
-// that has that.
-func judgeFirst(experiment string, claim lab.Claim, studies []lab.Simulator) (best Judged, err error) {
-	for i, study := range studies {
-		j, err := JudgeStudy(experiment, claim, study)
-		if err != nil || j.Finding.Verdict != lab.NotTested {
-			return j, err
-		}
-		if i == 0 || best.Smaller == nil && j.Smaller != nil {
-			best = j
-		}
-	}
-	return best, nil
 }
 
 // nothing is a study without results.

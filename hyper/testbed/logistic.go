@@ -20,7 +20,7 @@ import (
 // LogisticProblem is the example of "Evaluating high-order predictive distributions in deep learning" (UAI 2022,
 // figures 1 and 2), in which nothing is learned: logistic regression with log-odds phi^T x / rho and phi of N(0, I),
 // drawn anew for each batch. (The paper's text multiplies by rho; its figures are of the division.) Three agents know
-// that law:
+// that distribution:
 //
 //   - uniform gives both classes one half;
 //   - prior draws one phi for all inputs of a batch, from Samples of them, as an agent that knows how its predictions

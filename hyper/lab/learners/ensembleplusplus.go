@@ -17,8 +17,8 @@ import (
 // its covariance with as few columns as Size. It sees arms as one-hot vectors.
 type EnsemblePlusPlus struct {
 	Size      int    `want:"at least 1" help:"M: dimension of the index, or particles"`
-	Reference string `help:"law of the index: gaussian, sphere, cube, coordinate or sparse, of covariance I"`
-	Noise     string `key:"perturbation-law" help:"law of the data's perturbations, likewise, of length 1"`
+	Reference string `help:"distribution of the index: gaussian, sphere, cube, coordinate or sparse, of covariance I"`
+	Noise     string `key:"perturbation-law" help:"distribution of the data's perturbations, likewise, of length 1"`
 	Nonzero   int    `help:"components of a sparse vector that are not 0, a divisor of size"`
 	Variances
 	Inflation float64 `run:"true" want:"positive" help:"multiplies the variance of what the policy sees"`
