@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 )
 
 // certify asks for a certificate at epsilon B and delta, on the Go backend unless another is given: it compiles faster.
@@ -224,4 +226,44 @@ func ExampleCertify() {
 	// Output:
 	// certified: true
 	// components of theta that are z: 3
+}
+
+// The certificates of notebooks/results are of all measures, on 2 to 16 points, and given; the quickest come out again
+// with the same network.
+func TestCommittedCertificates(t *testing.T) {
+	records, err := lines.Read[Certificate]("../../notebooks/results/approx.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, c := range records {
+		seen[fmt.Sprint(c.Measure, c.Points, c.Reference, c.Epsilon)] = true
+		if !c.Certified || c.LowerBound < 1-c.Delta || c.Delta != c.Epsilon || c.FromIndex != c.Points {
+			t.Errorf("%+v", c)
+		}
+		if quick := c.Measure == "discrete" || c.Measure == "gaussian"; !quick || c.Points > 2 || c.Epsilon < 0.1 {
+			continue
+		}
+		m, err := NewMeasure(t.Context(), c.Measure, Setting{Points: Grid(c.Points), Bound: c.Bound})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Certify(t.Context(), m, Options{Epsilon: c.Epsilon, Delta: c.Delta, Reference: c.Reference,
+			Seed: c.Seed, Backend: backend.Go})
+		if err != nil || !again.Certified || !slices.Equal(again.Widths, c.Widths) {
+			t.Errorf("%v, %v, want %v", again, err, c)
+		}
+	}
+	for _, name := range KnownNames() {
+		for _, r := range References {
+			for _, at := range []struct {
+				points  int
+				epsilon float64
+			}{{2, 0.1}, {3, 0.1}, {4, 0.1}, {8, 0.1}, {16, 0.1}, {2, 0.02}, {3, 0.02}} {
+				if !seen[fmt.Sprint(name, at.points, r, at.epsilon)] {
+					t.Errorf("no certificate of %s on %d points, %v, %v", name, at.points, r, at.epsilon)
+				}
+			}
+		}
+	}
 }
