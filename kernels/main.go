@@ -71,7 +71,7 @@ func badInput(err error) error { return inputError{err} }
 func bad(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return badInput(fmt.Errorf("%w; see `go run ./kernels %s --help`", err, cmd.Name()))
+			return badInput(fmt.Errorf("%w; see `go run ./%s --help`", err, cmd.CommandPath()))
 		}
 		return nil
 	}

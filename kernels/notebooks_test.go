@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
@@ -86,6 +90,60 @@ func TestFailingCells(t *testing.T) {
 		}
 		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 			t.Errorf("%s: --inplace changed a notebook that failed", c.name)
+		}
+	}
+}
+
+// Lines of pages and of notebooks' cells are at most 120 columns wide, as those of the code are. Rows of tables, headings
+// and formulas cannot be broken.
+func TestTextFitsThePage(t *testing.T) {
+	root := testCheckout(t).path()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && strings.HasPrefix(name, ".") && path != root {
+			return filepath.SkipDir
+		}
+		switch filepath.Ext(name) {
+		case ".md":
+			text, err := os.ReadFile(path)
+			checkWidth(t, path, string(text))
+			return err
+		case ".ipynb":
+			var n struct {
+				Cells []struct{ Source []string }
+			}
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = json.Unmarshal(text, &n)
+			}
+			for i, c := range n.Cells {
+				checkWidth(t, fmt.Sprintf("%s, cell %d", path, i), strings.Join(c.Source, ""))
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkWidth reports lines that are too long.
+func checkWidth(t *testing.T, where, text string) {
+	t.Helper()
+	formula := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.Count(line, "$$")%2 == 1 {
+			formula = !formula
+		}
+		whole := formula || strings.Contains(line, "$$") || strings.HasPrefix(strings.TrimLeft(line, " "), "|") ||
+			strings.HasPrefix(line, "#")
+		if n := utf8.RuneCountInString(line); n > 120 && !whole {
+			t.Errorf("%s: %d columns: %s", where, n, line)
 		}
 	}
 }

@@ -55,7 +55,8 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"new " + dir, "not an empty folder"},
 		{"new " + good, "not an empty folder"},
 		{"new " + filepath.Join(dir, "fresh") + " --module /x", "cannot be called"},
-		{"fly", "unknown command"},
+		{"fly", "see `go run ./kernels --help`"},
+		{"new a b", "see `go run ./kernels new --help`"},
 	} {
 		cmd := command()
 		cmd.SetArgs(strings.Fields(c.args))

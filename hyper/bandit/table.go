@@ -181,9 +181,12 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 	context, err := contextOf(s, at, raw)
 	classes := distinct(s.Rows, at)
 	if n := len(classes); n < 2 || n > mostValues {
-		err = errors.Join(err, fmt.Errorf("%s: the target, column %d (%q), has %d different values, or more, "+
-			"where 2 to %d can be actions: choose another target, or put its values into classes",
-			s.Name, at+1, s.Header[at], n, mostValues))
+		many := "one value alone"
+		if n > 1 {
+			many = fmt.Sprintf("more than %d different values", mostValues)
+		}
+		err = errors.Join(err, fmt.Errorf("%s: the target, column %d (%q), has %s, where 2 to %d can be actions: "+
+			"choose another target, or put its values into classes", s.Name, at+1, s.Header[at], many, mostValues))
 	}
 	if err != nil {
 		return nil, err

@@ -79,6 +79,10 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 		if d.When != "" && !before {
 			return x, fmt.Errorf("key %q is searched over where %s, which no key before it can be", d.Key, d.When)
 		}
+		if slices.ContainsFunc(t.Space[:i], d.meets) {
+			return x, fmt.Errorf("key %q is searched over twice: give it once, or for each value of another key, as "+
+				"%s[OTHER=VALUE]=...", d.Key, d.Key)
+		}
 	}
 	if t.Least && x.Target == nil {
 		return x, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values. With When, "key=value" of a
-// dimension before it, only candidates with that value have it; the others keep the agent's own value.
+// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values, of which one that is listed
+// twice goes to twice as many candidates. With When, "key=value" of a dimension before it, only candidates with that
+// value have it; the others keep the agent's own value.
 type Dimension struct {
 	Key    string   `json:"key"`
 	When   string   `json:"when,omitempty"`
@@ -58,6 +59,13 @@ var dimensionForm = regexp.MustCompile(`^([^=\[\]]+)(?:\[([^=\[\]]+=[^=\[\]]+)\]
 func (d Dimension) concerns(values map[string]string) bool {
 	key, value, _ := strings.Cut(d.When, "=")
 	return d.When == "" || values[key] == value
+}
+
+// meets tells whether a candidate could have both dimensions, of one key.
+func (d Dimension) meets(other Dimension) bool {
+	key, value, _ := strings.Cut(d.When, "=")
+	otherKey, otherValue, _ := strings.Cut(other.When, "=")
+	return d.Key == other.Key && (key != otherKey || value == otherValue)
 }
 
 // draw is the value at u, from 0 to 1, of a range.

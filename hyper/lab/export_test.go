@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,8 +39,48 @@ func TestPartOfResults(t *testing.T) {
 	if _, want := knownToys[h.Spec.Experiment].Part(whole, all, "arms=3"); !slices.Equal(rows, want) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
-	if err := Export(dir, file, knownToys, "arms=4"); err == nil || !strings.Contains(err.Error(), "no agent with arms=4") {
-		t.Errorf("error %v", err)
+	for set, want := range map[string]string{"arms=4": "no agent with arms=4",
+		"arm=3": `no agent has a key "arm" (did you mean "arms"?); the keys are arms, delay`} {
+		if err := Export(dir, file, knownToys, set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// Results are written over no other file, but for the same bytes or on demand, and never over a run's own.
+func TestResultsReplaceNothing(t *testing.T) {
+	h, rows, err := Complete(writeToys(t, []int{2}, 2, 20, 1, linearToys), knownToys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, own := t.TempDir(), filepath.Join(writeToys(t, []int{3}, 2, 20, 1, linearToys), ResultsFile)
+	other := filepath.Join(folder, "other.jsonl")
+	if err := WriteResults(other, h, rows[:1], false); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path    string
+		replace bool
+		want    string // "" is written
+	}{
+		{filepath.Join(folder, "new.jsonl"), false, ""},
+		{filepath.Join(folder, "new.jsonl"), false, ""}, // the same bytes
+		{filepath.Join(folder, "new.jsonl.gz"), false, ""},
+		{other, false, "other.jsonl exists: name another, or give --force"},
+		{own, true, "results.jsonl exists: name another, as a run keeps"},
+		{folder, true, "is a folder"},
+		{filepath.Join(folder, "new.gz"), false, "FILE.jsonl.gz, a piece of a study, or FILE.jsonl"},
+		{filepath.Join(folder, "new"), false, "FILE.jsonl.gz"},
+		{other, true, ""},
+	} {
+		before, _ := os.ReadFile(c.path)
+		err := WriteResults(c.path, h, rows, c.replace)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+		}
+		if after, _ := os.ReadFile(c.path); c.want != "" && !bytes.Equal(before, after) {
+			t.Errorf("%s has changed", c.path)
+		}
 	}
 }
 

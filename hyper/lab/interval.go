@@ -69,9 +69,16 @@ var usual, ofRegretRatios = widening{1, 1}, widening{0.84, 2.4}
 // factor is that for n numbers.
 func (w widening) factor(n float64) float64 { return max(1.15, w.base+w.slope/math.Sqrt(n)) }
 
-// String is the estimate with its interval.
+// String is the estimate with its interval, and a dash where a bound is NaN.
 func (e Estimate) String() string {
-	return fmt.Sprintf("%.4g [%.4g, %.4g]", float64(e.Value), float64(e.Lower), float64(e.Upper))
+	return fmt.Sprintf("%.4g [%s, %s]", float64(e.Value), bound(e.Lower), bound(e.Upper))
+}
+
+func bound(x Float) string {
+	if math.IsNaN(float64(x)) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", float64(x))
 }
 
 // Scaled is the estimate of a positive multiple of the statistic.

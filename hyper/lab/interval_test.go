@@ -190,3 +190,14 @@ func shareCovers(p float64, n int) (covered float64) {
 	}
 	return covered
 }
+
+func TestEstimateAsText(t *testing.T) {
+	for want, e := range map[string]Estimate{
+		"2 [1, 3]": {Value: 2, Lower: 1, Upper: 3}, "2 [-, -]": median([]float64{1, 2, 3}),
+		"+Inf [-, +Inf]": MeanRegret([]float64{1, math.Inf(1)}),
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

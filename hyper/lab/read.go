@@ -21,6 +21,10 @@ const (
 // ReadResults reads the result file of a folder. A last line that was cut off is left out.
 func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error) {
 	path := filepath.Join(dir, ResultsFile)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return Header{}, nil, fmt.Errorf("%w: %s is a file, perhaps a piece of a study already; wanted is DIR, the "+
+			"folder of a run", ErrResults, dir)
+	}
 	if _, err := os.Stat(path); err != nil {
 		return Header{}, nil, fmt.Errorf("%w: %s has no %s", ErrResults, dir, ResultsFile)
 	}
@@ -38,13 +42,34 @@ func parseFile(path string, known map[string]Experiment) (found parsed, err erro
 	var in io.Reader = f
 	if filepath.Ext(path) == ".gz" {
 		if in, err = gzip.NewReader(f); err != nil {
-			return found, fmt.Errorf("%s: %w: %v", path, ErrResults, err)
+			err = fmt.Errorf("%w: %w", ErrResults, err)
 		}
 	}
-	if found, err = parseResults(in, known); err != nil {
-		return parsed{}, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		found, err = parseResults(in, known)
+	}
+	if err != nil {
+		return parsed{}, fmt.Errorf("%s: %w", path, broken(path, err))
 	}
 	return found, nil
+}
+
+// errNoHeader says that a file of results ends within its first line.
+var errNoHeader = fmt.Errorf("%w: the header line is missing or cut off", ErrResults)
+
+// broken says of a file that is empty or ends too early what to do with it.
+func broken(path string, err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it is cut off: copy it again", ErrResults)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: it is empty: copy it again", ErrResults)
+	case err == errNoHeader && filepath.Base(path) == ResultsFile:
+		return fmt.Errorf("%w: remove it, or choose another --out", err)
+	case err == errNoHeader:
+		return fmt.Errorf("%w: copy it again", err)
+	}
+	return err
 }
 
 type parsed struct {
@@ -61,7 +86,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 	r := bufio.NewReader(in)
 	line, err := readLine(r, longestHeader)
 	if err == io.EOF {
-		return p, fmt.Errorf("%w: the header line is missing or cut off", ErrResults)
+		return p, errNoHeader
 	} else if err != nil {
 		return p, fmt.Errorf("%w: the header: %w", ErrResults, err)
 	}

@@ -114,6 +114,38 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 	}
 }
 
+// Of a file that is empty or cut off the error says what to do with it.
+func TestFilesThatAreCutOff(t *testing.T) {
+	good := toyPiece(t)
+	zipped, err := os.ReadFile(gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"a.jsonl.gz", "", "it is empty: copy it again"},
+		{"a.jsonl.gz", string(zipped[:5]), "it is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)/2]), "it is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "it is cut off: copy it again"},
+		{"a.jsonl", "", "the header line is missing or cut off: copy it again"},
+		{"a.jsonl", good[:50], "the header line is missing or cut off: copy it again"},
+		{ResultsFile, "", "the header line is missing or cut off: remove it, or choose another --out"},
+	} {
+		file := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := ReadStudy(knownToys, file)
+		if !errors.Is(err, ErrResults) || !strings.HasPrefix(err.Error(), file) || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%d bytes of %s: %v, want %q", len(c.text), c.name, err, c.want)
+		}
+	}
+	file := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })
+	if _, _, err := ReadResults(file, knownToys); !errors.Is(err, ErrResults) ||
+		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study already") {
+		t.Errorf("a piece in place of a folder: %v", err)
+	}
+}
+
 // FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that the
 // header's Spec can have.
 func FuzzReadStudy(f *testing.F) {

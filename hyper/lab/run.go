@@ -123,8 +123,7 @@ func (e *engine) takeUp(path string, want Header) error {
 	}
 	h, rows := found.header, found.rows
 	if !h.Spec.Equal(want.Spec) || h.Backend != want.Backend || h.BatchRuns != want.BatchRuns {
-		return fmt.Errorf("%s holds results of another Spec, backend or batch size; choose another --out, or "+
-			"`hyper resume` it", path)
+		return &otherResults{e.opts.Dir}
 	}
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
@@ -147,6 +146,14 @@ func (e *engine) takeUp(path string, want Header) error {
 		return fmt.Errorf("%s: %w: more rows than the Spec has", path, ErrResults)
 	}
 	return nil
+}
+
+// otherResults is the error about a folder with results that are to be gone on with, but not by this Spec.
+type otherResults struct{ dir string }
+
+func (e *otherResults) Error() string {
+	return fmt.Sprintf("%s holds results of another Spec, backend or batch size; choose another --out, or "+
+		"`hyper resume %[1]s` goes on with them", e.dir)
 }
 
 // mayContinue returns an error unless the rows there are those that this code would have made, or may mix with its own.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -67,7 +68,10 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&raw); err != nil {
+	switch err := d.Decode(&raw); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return Spec{}, Experiment{}, errors.New("spec: it is empty or cut off")
+	case err != nil:
 		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
 	}
 	x, ok := known[raw.Experiment]

@@ -77,6 +77,7 @@ func (x Experiment) unused(agents []string, k string) error {
 		strings.Join(x.keys(agents), ", "))
 }
 
+// parseSets reads "key=value" and "key=v1,v2,..." texts. A key is set once, and has each value once.
 func parseSets(sets []string) (keys []string, values map[string][]string, err error) {
 	var errs []error
 	values = map[string][]string{}
@@ -90,9 +91,23 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 		default:
 			keys = append(keys, key)
 			values[key] = strings.Split(text, ",")
+			errs = append(errs, eachOnce(key, values[key]))
 		}
 	}
 	return keys, values, errors.Join(errs...)
+}
+
+// eachOnce reports a value that is listed twice, also when it is written in another way, as 0.1 and 0.10.
+func eachOnce(key string, values []string) error {
+	for i, v := range values {
+		for _, before := range values[:i] {
+			if compareValues(before, v) == 0 {
+				return fmt.Errorf("%s=%s: %s and %s are the same value; give it once", key, strings.Join(values, ","),
+					before, v)
+			}
+		}
+	}
+	return nil
 }
 
 // sweep returns the settings of an agent for every combination of values, in the order of the keys, the last key

@@ -49,6 +49,8 @@ func TestSizesAndExperimentsSets(t *testing.T) {
 		{"pair", []string{"arms=10"}, []string{"arms=20"}, nil, "[{1 2 3}]"},
 		{"toy", []string{"arms=10"}, []string{"a=3", "arms=20"}, nil, "[{20}]"},
 		{"toy", nil, nil, []string{"a=3"}, `no agent here has a key "a"`},
+		{"pair", nil, nil, []string{"a=3,4,3"}, "a=3,4,3: 3 and 3 are the same value; give it once"},
+		{"pair", nil, nil, []string{"a=3,4,+3"}, "3 and +3 are the same value"},
 		{"pair", nil, []string{"a"}, nil, `"a" is not of the form key=value`},
 		{"pair", nil, []string{"a=2.5"}, nil, "a=2.5: want a whole number"},
 	} {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -100,11 +101,16 @@ func (t Tuning) AtEdge() (out []Dimension) {
 
 // Tune runs the search and returns it with its Rungs. Called again with opts.Dir, Tune goes on.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
-	return t.Search(known, func(rung int, spec Spec) (Header, []Row, error) {
+	t, err := t.Search(known, func(rung int, spec Spec) (Header, []Row, error) {
 		o := opts
 		o.Dir = filepath.Join(opts.Dir, fmt.Sprintf("rung-%d", rung))
 		return Simulate(ctx, spec, known, o)
 	})
+	if other := (*otherResults)(nil); errors.As(err, &other) {
+		err = fmt.Errorf("%s holds another search, or one with another backend or batch size; choose another --out, or "+
+			"go on with that one by the arguments that began it", opts.Dir)
+	}
+	return t, err
 }
 
 // Spec has all candidates, each for the size of the last rung: what a search without halving runs.

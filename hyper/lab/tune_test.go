@@ -124,6 +124,9 @@ func TestTuneRefuses(t *testing.T) {
 			x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5,
 				High: 1.7}
 		},
+		`key "step-size" is searched over twice`: func(x *lab.Tuning) {
+			x.Space = append(x.Space, lab.Dimension{Key: "step-size", When: "sgd-steps=2", Low: 1, High: 2})
+		},
 		"sgd-steps must be at least": func(x *lab.Tuning) { x.Space[1].Values = []string{"0"} },
 		"runs must be at least 1":    func(x *lab.Tuning) { x.Size.Runs = 0 },
 	} {
@@ -154,6 +157,27 @@ func TestParseDimension(t *testing.T) {
 		if d, err := lab.ParseDimension(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q: %+v, error %v", text, d, err)
 		}
+	}
+}
+
+// A key may be searched over twice where no candidate has both; a value that is listed twice is tried twice as often.
+func TestSpaceWithAKeyTwice(t *testing.T) {
+	x := smallTuning()
+	x.Space = nil
+	for _, text := range []string{"optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.001:0.01",
+		"step-size[optimizer=sgd]=0.1:1"} {
+		x.Space = append(x.Space, must.M1(lab.ParseDimension(text)))
+	}
+	x.Candidates = 9
+	spec := must.M1(x.Spec(paper.Known))
+	adam := 0
+	for _, e := range spec.Entries {
+		if lab.Values(e.Setting)["optimizer"] == "adam" {
+			adam++
+		}
+	}
+	if adam != 6 {
+		t.Errorf("%d of 9 candidates have adam, want 6", adam)
 	}
 }
 

@@ -96,6 +96,8 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			err = errors.New("a finite number")
+		} else if math.IsInf(float64(float32(x)), 0) { // programs have float32
+			err = fmt.Errorf("a number from %.4g to %.4g", -math.MaxFloat32, math.MaxFloat32)
 		}
 		return x, err
 	case kindBool:

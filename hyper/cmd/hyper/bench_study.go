@@ -29,7 +29,7 @@ An agent is on the frontier, of operations or of seconds, when all agents that c
 it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
 neither it is undecided.`,
 		Example: "  hyper bench study neural actions=1000",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments("EXPERIMENT"),
 	}
 	t.add(c)
 	c.Flags().StringArrayVar(&study, "study", nil,

@@ -55,7 +55,10 @@ func TestTable(t *testing.T) {
 		json.Unmarshal([]byte(out), &one) != nil || len(one.Worlds) < 3 {
 		t.Errorf("JSON: status %d: %s", status, out)
 	}
-	refuses(t, map[string]string{"table --study none": "none: no results of the testbed"})
+	refuses(t, map[string]string{
+		"table --study none": "there is no folder none: give --study DIR",
+		"table":              "there is no folder notebooks/results: give --study DIR",
+		"table --study .":    ".: no results of the testbed or of a world of the table: give --study DIR"})
 }
 
 // The command prints the same table, and wants a folder.

@@ -41,22 +41,22 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 // A study is judged at the size of the claims, or at one that is asked for, which the verdict then says; with --json
 // too.
 func TestCheckJudgesAtOneSize(t *testing.T) {
-	study, err := filepath.Abs("../../../notebooks/results/prior-sensitivity/linear-1000000.jsonl.gz")
+	study, err := filepath.Abs("../../../notebooks/results/noise-sensitivity/noise-2.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"check", "prior-sensitivity", "--claim", "large-prior-costs", "--study", study}
+	args := []string{"check", "noise-sensitivity", "--claim", "perturbation-2", "--study", study}
 	status, stdout, stderr := call(t, args...)
-	if want := "not tested: not in the study: agent linear with prior-multiplier=1, its other settings at " +
+	if want := "not tested: not in the study: agent linear with noise=2 perturbation=1, its other settings at " +
 		"their defaults, needs 24 runs with results at " +
-		"period 100000; the study has 24 runs of 1000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
+		"period 100000; the study has 60 runs of 5000 periods\n"; status != 1 || !strings.Contains(stdout, want) {
 		t.Errorf("exit status %d, want 1 and %q\n%s%s", status, want, stdout, stderr)
 	}
-	status, stdout, stderr = call(t, append(args, "--periods", "1000", "--runs", "24")...)
-	for _, want := range []string{"24 runs: reproduced\n", "judged at 24 runs of 1000 periods, as --periods and " +
+	status, stdout, stderr = call(t, append(args, "--periods", "5000", "--runs", "60")...)
+	for _, want := range []string{"60 runs: undecided\n", "judged at 60 runs of 5000 periods, as --periods and " +
 		"--runs ask; the claim's own size is 24 runs of 100000 periods\n"} {
-		if status != 0 || !strings.Contains(stdout, want) {
-			t.Errorf("exit status %d, want 0 and %q\n%s%s", status, want, stdout, stderr)
+		if status != 1 || !strings.Contains(stdout, want) {
+			t.Errorf("exit status %d, want 1 and %q\n%s%s", status, want, stdout, stderr)
 		}
 	}
 	_, stdout, _ = call(t, append(args, "--json")...)

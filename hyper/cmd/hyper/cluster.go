@@ -46,6 +46,9 @@ func (f *clusterFlags) check(engine string) error {
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
 	}
+	if engine == "kubernetes" && f.claim == "" {
+		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder"))
+	}
 	for _, s := range append([]string{f.time, f.memory}, f.sbatch...) {
 		if strings.ContainsAny(s, "\n\r") {
 			errs = append(errs, fmt.Errorf("%q: an option must be one line", s))

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,20 +22,23 @@ func compareCommand() *cobra.Command {
 reached: the number of runs; the mean and the median of their cumulative regret; the share of runs
 that failed, which is that their regret per period is still high late in the run; how many runs
 diverged; and the mean less that of the first line, over the runs of both with the same seed.
-Numbers in brackets are 95% intervals. A dash says that there is nothing to compare.
+Numbers in brackets are 95% intervals. A dash says that there is nothing to compare, or that the
+runs are too few for an interval: a median's needs six.
 
 A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
 every other run, so the mean is infinite (+Inf).`,
 		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments("DIR or FILE"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			h, rows, err := lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 			if err != nil {
 				return err
 			}
 			all, err := lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure)
-			if err != nil {
+			if errors.Is(err, lab.ErrNoRows) {
+				return cmp.Or(unfinished(paths), err)
+			} else if err != nil {
 				return err
 			}
 			labels := plot.Labels(lab.Curves(h, rows))

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -8,17 +11,38 @@ import (
 )
 
 func exportCommand() *cobra.Command {
-	return &cobra.Command{
+	var force bool
+	c := &cobra.Command{
 		Use:   "export DIR FILE.jsonl.gz [KEY=VALUE...]",
 		Short: "Write complete results as a small file, a piece of a study that hyper plot and hyper compare read",
-		Long: "Writes complete results as a small file, a piece of a study that hyper plot and hyper compare read. With settings\n" +
-			"it is those agents that have them: KEY=VALUE, or KEY=V,V,...",
+		Long: `export writes complete results as a small file, a piece of a study that hyper plot and hyper compare read:
+FILE.jsonl.gz has the rows at some periods, rounded to thousandths, FILE.jsonl every row with every digit. With
+settings it is those agents that have them: KEY=VALUE, or KEY=V,V,...
+
+A file that is there stays, unless it would be the same or --force is given.`,
 		Example: "  hyper export hyper-out/D best.jsonl.gz keep=0.8",
 		Args: func(c *cobra.Command, args []string) error {
 			return argument("DIR", "FILE")(c, args[:min(len(args), 2)])
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return lab.Export(args[0], args[1], paper.Known, args[2:]...)
+			sets := args[2:]
+			for _, set := range sets { // a key alone would sort, and select nothing
+				if key, value, ok := strings.Cut(set, "="); !ok || key == "" || value == "" {
+					return fmt.Errorf("%q is not of the form key=value or key=v1,v2", set)
+				}
+			}
+			h, rows, err := lab.Complete(args[0], paper.Known, sets...)
+			if err != nil {
+				return err
+			}
+			return writeResults(args[1], h, rows, force)
 		},
 	}
+	addForce(c, &force)
+	return c
+}
+
+// addForce adds --force, to replace a file that is there.
+func addForce(c *cobra.Command, force *bool) {
+	c.Flags().BoolVar(force, "force", false, "replace FILE if it is there")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,12 +21,24 @@ func flagError(c *cobra.Command, err error) error {
 	help := "; see " + c.CommandPath() + " --help"
 	switch {
 	case errors.As(err, &unknown):
+		name, hint := unknown.GetSpecifiedName(), ""
 		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return fmt.Errorf("%w%s%s", err, nearest.Hint("--"+unknown.GetSpecifiedName(), names), help)
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.EqualFold(f.Name[:1], name[:1]) { // a slip is seldom there, and a short name is near to any
+				names = append(names, f.Name)
+			}
+		})
+		if meant, ok := nearest.Of(name, names); ok {
+			hint = fmt.Sprintf(" (did you mean %q?)", "--"+meant)
+		}
+		return fmt.Errorf("%w%s%s", err, hint, help)
 	case errors.As(err, &value):
 		f := value.GetFlag()
-		if want, ok := wanted[f.Value.Type()]; ok {
+		want, ok := wanted[f.Value.Type()]
+		if errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(value.GetValue(), "-") {
+			want = "a smaller number, this one is too large"
+		}
+		if ok {
 			return fmt.Errorf("--%s=%s: want %s%s", f.Name, value.GetValue(), want, help)
 		}
 	}
@@ -65,6 +78,28 @@ func argument(names ...string) cobra.PositionalArgs {
 		return fmt.Errorf("%s takes %s, %s, and got %d; see %[1]s --help", c.CommandPath(), count,
 			strings.Join(names, " and "), len(args))
 	}
+}
+
+// arguments wants one argument or more, of a kind.
+func arguments(kind string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes one argument or more, %s, and got none; see %[1]s --help", c.CommandPath(), kind)
+	}
+}
+
+// notEmpty refuses flags that are given, but with nothing, as a script does whose variable is empty: the default would
+// be another thing than was meant.
+func notEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		named := slices.Contains([]string{"agent", "backend", "claim", "out", "policy"}, f.Name)
+		if text := f.Value.String(); named && (text == "" || text == "[]") {
+			err = fmt.Errorf("--%s is empty: give it a value, or leave the flag out", f.Name)
+		}
+	})
+	return err
 }
 
 // fixed is an error where one of some flags is given, which cannot be, for a reason such as "it was begun".

@@ -9,6 +9,7 @@ import (
 
 func mergeCommand() *cobra.Command {
 	var mix mixFlag
+	var force bool
 	c := &cobra.Command{
 		Use:   "merge DIR FILE.jsonl.gz",
 		Short: "Join the shards of a finished sweep to a piece of a study, or to FILE.jsonl with every row",
@@ -16,7 +17,7 @@ func mergeCommand() *cobra.Command {
 writes their rows to FILE, sorted by setting, period and seed: the same bytes whatever the engine, the number of
 workers and the shards. FILE.jsonl.gz is a piece of a study, as hyper export writes it, for hyper compare, plot
 and check --study; FILE.jsonl has every row with every digit. Of a search by halving, merge its rounds:
-DIR/rung-1 and so on.`,
+DIR/rung-1 and so on. A file that is there stays, unless it would be the same or --force is given.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -25,9 +26,14 @@ DIR/rung-1 and so on.`,
 				return err
 			}
 			p.Mix = mix.hear()
-			return p.Merge(args[0], args[1], paper.Known)
+			h, rows, err := p.Rows(args[0], paper.Known)
+			if err != nil {
+				return err
+			}
+			return writeResults(args[1], h, rows, force)
 		},
 	}
 	mix.add(c.Flags())
+	addForce(c, &force)
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ func plotCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot DIR|FILE...",
 		Short: "Draw regret curves with 95% intervals from results or pieces of a study, as PNG and SVG",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  arguments("DIR or FILE"),
 	}
 	flags := c.Flags()
 	mix.add(flags)
@@ -36,14 +37,19 @@ func plotCommand() *cobra.Command {
 			return fmt.Errorf("--target must be finite, got %v", options.Target)
 		}
 		if out == "" {
-			out = strings.TrimSuffix(paths[0], ".jsonl.gz")
-			if out == paths[0] {
-				out = filepath.Join(out, "regret")
-			}
+			out = figureOf(paths[0])
 		}
 		return drawRegret(paths, out, options, mix)
 	}
 	return c
+}
+
+// figureOf is the path of the figures of results: in their folder, or beside their file.
+func figureOf(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl")
+	}
+	return filepath.Join(path, "regret")
 }
 
 // drawRegret draws the curves of all results in one figure.
@@ -52,7 +58,8 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 	if err != nil {
 		return err
 	}
-	p, err := plot.Regret(lab.Curves(h, rows), options)
+	curves := lab.Curves(h, rows)
+	p, err := plot.Regret(curves, options)
 	if err != nil {
 		return err
 	}
@@ -65,5 +72,10 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 		}
 	}
 	fmt.Fprintf(os.Stderr, "wrote %s.png and %s.svg\n", out, out)
+	if slices.ContainsFunc(curves, func(c lab.Curve) bool { return len(c.Periods) == 0 }) {
+		if err := unfinished(paths); err != nil {
+			fmt.Fprintln(os.Stderr, "hyper:", err)
+		}
+	}
 	return nil
 }

@@ -116,9 +116,17 @@ func (f *engineFlags) add(c *cobra.Command, resumed bool) {
 		"print one JSON object per agent and setting as the last lines of standard output")
 }
 
-func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
+// check reports numbers that cannot be.
+func (f *engineFlags) check() error {
 	if f.workers < 0 || f.batchRuns < 0 || f.every < 0 {
-		return lab.Options{}, errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
+		return errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
+	}
+	return nil
+}
+
+func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
+	if err := f.check(); err != nil {
+		return lab.Options{}, err
 	}
 	o := lab.Options{Dir: dir, Backend: f.backend, Workers: f.workers, BatchRuns: f.batchRuns, Every: f.every,
 		Progress: p.update, Mix: f.mix.hear()}
@@ -171,6 +179,9 @@ func runCommand() *cobra.Command {
 		}
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
+		}
+		if err := free(out, lab.ResultsFile); err != nil {
+			return err
 		}
 		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {
 			return lab.Run(c.Context(), s, paper.Known, o)

@@ -28,7 +28,12 @@ elsewhere, goes on. On SIGTERM it saves, and ends with status 130.
 
 Exit status: 0 when the shard is done; 1 when it failed, and may be tried again; 2 when it cannot be done;
 130 when interrupted.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return argument("DIR")(c, args)
+			}
+			return argument("DIR", "NUMBER")(c, args)
+		},
 	}
 	engine.add(c, true)
 	c.Flags().Lookup("json").Hidden = true

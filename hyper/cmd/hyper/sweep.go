@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 	"github.com/hypermodels/hypermodels/hyper/paper"
@@ -62,11 +65,14 @@ func sweepCommand() *cobra.Command {
 }
 
 func (f *sweepFlags) run(c *cobra.Command, what string) error {
-	if err := f.cluster.check(f.name); err != nil {
+	if err := errors.Join(f.engine.check(), f.cluster.check(f.name)); err != nil {
 		return err
 	}
 	if isSweep(what) {
 		return f.goOn(c, what)
+	}
+	if err := sweepable(what); err != nil {
+		return err
 	}
 	if f.out == "" && (!f.dryRun || f.name != "local") {
 		return errors.New("--out must be given: the folder of the sweep")
@@ -89,6 +95,9 @@ func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) e
 	}
 	s.Mix = f.engine.mix.hear()
 	if !f.dryRun {
+		if err := free(f.out, sweep.SearchFile); err != nil {
+			return err
+		}
 		if err := s.Create(f.out); err != nil {
 			return err
 		}
@@ -107,6 +116,9 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		return err
 	}
 	if !f.dryRun {
+		if err := free(f.out, sweep.PlanFile); err != nil {
+			return err
+		}
 		if err := p.Create(f.out, paper.Known); err != nil {
 			return err
 		}
@@ -116,6 +128,16 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 	}
 	p.Mix = f.engine.mix.hear()
 	return f.runPlan(c.Context(), p, f.out)
+}
+
+// sweepable is an error unless an argument names something that a new sweep can be of.
+func sweepable(what string) error {
+	name, _ := table(what)
+	if strings.HasSuffix(what, ".json") || slices.Contains(experiments(), name) {
+		return nil
+	}
+	return fmt.Errorf("%s is no experiment%s, no file of a Spec and no folder of a sweep; the experiments are %s", what,
+		nearest.Hint(what, experiments()), strings.Join(experiments(), ", "))
 }
 
 // isSweep tells whether a path is the folder of a sweep or search.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -53,6 +54,12 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 			return lab.Spec{}, err
 		}
 		spec, _, err := lab.ParseSpec(text, paper.Known)
+		if err == nil {
+			err = oneValue(text)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
 		return spec, err
 	}
 	if f.random > 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,15 +113,56 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep gaussian --out x --backend tpu":                 "choose one of go",
 		"sweep nowhere.json --out x":                           "no such file",
 		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be given",
-		"sweep gaussian --engine kubernetes --out x --dry-run": "the claim of a volume",
-		"status nowhere":                                       "nowhere has no plan.json",
-		"merge nowhere x.jsonl.gz":                             "nowhere has no plan.json",
-		"merge nowhere":                                        "two arguments",
-		"shard nowhere 0":                                      "nowhere has no plan.json",
-		"shard nowhere":                                        "which shard?",
-		"shard nowhere a":                                      "no shard's number",
+		"sweep gaussian --engine kubernetes --out x --dry-run": "kubernetes needs --claim",
+		"sweep nope":                            "nope is no experiment, no file of a Spec and no folder of a sweep",
+		"sweep gaussian --out x --set arms=5,5": "give it once",
+		"sweep neural --agent linear --space a=1:2 --space a=2:3 --random 2 --out x": "searched over twice",
+		"shard":                    "hyper shard takes one argument, DIR, and got 0",
+		"shard a 1 2":              "two arguments, DIR and NUMBER, and got 3",
+		"status nowhere":           "nowhere has no plan.json",
+		"merge nowhere x.jsonl.gz": "nowhere has no plan.json",
+		"merge nowhere":            "two arguments",
+		"shard nowhere 0":          "nowhere has no plan.json",
+		"shard nowhere":            "which shard?",
+		"shard nowhere a":          "no shard's number",
 	})
 }
+
+// What is wrong with flags is told before anything is written.
+func TestSweepWritesNothingOnBadInput(t *testing.T) {
+	for want, more := range map[string][]string{
+		"--workers, --batch-runs and --checkpoint-every must not be negative": {"--workers", "-2"},
+		"--checkpoint-every must not be negative":                             {"--checkpoint-every", "-1s"},
+		"kubernetes needs --claim":                                            {"--engine", "kubernetes"},
+	} {
+		dir := filepath.Join(t.TempDir(), "swept")
+		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)
+		if _, err := os.Stat(dir); status != exitBadInput || !strings.Contains(stderr, want) || err == nil {
+			t.Errorf("with %v: exit status %d, %s; the folder: %v", more, status, stderr, err)
+		}
+	}
+}
+
+// A file of a Spec that cannot be read is named.
+func TestSweepOfABadFile(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"experiment": "gaussian", "entr`:      "spec: it is empty or cut off",
+		"":                                      "spec: it is empty or cut off",
+		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
+		tinySpec + " {}":                        "something follows the object",
+		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
+	} {
+		file := written(t, "spec.json", text)
+		if status, _, stderr := call(t, "sweep", file, "--out", "x"); status != exitBadInput ||
+			!strings.Contains(stderr, file+": ") || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit status %d, %s, want %q", text, status, stderr, want)
+		}
+	}
+}
+
+// tinySpec is a Spec's file.
+const tinySpec = `{"experiment": "gaussian", "entries": [{"agent": "exact", "settings": {"arms": 3}}],
+	"periods": 10, "runs": 2, "seed": 0}`
 
 // A scheduler's number is taken from the environment; a shard that is done is done at once.
 func TestShardByNumber(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,8 +33,13 @@ folders that are laid out as those of notebooks/results. An agent of one's own w
 		Example: "  hyper table --study notebooks/results",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if _, err := os.Stat(study); err != nil {
+				return fmt.Errorf("there is no folder %s: give --study DIR, a folder of results", study)
+			}
 			t, err := beyond.Tabulate(paper.Known, study, mix.hear())
-			if err != nil {
+			if errors.Is(err, beyond.ErrNoResults) {
+				return fmt.Errorf("%w: give --study DIR, a folder of results", err)
+			} else if err != nil {
 				return err
 			}
 			if asJSON {

@@ -36,7 +36,7 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
 	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
 		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over, where another key has a value as "+
-			"KEY[OTHER=VALUE]=LOW:HIGH; repeatable")
+			"KEY[OTHER=VALUE]=LOW:HIGH; a value that is listed twice is tried twice as often; repeatable")
 	flags.StringArrayVar(&f.rungs, "rung", nil,
 		"CANDIDATES:RUNS:PERIODS of a round, in place of --candidates, --runs and --periods; repeatable")
 	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
@@ -98,6 +98,9 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 		t.Candidates, t.Size = t.Plan[0].Candidates, t.Plan[last].Size
 	}
 	if t.Champion, err = champion(f.from, t); err != nil {
+		return err
+	}
+	if err := free(f.out, firstRung); err != nil {
 		return err
 	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {

@@ -27,8 +27,11 @@ const kubernetesGrace = 60
 
 // Manifest is the Job of a sweep as YAML.
 func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
-	if k.Claim == "" || k.Image == "" {
-		return nil, errors.New("kubernetes needs the image to run, and the claim of a volume with the folder")
+	if k.Claim == "" {
+		return nil, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder")
+	}
+	if k.Image == "" {
+		return nil, errors.New("kubernetes needs --image: the image to run")
 	}
 	if rest, below := strings.CutPrefix(k.Dir, strings.TrimSuffix(k.Mount, "/")+"/"); !below || rest == "" ||
 		!filepath.IsAbs(k.Mount) {

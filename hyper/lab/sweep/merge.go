@@ -121,16 +121,14 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 }
 
 // Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it,
-// FILE.jsonl has every row with every digit. Both are read by lab.ReadStudy.
+// FILE.jsonl has every row with every digit. Both are read by lab.ReadStudy. lab.WriteResults says which file is
+// refused; Rows with it are a Merge that replaces one.
 func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
-	if !strings.HasSuffix(file, ".jsonl") && !strings.HasSuffix(file, ".jsonl.gz") {
-		return fmt.Errorf("%s: results merge to FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row", file)
-	}
 	h, rows, err := p.Rows(dir, known)
 	if err != nil {
 		return err
 	}
-	return lab.WriteResults(file, h, rows)
+	return lab.WriteResults(file, h, rows, false)
 }
 
 // Ranges writes increasing numbers as Slurm does: 0-3,7.

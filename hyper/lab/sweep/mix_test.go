@@ -55,10 +55,11 @@ func TestShardsOfOtherCode(t *testing.T) {
 		}
 		var why error
 		p.Mix = func(err error) { why = err }
-		if err := p.Merge(dir, file, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
+		mixed := filepath.Join(dir, "mixed.jsonl")
+		if err := p.Merge(dir, mixed, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
 			t.Errorf("%s: merging with Mix: %v; it heard %v", name, err, why)
 		}
-		if h, _, err := (lab.Study{Mix: p.Mix}).Read(paper.Known, file); err != nil || len(h.Code()) != 2 {
+		if h, _, err := (lab.Study{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
 			t.Errorf("%s: the merged header names %v, %v", name, h.Code(), err)
 		}
 	}

@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func TestPlansAreCutEvenly(t *testing.T) {
 		shapes, steps, runs := 1+random.IntN(4), 1+random.IntN(30), 1+random.IntN(60)
 		sets := []string{"arms=" + strings.Join([]string{"2", "3", "4", "5"}[:shapes], ","), "step-size=0.5"}
 		for i := range steps - 1 {
-			sets[1] += "," + strings.Repeat("0", i%7) + "0.1" + strings.Repeat("0", i/7) + "1"
+			sets[1] += fmt.Sprintf(",0.%02d1", i)
 		}
 		spec, err := paper.Gaussian.Spec([]string{"linear"}, sets, lab.Size{Periods: 5, Runs: runs}, 0)
 		must.M(err)

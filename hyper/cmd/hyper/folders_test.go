@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// tinyRun are results of two agents, with some runs each.
+func tinyRun(t *testing.T, runs string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	must0(t, "run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "index-samples=2", "--set",
+		"batch=8", "--periods", "20", "--runs", runs, "--out", dir)
+	return dir
+}
+
+// refused checks that a command line ends with status 2, and with an error that says all of this.
+func refused(t *testing.T, args []string, want ...string) {
+	t.Helper()
+	status, _, stderr := call(t, args...)
+	for _, w := range want {
+		if status != exitBadInput || !strings.Contains(stderr, w) {
+			t.Errorf("hyper %s: exit status %d, error %q; want status 2 and %q", strings.Join(args, " "), status, stderr, w)
+		}
+	}
+}
+
+// export and merge write no file over another, say what they wrote, and refuse what they do not understand.
+func TestExportLosesNothing(t *testing.T) {
+	one, two := tinyRun(t, "2"), tinyRun(t, "3")
+	own := filepath.Join(two, lab.ResultsFile)
+	before := must.M1(os.ReadFile(own))
+	piece := filepath.Join(t.TempDir(), "piece.jsonl.gz")
+	for range 2 { // the same bytes
+		if status, _, stderr := call(t, "export", one, piece); status != 0 || stderr != "wrote "+piece+"\n" {
+			t.Errorf("exit status %d, %s", status, stderr)
+		}
+	}
+	swept := filepath.Join(t.TempDir(), "swept")
+	must0(t, append([]string{"sweep", "--out", swept}, tinySweep...)...)
+	for _, from := range [][]string{{"export", two}, {"merge", swept}} {
+		refused(t, append(from, piece), piece+" exists: name another, or give --force")
+		for _, force := range []string{"--force=false", "--force"} {
+			refused(t, append(from, own, force), own+" exists: name another, as a run keeps its results")
+		}
+		refused(t, append(from, two), two+" is a folder")
+		refused(t, append(from, "piece.gz"), "piece.gz: results are written to FILE.jsonl.gz")
+	}
+	if after := must.M1(os.ReadFile(own)); !bytes.Equal(before, after) {
+		t.Error("the results of a run were replaced")
+	}
+	must0(t, "export", two, piece, "--force")
+	if _, _, stderr := call(t, "merge", swept, piece, "--force"); stderr != "wrote "+piece+"\n" {
+		t.Error(stderr)
+	}
+	refused(t, []string{"export", piece, "again.jsonl.gz"},
+		piece+" is a file, perhaps a piece of a study already; wanted is DIR")
+	for set, want := range map[string]string{
+		"arms": `"arms" is not of the form key=value`, "": `"" is not of the form key=value`,
+		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
+		"foo=1":  `no agent has a key "foo"; the keys are arms, batch, clip`,
+		"arm=3":  `did you mean "arms"?`,
+		"arms=4": "has no agent with arms=4",
+	} {
+		refused(t, []string{"export", one, "x.jsonl.gz", set}, want)
+	}
+	must0(t, "export", one, "x.jsonl.gz", "arms=3")
+}
+
+// A folder that one command has filled is no other's.
+func TestFoldersAreOfOneCommand(t *testing.T) {
+	run, swept, tuned := tinyRun(t, "2"), filepath.Join(t.TempDir(), "swept"), filepath.Join(t.TempDir(), "tuned")
+	sweep := append([]string{"sweep"}, tinySweep...)
+	search := append([]string{"--space", "step-size=0.1:1", "--halving", "2", "--out"}, swept)
+	tune := []string{"tune", "gaussian", "--agent", "linear", "--set", "arms=3", "--set", "batch=8", "--candidates", "2",
+		"--periods", "5", "--runs", "2", "--out"}
+	must0(t, append(sweep, "--out", swept)...)
+	must0(t, append(tune, tuned)...)
+	must0(t, append(tune, tuned)...)
+	goOn := "holds the results of a run: choose another --out; `hyper resume " + run + "` goes on"
+	refused(t, append(sweep, "--out", run), goOn)
+	refused(t, append(tune, run), goOn)
+	refused(t, append(sweep, search...), "holds a sweep: choose another --out; `hyper sweep "+swept+"` goes on")
+	refused(t, append(sweep, "--out", tuned), "holds a search")
+	refused(t, []string{"run", "gaussian", "--out", swept}, "holds a sweep")
+	refused(t, append(tune, tuned, "--seed", "3"), tuned+" holds another search", "the arguments that began it")
+	refused(t, []string{"sweep", run}, run+" is no experiment, no file of a Spec and no folder of a sweep")
+	for dir, made := range map[string][]string{run: {"plan.json", "search.json", "tune.json", "rung-1"},
+		swept: {"search.json", lab.ResultsFile}, tuned: {"plan.json"}} {
+		for _, name := range made {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				t.Errorf("%s was written into %s", name, dir)
+			}
+		}
+	}
+}
+
+// Of results in which an agent has no rows yet, compare and plot say which it is, and how to go on.
+func TestUnfinishedResults(t *testing.T) {
+	dir, other := tinyRun(t, "2"), tinyRun(t, "3")
+	file := filepath.Join(dir, lab.ResultsFile)
+	var kept []byte
+	for line := range bytes.Lines(must.M1(os.ReadFile(file))) {
+		if !bytes.HasPrefix(line, []byte(`{"entry":1`)) {
+			kept = append(kept, line...)
+		}
+	}
+	must.M(os.WriteFile(file, kept, 0o644))
+	want := dir + " is unfinished: it has no rows of linear; `hyper resume " + dir + "` goes on with the run"
+	refused(t, []string{"compare", dir}, want)
+	figure := filepath.Join(t.TempDir(), "x")
+	if status, _, stderr := call(t, "plot", dir, "--out", figure); status != 0 || !strings.Contains(stderr, want) {
+		t.Errorf("plot: exit status %d, %s", status, stderr)
+	}
+	must0(t, "compare", dir, other) // which has rows of linear
+	if _, _, stderr := call(t, "plot", dir, other, "--out", figure); strings.Contains(stderr, "unfinished") {
+		t.Error(stderr)
+	}
+	must.M(os.WriteFile(file, nil, 0o644))
+	for _, args := range [][]string{{"plot", dir}, {"resume", dir}, {"run", "gaussian", "--out", dir}} {
+		refused(t, args, "the header line is missing or cut off: remove it, or choose another --out")
+	}
+}
+
+// Figures stand beside a file, whatever its name. Where the runs are too few for an interval stands a dash.
+func TestPlotAndCompareFiles(t *testing.T) {
+	dir, folder := tinyRun(t, "2"), t.TempDir()
+	for _, name := range []string{"piece.jsonl.gz", "plain.jsonl"} {
+		file := filepath.Join(folder, name)
+		must0(t, "export", dir, file)
+		must0(t, "plot", file)
+		must.M1(os.Stat(filepath.Join(folder, strings.Split(name, ".")[0]+".png")))
+	}
+	if _, table, _ := call(t, "compare", dir); strings.Contains(table, "NaN") || !strings.Contains(table, " [-, -]") {
+		t.Error(table)
+	}
+}
