@@ -17,8 +17,8 @@ import (
 // policy saw, in whatever order it saw them. So for every action a, E[1{Action = a} / Probabilities[a]] = 1 where it is
 // positive: importance weights of a log of Decisions are unbiased.
 type Decision struct {
-	ID            string // names the decision in a Feedback; those of a Reader have none
-	Action        int
+	ID            string    // names the decision in a Feedback; those of a Reader have none
+	Action        int       // its place in Menu.Actions or Menu.Arms; the arm itself when neither is given
 	Probabilities []float32 // of single precision, to which their sum is 1
 	Scheme        Scheme
 }
@@ -36,7 +36,7 @@ type Scheme struct {
 }
 
 // Act chooses among actions given by their numbers: the inputs of the belief, [actions][Features], or what the Encoding
-// asks for; nil is all arms. It is Decide without a context.
+// asks for; nil is all arms. The Action of the Decision is a place among these. It is Decide without a context.
 func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) {
 	return a.Decide(ctx, Menu{Actions: actions})
 }
@@ -88,7 +88,11 @@ func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.encoded(m, false)
 // encoded is Inputs, with all that is wrong; own standardises the numbers as if they were counted.
 func (a *Agent) encoded(m Menu, own bool) ([][]float32, error) {
 	if a.encoder == nil {
-		if m.Context != nil || m.Arms != nil {
+		switch {
+		case (m.Context != nil || m.Arms != nil) && a.config.Features == 0:
+			return nil, errors.New("an agent of arms has no context, and Menu.Arms go with one: give arms as Menu.Actions, " +
+				"each by its number, as [][]float32{{2}, {0}}")
+		case m.Context != nil || m.Arms != nil:
 			return nil, errors.New("a context, or arms by their numbers, need a Config.Encoding")
 		}
 		return m.Actions, a.checkInputs(m.Actions)

@@ -19,6 +19,9 @@
 //
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
+//
+// GoMLX's Go backend does not pass the checks of pointers that the race detector turns on: test a program with
+// `go test -race -gcflags=all=-d=checkptr=0`.
 package agent
 
 import (

@@ -43,6 +43,8 @@ type Config struct {
 	Background *Background
 	Seed       uint64
 	Backend    string // as backend.Open; "" is its default
+
+	fault error // of what Arms, Linear, Neural or Contextual was asked for
 }
 
 func (c Config) withDefaults() Config {
@@ -68,8 +70,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate joins every fault, in the order of the fields.
+// validate joins every fault, in the order of the fields, or is the one fault that others come of.
 func (c Config) validate() error {
+	if c.fault != nil {
+		return c.fault
+	}
 	return errors.Join(
 		faults.Prefix("Learner.", c.Learner.Validate()),
 		c.checkFeatures(),
@@ -115,6 +120,9 @@ func (c Config) checkFeatures() error {
 		if c.Features != e.Width() {
 			return fmt.Errorf("Features must be %d, the width of the Encoding, or 0, got %d", e.Width(), c.Features)
 		}
+		if n := blocks(c.Learner.Belief); n > 0 && c.numbered() > n {
+			return fmt.Errorf("Encoding.Arms must be at most %d, the Blocks of Learner.Belief, got %d", n, e.Arms)
+		}
 	}
 	b, ok := c.Learner.Belief.(hyper.FixedInputs)
 	if !ok || faults.Value("Belief", c.Learner.Belief) != nil || faults.Of(c.Learner.Belief) != nil {
@@ -124,4 +132,20 @@ func (c Config) checkFeatures() error {
 		return fmt.Errorf("Features must be %d, the inputs of Learner.Belief, got %d", n, c.Features)
 	}
 	return nil
+}
+
+// numbered is how many arms there are where an input begins with the number of one; elsewhere it is 0.
+func (c Config) numbered() int {
+	if e := c.Encoding; e != nil && e.Arms > 0 && e.Code == AsNumber {
+		return e.Arms
+	}
+	return blocks(c.Learner.Belief)
+}
+
+// blocks is how many blocks a belief knows by their numbers, with which its inputs begin; 0 is none.
+func blocks(b hyper.Belief) int {
+	if l, ok := b.(hyper.BayesianLinear); ok && l.Numbered {
+		return max(l.Blocks, 1)
+	}
+	return 0
 }

@@ -12,11 +12,14 @@ import (
 )
 
 // Menu is what there is to choose from. What it must have says the Config's [Encoding]; without one it has Actions
-// alone, the inputs of the belief, or nothing, for all arms.
+// alone, the inputs of the belief, or nothing, for all arms. Some of the arms of an agent without a context are Actions
+// too, each by its number: [][]float32{{2}, {0}} are two of them.
 type Menu struct {
 	Context []float32   // numbers that all actions share
 	Actions [][]float32 // numbers of each action
-	Arms    []int       // which arms there are, where actions are arms with a context; nil is all
+	// Arms are those there are, each once, where actions are arms with a context; nil is all. Decision.Action is a place
+	// in this list.
+	Arms []int
 }
 
 // Encoding makes inputs of the belief from a [Menu]: from the numbers of each action, or its arm, and those of
@@ -109,16 +112,25 @@ func (e Encoding) check(m Menu) error {
 	return nil
 }
 
-// checkArms reports arms that are not there.
+// checkArms reports arms that are not there, or are there twice.
 func (e Encoding) checkArms(m Menu) error {
-	if len(m.Actions) > 0 || m.Arms != nil && len(m.Arms) == 0 {
-		return fmt.Errorf("the arms must be given, of 0 to %d, or left out for all of them; they have no numbers",
+	switch {
+	case len(m.Actions) > 0:
+		return fmt.Errorf("the actions are arms, which have no numbers of their own: give Menu.Arms, of 0 to %d, or nothing "+
+			"for all of them", e.Arms-1)
+	case m.Arms != nil && len(m.Arms) == 0:
+		return fmt.Errorf("there is nothing to choose from: Menu.Arms must be some of 0 to %d, or nil for all of them",
 			e.Arms-1)
 	}
+	given := make([]bool, e.Arms)
 	for _, arm := range m.Arms {
 		if arm < 0 || arm >= e.Arms {
 			return fmt.Errorf("an arm must be one of 0 to %d, got %d", e.Arms-1, arm)
 		}
+		if given[arm] {
+			return fmt.Errorf("arm %d is given twice", arm)
+		}
+		given[arm] = true
 	}
 	return nil
 }

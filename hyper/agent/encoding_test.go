@@ -116,8 +116,9 @@ func TestWrongMenus(t *testing.T) {
 		"the context must have 2 numbers, got 1": {Context: []float32{1}},
 		"number 1 of the context is not finite":  {Context: []float32{1, nan}},
 		"one of 0 to 2, got 3":                   {Context: []float32{1, 2}, Arms: []int{0, 3}},
-		"the arms must be given":                 {Context: []float32{1, 2}, Arms: []int{}},
-		"they have no numbers":                   {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
+		"some of 0 to 2, or nil for all":         {Context: []float32{1, 2}, Arms: []int{}},
+		"which have no numbers of their own":     {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
+		"arm 1 is given twice":                   {Context: []float32{1, 2}, Arms: []int{1, 0, 1}},
 	} {
 		if _, err := a.Decide(t.Context(), m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", m, err, want)
@@ -150,8 +151,61 @@ func TestWrongMenus(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", e, err, want)
 		}
 	}
-	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil {
-		t.Error("a context without an Encoding is taken")
+	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil ||
+		!strings.Contains(err.Error(), "need a Config.Encoding") {
+		t.Errorf("a context without an Encoding: %v", err)
+	}
+}
+
+// Some of the arms of an agent without a context are actions by their numbers, as the error of Menu.Arms says.
+func TestSomeOfTheArms(t *testing.T) {
+	a := must.M1(New(Config{Backend: backend.Go, Floor: -1}.Arms(3)))
+	if _, err := a.Decide(t.Context(), Menu{Arms: []int{2, 0}}); err == nil ||
+		!strings.Contains(err.Error(), "[][]float32{{2}, {0}}") {
+		t.Errorf("Menu.Arms: %v", err)
+	}
+	for range 20 {
+		must.M(a.Told([]float32{2}, 1))
+		must.M(a.Told([]float32{0}, -1))
+	}
+	d := must.M1(a.Act(t.Context(), [][]float32{{2}, {0}}))
+	if d.Action != 0 || len(d.Probabilities) != 2 { // the place of arm 2
+		t.Errorf("%+v", d)
+	}
+}
+
+// An input that begins with the number of an arm which there is not is refused, whoever gives it.
+func TestArmsThatAreNotThere(t *testing.T) {
+	number := Config{}.Linear(2)
+	number.Encoding = &Encoding{Context: 1, Arms: 4, Code: AsNumber}
+	block := Config{}.Contextual(4, 1)
+	block.Encoding = nil
+	for name, c := range map[string]Config{"both": Config{}.Contextual(4, 1), "a number": number, "a block": block} {
+		c.Backend = backend.Go
+		changing := c
+		changing.Change, changing.Learner.Train.Standardize = &Change{}, false
+		for _, c := range []Config{c, changing} {
+			a := must.M1(New(c))
+			s := a.Snapshot()
+			for _, x := range []float32{7, 4, -1, 0.5, 1e18} {
+				_, sampled := a.Sample([][]float32{{x, 1}}, 2)
+				_, calibrated := s.Calibrate([][]float32{{x, 1}}, []float32{1})
+				for what, err := range map[string]error{"Add": a.Add([]float32{x, 1}, 1), "Sample": sampled,
+					"Calibrate": calibrated} {
+					if want := fmt.Sprintf("an arm from 0 to 3, got %v", x); err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s, %s: %v, want %q", name, what, err, want)
+					}
+				}
+			}
+			must.M(a.Add([]float32{3, 0.5}, 1))
+			must.M1(s.Calibrate([][]float32{{0, 0.5}}, []float32{1}))
+			s.Close()
+		}
+	}
+	c := Config{Backend: backend.Go}.Contextual(2, 1)
+	c.Encoding.Arms = 3
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "Encoding.Arms must be at most 2") {
+		t.Errorf("more arms than blocks: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
 // Journal keeps records in their order, and says when they are safe: durable.Log is one. Its methods are safe for
@@ -36,8 +37,13 @@ var ErrLog = errors.New("the agent's log failed")
 // decisions. Save may be called at any time; the log's records before the last Save are not read any more.
 //
 // The error is one of Load, or says what does not fit: a log that lacks records after the file was saved, one that
-// lacks its first records where there is no file, or a file that was saved without the log.
+// lacks its first records where there is no file, or a file that was saved without the log. Where the file is damaged
+// (ErrDamaged), and the log has all records since record 0, move the file away: Open then makes the agent from the log.
+// So the error says. The exception is an agent that was given the log by Continue: its records are another agent's.
 func Open(c Config, path string, log Journal) (*Agent, error) {
+	if log == nil {
+		return nil, errors.New("Open needs a log; use New or Load for an agent without one")
+	}
 	a, from, err := opened(c.withDefaults(), path, log)
 	if err != nil {
 		return nil, err
@@ -61,7 +67,7 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 	}
 	a, f, err := load(c, path, nil)
 	if err != nil {
-		return nil, 0, fmt.Errorf("loading %s: %w", path, err)
+		return nil, 0, fmt.Errorf("loading %s: %w", path, cured(err, log))
 	}
 	next := log.Next()
 	switch {
@@ -79,6 +85,28 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 		return nil, 0, err
 	}
 	return a, from, nil
+}
+
+// cured adds to the error of a damaged file what to do, with the log that belongs to it or nil.
+func cured(err error, log Journal) error {
+	switch {
+	case !errors.Is(err, ErrDamaged) || errors.Is(err, saved.ErrFolder):
+		return err
+	case log != nil && complete(log):
+		return fmt.Errorf("%w; its log has all records since the first: move the file away, and the agent is made from the "+
+			"log", err)
+	case errors.Is(err, saved.ErrOldFormat):
+		return err
+	}
+	return fmt.Errorf("%w; use an earlier file, or a backup", err)
+}
+
+// complete tells whether a log has its first record, and so all.
+func complete(log Journal) bool {
+	for r, err := range log.All(0) {
+		return err == nil && r.Number == 0
+	}
+	return false
 }
 
 // drop frees an agent that nobody has seen.

@@ -311,3 +311,56 @@ func ExampleOpen() {
 	fmt.Println(a.Size(), log.Next())
 	// Output: 1 2
 }
+
+// An agent whose log was closed says so, and nothing panics. What came before is safe.
+func TestClosedLog(t *testing.T) {
+	c, dir := logged()["arms"], t.TempDir()
+	log := must.M1(durable.Open(filepath.Join(dir, "log"), durable.Options{}))
+	path := filepath.Join(dir, "agent")
+	a := must.M1(agent.Open(c, path, log))
+	d := must.M1(a.Act(context.Background(), nil))
+	must.M(log.Close())
+	_, acted := a.Act(context.Background(), nil)
+	for what, err := range map[string]error{"Act": acted, "Add": a.Add([]float32{1}, 1), "Save": a.Save(path),
+		"Observe": a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1})} {
+		if !errors.Is(err, agent.ErrLog) || !errors.Is(err, durable.ErrClosed) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, opened := agent.Open(c, path, log)
+	if !errors.Is(opened, durable.ErrClosed) {
+		t.Errorf("Open with a closed log: %v", opened)
+	}
+	a.Close()
+	must.M(log.Close())
+
+	log = must.M1(durable.Open(filepath.Join(dir, "log"), durable.Options{}))
+	a = must.M1(agent.Open(c, path, log))
+	must.M(a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: 1}))
+	a.Close()
+	must.M(errors.Join(a.Save(path), log.Close()))
+}
+
+// The error of a damaged file says whether the log makes up for it, and doing what it says makes the same agent.
+func TestOpenDamaged(t *testing.T) {
+	c := logged()["contextual"]
+	path, log := filepath.Join(t.TempDir(), "agent"), &memory{}
+	a := must.M1(agent.Open(c, path, log))
+	live(t, a, c, 1, 5)
+	must.M(a.Save(path))
+	must.M(os.Truncate(path, 100))
+	trimmed := &memory{all: log.all[2:], first: 2}
+	for want, l := range map[string]*memory{"move the file away, and the agent is made from the log": log,
+		"use an earlier file, or a backup": trimmed} {
+		if _, err := agent.Open(c, path, l); !errors.Is(err, agent.ErrDamaged) ||
+			!strings.Contains(err.Error(), "loading "+path) || !strings.Contains(err.Error(), "it is cut off; ") ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	must.M(os.Rename(path, path+".damaged"))
+	same(t, a.Whole(), must.M1(agent.Open(c, path, log)).Whole())
+	if _, err := agent.Open(c, path, nil); err == nil || !strings.Contains(err.Error(), "use New or Load") {
+		t.Errorf("without a log: %v", err)
+	}
+}

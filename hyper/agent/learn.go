@@ -19,8 +19,9 @@ var ErrReward = errors.New("wrong response")
 var ErrClosed = errors.New("the agent is closed")
 
 // Add adds a datum (x, y) that no decision of the agent stands behind, without training. x has Features numbers, or is
-// one arm. It never ends: what is kept of many data says Config.Replay. The error is ErrNotFinite when the datum is too
-// large for single precision, and ErrClosed after Close.
+// one arm, and with arms as numbers (see ArmCode) it begins with one. It never ends: what is kept of many data says
+// Config.Replay. The error is ErrNotFinite when the datum is too large for single precision, ErrClosed after Close, or
+// says that x is no input.
 func (a *Agent) Add(x []float32, y float32) error {
 	defer a.background.wake()
 	return waited(a.learn(record(journal.Record{Datum: &journal.Datum{Input: x, Response: y}}), a.added(x, y, 1)))
@@ -234,11 +235,12 @@ func (a *Agent) checkInput(x []float32) error {
 	if slices.ContainsFunc(x, tooLarge) {
 		return fmt.Errorf("an input is %w: its numbers must be between -1e18 and 1e18, got %v", ErrNotFinite, x)
 	}
-	if a.config.Features > 0 {
-		return nil
+	arms, what := a.config.numbered(), "the first number of an input"
+	if a.config.Features == 0 {
+		arms, what = a.arms, "an input without features"
 	}
-	if x[0] < 0 || int(x[0]) >= a.arms || x[0] != float32(int(x[0])) {
-		return fmt.Errorf("an input without features is an arm from 0 to %d, got %v", a.arms-1, x[0])
+	if arms > 0 && !(x[0] >= 0 && int(x[0]) < arms && x[0] == float32(int(x[0]))) {
+		return fmt.Errorf("%s is an arm from 0 to %d, got %v", what, arms-1, x[0])
 	}
 	return nil
 }

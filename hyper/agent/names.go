@@ -41,7 +41,8 @@ func (n Names) Validate() error {
 func (n Names) Len() int { return len(n.Known) + max(n.Buckets, 0) }
 
 // Numbers returns the numbers of features, whose values are float64, float32, int, bool or string. The error names all
-// features that are unknown or of another type.
+// features that are unknown, of another type, or not finite: it wraps ErrNotFinite where one is not between -1e18 and
+// 1e18.
 func (n Names) Numbers(features map[string]any) ([]float32, error) {
 	out := make([]float32, n.Len())
 	var errs []error
@@ -76,21 +77,25 @@ func (n Names) unknown(name string) error {
 }
 
 // number is the value of a feature that is no text.
-func number(v any) (float32, error) {
+func number(v any) (out float32, err error) {
 	switch v := v.(type) {
 	case float64:
-		return float32(v), nil
+		out = float32(v)
 	case float32:
-		return v, nil
+		out = v
 	case int:
-		return float32(v), nil
+		out = float32(v)
 	case bool:
 		if v {
-			return 1, nil
+			out = 1
 		}
-		return 0, nil
+	default:
+		return 0, fmt.Errorf("a value must be a number, true, false or a text, got %T", v)
 	}
-	return 0, fmt.Errorf("a value must be a number, true, false or a text, got %T", v)
+	if tooLarge(out) {
+		return 0, fmt.Errorf("%w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, v)
+	}
+	return out, nil
 }
 
 // bucket is the place of a name, and 1 or -1.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -61,6 +62,14 @@ func TestWrongNames(t *testing.T) {
 	if text := fmt.Sprint(err); !strings.Contains(text, `feature "age": a value must be a number`) ||
 		!strings.Contains(text, `unknown feature "colour=red"`) {
 		t.Error(err)
+	}
+	for want, v := range map[string]any{"NaN": math.NaN(), "+Inf": float32(math.Inf(1)), "1e+300": 1e300,
+		"-2e+18": -2e18} {
+		_, err := n.Numbers(map[string]any{"age": v})
+		if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), `feature "age": not finite`) ||
+			!strings.HasSuffix(err.Error(), "got "+want) {
+			t.Errorf("%v: %v", v, err)
+		}
 	}
 	for _, n := range []Names{{Known: []string{""}}, {Known: []string{"a", "a"}}, {Buckets: -1}} {
 		if n.Validate() == nil {

@@ -2,16 +2,19 @@ package agent
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Arms returns an agent that chooses among k arms. Rewards may have any scale and offset: they are standardised as they
-// come, see train.Config.Standardize. Options are the fields of a Config: see [Config.Arms].
+// come, see train.Config.Standardize. Act(ctx, nil) chooses among all arms, Act(ctx, [][]float32{{2}, {0}}) among arms
+// 2 and 0: Decision.Action is then the place in this list. Options are the fields of a Config: see [Config.Arms].
 func Arms(k int) (*Agent, error) { return New(Config{}.Arms(k)) }
 
 // Linear returns an agent for rewards that are a linear function of so many features of an action, with an intercept,
@@ -40,6 +43,7 @@ func Contextual(k, context int) (*Agent, error) { return New(Config{}.Contextual
 // the differences between arms, the regret is then that of exact Thompson sampling, which is told both
 // (TestArmsAreExact).
 func (c Config) Arms(k int) Config {
+	c.fault = faults.Prefix("Arms: ", faults.AtLeast("k", k, 1))
 	table, layout := base.Tabular{Arms: k}, hyper.PerParameter(k, 30)
 	return c.believes(0, table, hyper.Linear{Layout: layout, P: index.PerArm{Arms: k, M: 30}}, layout)
 }
@@ -47,6 +51,7 @@ func (c Config) Arms(k int) Config {
 // Linear is a Config with the belief of the agent that [Linear] returns: a dense linear hypermodel with 30 dimensions
 // of the index, trained exactly. Options are as with [Config.Arms].
 func (c Config) Linear(features int) Config {
+	c.fault = faults.Prefix("Linear: ", faults.AtLeast("features", features, 1))
 	line := base.Linear{Features: features, Intercept: true}
 	layout := hyper.Dense(hyper.NumTheta(line), 30)
 	return c.believes(features, line, hyper.Linear{Layout: layout, P: index.Gaussian{N: 30}}, layout)
@@ -56,6 +61,7 @@ func (c Config) Linear(features int) Config {
 // network, trained by Adam. (A dense linear hypermodel has more than twice the regret on the bandit of section 4.2 in
 // 300 periods.) Options are as with [Config.Arms].
 func (c Config) Neural(features int, hidden ...int) Config {
+	c.fault = faults.Prefix("Neural: ", faults.AtLeast("features", features, 1))
 	net := base.MLP{Layers: slices.Concat([]int{features}, hidden, []int{1})}
 	layout := hyper.Dense(hyper.NumTheta(net), 30)
 	return c.believes(features, net, hyper.Ensemble{Particles: 30, Params: hyper.NumTheta(net)}, layout)
@@ -68,6 +74,7 @@ func (c Config) Neural(features int, hidden ...int) Config {
 //
 // The settings were chosen on data sets other than those of notebook 10: see notebooks/results/contextual.
 func (c Config) Contextual(k, context int) Config {
+	c.fault = faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1)))
 	c.Encoding = &Encoding{Context: context, Arms: k, Code: AsNumber, Standardize: true}
 	c.Features = c.Encoding.Width()
 	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: 200, Length: 1}

@@ -43,8 +43,16 @@ type file struct {
 }
 
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
-// The state that it writes is always finite.
+// The state that it writes is always finite. The error is that of the disk, or ErrLog.
 func (a *Agent) Save(path string) error {
+	if err := a.save(path); err != nil {
+		return fmt.Errorf("saving %s: %w", path, err)
+	}
+	return nil
+}
+
+// save is Save, whose error has no path.
+func (a *Agent) save(path string) error {
 	if a.reader != nil {
 		return errors.New("a Reader cannot be saved: its draws are not those of the agent that learns, whose file it reads")
 	}
@@ -81,17 +89,22 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	return s, f, a.pending.all()
 }
 
+// ErrDamaged says that a file is not what Save wrote: it is empty, cut off, changed since, or none of an agent.
+var ErrDamaged = saved.ErrDamaged
+
 // Load returns the agent that was saved to a file, given the configuration it was made with. It goes on exactly as the
-// saved one would have.
+// saved one would have, but for the IDs of its decisions, of which a part is random.
 //
-// A configuration that differs from the file's is refused, and the error names the fields. The Backend may differ, and
-// Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of its size. Initializers are
-// functions, which cannot be compared: what they draw, the agent's initial parameters and prior, is compared instead.
-// Of other functions nothing is.
+// A configuration that differs from the file's is refused, and the error, which wraps ErrOther, names the fields. What
+// says how the agent runs may differ: Backend, Background, Expire and Pending, where the oldest decisions beyond a
+// smaller one have expired. Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of
+// its size. Initializers are functions, which cannot be compared: what they draw, the agent's initial parameters and
+// prior, is compared instead. Of other functions nothing is. The error wraps ErrDamaged where the file is not what Save
+// wrote: use an earlier file then, or a backup.
 func Load(c Config, path string) (*Agent, error) {
 	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", path, err)
+		return nil, fmt.Errorf("loading %s: %w", path, cured(err, nil))
 	}
 	a.start()
 	a.background.wake()
@@ -190,6 +203,9 @@ func atLeast(count *atomic.Uint64, n uint64) {
 
 // check compares a file with a configuration.
 func (f file) check(c Config) error {
+	if c.fault != nil {
+		return c.fault
+	}
 	if f.Format != format && f.Format != lastFormat {
 		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, format)
 	}

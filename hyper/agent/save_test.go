@@ -164,16 +164,36 @@ func TestBadFiles(t *testing.T) {
 	path := filepath.Join(dir, "agent")
 	must.M(must.M1(agent.New(c)).Save(path))
 	good := must.M1(os.ReadFile(path))
-	for name, data := range map[string][]byte{"empty": {}, "cut": good[:len(good)/2],
-		"flipped": bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1)} {
-		bad := filepath.Join(dir, name)
+	for want, data := range map[string][]byte{"it is empty": {}, "it is cut off": good[:len(good)/2],
+		"its checksum is wrong":        bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1),
+		"it does not begin as ours do": []byte("a letter to a friend, of another program")} {
+		bad := filepath.Join(dir, "bad")
 		must.M(os.WriteFile(bad, data, 0o600))
-		if _, err := agent.Load(c, bad); err == nil || !strings.Contains(err.Error(), "damaged") {
-			t.Errorf("%s: error %v", name, err)
+		if _, err := agent.Load(c, bad); !errors.Is(err, agent.ErrDamaged) ||
+			!strings.Contains(err.Error(), want+"; use an earlier file, or a backup") {
+			t.Errorf("error %v, want %s", err, want)
 		}
+		if _, err := agent.Reader(c, bad, 1); !errors.Is(err, agent.ErrDamaged) {
+			t.Errorf("a Reader: error %v, want %s", err, want)
+		}
+	}
+	if _, err := agent.Load(c, dir); !errors.Is(err, agent.ErrDamaged) ||
+		!strings.HasSuffix(err.Error(), "it is a folder") {
+		t.Errorf("a folder: error %v", err)
 	}
 	if _, err := agent.Load(c, filepath.Join(dir, "none")); !os.IsNotExist(errCause(err)) {
 		t.Errorf("no file: error %v", err)
+	}
+}
+
+// Save says what it could not do, and to which file.
+func TestSaveFails(t *testing.T) {
+	a, dir := must.M1(agent.New(agent.Config{Backend: backend.Go}.Arms(2))), t.TempDir()
+	must.M(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	for _, path := range []string{dir, filepath.Join(dir, "file", "agent"), ""} {
+		if err := a.Save(path); err == nil || !strings.HasPrefix(err.Error(), "saving "+path+": ") {
+			t.Errorf("%q: %v", path, err)
+		}
 	}
 }
 

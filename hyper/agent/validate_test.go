@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -273,6 +274,24 @@ func TestWrongConfigurations(t *testing.T) {
 				break
 			}
 		}
+	}
+	for want, c := range map[string]agent.Config{
+		"Arms: k must be at least 1, got 0":           agent.Config{}.Arms(0),
+		"Linear: features must be at least 1, got -1": agent.Config{}.Linear(-1),
+		"Neural: features must be at least 1, got 0":  agent.Config{}.Neural(0, 3),
+		"Neural: features must be at least 1, got -1": agent.Config{}.Neural(-1, 3),
+		"Contextual: k must be at least 1, got -2\nContextual: context must be at least 1, got 0": agent.Config{}.
+			Contextual(-2, 0),
+	} {
+		if _, err := agent.New(c); err == nil || err.Error() != want {
+			t.Errorf("error\n%v\nwant\n%s", err, want)
+		}
+		if err := agent.Check(c, filepath.Join("testdata", "agent-4")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("of a file: error\n%v\nwant\n%s", err, want)
+		}
+	}
+	if _, err := agent.New(agent.Config{}.Arms(0).Arms(2)); err != nil {
+		t.Errorf("asked again: %v", err)
 	}
 	if _, err := agent.New(good()); err != nil {
 		t.Errorf("without a fault: %v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
@@ -12,7 +13,8 @@ import (
 
 // Request is what /v1/decide asks: among which actions, in which context.
 type Request struct {
-	Context map[string]any `json:"context,omitempty"`
+	// Context are features by name; those left out are 0. It must be there, be it empty, where the agent knows names.
+	Context map[string]any `json:"context,omitzero"`
 	// Arms are those there are, where the agent has arms; none is all of them.
 	Arms []string `json:"arms,omitempty"`
 	// Actions are those there are, where actions have features.
@@ -43,7 +45,13 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	a, done := s.agent()
 	defer done()
 	m, names, err := s.menu(a.spec, r)
-	if err != nil {
+	if err == nil {
+		err = checkContext(a.spec, r)
+	}
+	switch {
+	case errors.Is(err, agent.ErrNotFinite):
+		return nil, err
+	case err != nil:
 		return nil, badRequest{err}
 	}
 	d, err := a.Decide(ctx, m)
@@ -57,6 +65,16 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil
+}
+
+// checkContext reports a request that lacks a context of which the agent knows names: one that was forgotten must not
+// pass for one in which all is 0.
+func checkContext(spec Spec, r *Request) error {
+	if r.Context != nil || len(spec.Context.Names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("context is missing: its features are %.200s; {} is one in which all are 0",
+		strings.Join(spec.Context.Names, ", "))
 }
 
 // menu is what the agent chooses from, with the names of the actions.

@@ -117,11 +117,11 @@ func TestServerReads(t *testing.T) {
 
 	now = other.url // which has another agent
 	must.M(r.server.Refresh(t.Context()))
-	if d := r.decide(`{"actions": [{"features": {"price": 3}}]}`); d["action"] != 0.0 {
+	if d := r.decide(`{"context": {}, "actions": [{"features": {"price": 3}}]}`); d["action"] != 0.0 {
 		t.Error(d)
 	}
 	reader2 := must.M1(reading(t, r.url, "secret", filepath.Join(t.TempDir(), "second"))) // a reader of the reader
-	reader2.decide(`{"actions": [{"features": {"price": 3}}]}`)
+	reader2.decide(`{"context": {}, "actions": [{"features": {"price": 3}}]}`)
 }
 
 // What a reader cannot begin with.

@@ -185,6 +185,10 @@ func TestServerOfActions(t *testing.T) {
 		t.Errorf("%v, want %v", d, want)
 	}
 	c.reward(d["id"], -2.5)
+	bare := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear", Backend: backend.Go}})
+	if d := bare.decide(`{}`); d["name"] == "" { // nothing is known, and so nothing missing
+		t.Error(d)
+	}
 	if d := c.decide(`{"context": {"age": 31}, "actions": [{"features": {"price": 1}}]}`); d["probability"] != 1.0 {
 		t.Error(d)
 	}
@@ -203,7 +207,10 @@ func TestServerRefuses(t *testing.T) {
 		{"POST", "/v1/decide", `{"context": {"agee": 3}}`, 400, `unknown feature \"agee\" (did you mean \"age\"?)`},
 		{"POST", "/v1/decide", `{"context": {"age": NaN}}`, 400, "invalid character 'N'"},
 		{"POST", "/v1/decide", `{"context": {"age": 1e999}}`, 400, "cannot unmarshal number 1e999"},
-		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422, "not finite"},
+		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422, `feature \"age\": not finite`},
+		{"POST", "/v1/decide", `{"context": {"age": 1e300}}`, 422, "got 1e+300"},
+		{"POST", "/v1/decide", ``, 400, "context is missing: its features are age, visits"},
+		{"POST", "/v1/decide", `{"context": null, "arms": ["old"]}`, 400, "context is missing"},
 		{"POST", "/v1/decide", `{"context": {"age": [1]}}`, 400, "must be a number, true, false or a text"},
 		{"POST", "/v1/decide", `{"contexts": {}}`, 400, "unknown field"},
 		{"POST", "/v1/decide", `{} {}`, 400, "something after"},
@@ -230,7 +237,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 	c.reward(known, 1) // it still waits
 	for range 100 {    // as many as are remembered
-		c.decide(`{}`)
+		c.decide(`{"context": {}}`)
 	}
 	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+fmt.Sprint(known)+`", "reward": 1}]}`); status != 200 ||
 		!strings.Contains(fmt.Sprint(out["errors"]), "expired") {
@@ -244,7 +251,7 @@ func TestServerRefuses(t *testing.T) {
 // Without the token, or with another one, nothing is answered but health, the page and the API.
 func TestServerToken(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Token: "secret"})
-	c.decide(`{}`)
+	c.decide(`{"context": {}}`)
 	for _, token := range []string{"", "secre", "secrets", "SECRET"} {
 		c.token = token
 		for _, path := range []string{"/v1/spec", "/v1/diagnostics", "/metrics", "/debug/pprof/"} {

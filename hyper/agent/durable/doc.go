@@ -3,6 +3,11 @@
 //	log, err := durable.Open("agent/log", durable.Options{})
 //	a, err := agent.Open(config, "agent/file", log)
 //
+// A service ends with the agent first, whose learner writes to the log, and the log last:
+//
+//	a.Close()
+//	err = errors.Join(a.Save("agent/file"), log.Close())
+//
 // # What it promises
 //
 // A record that wait has returned for is there when the log is opened again, once, in its place in the order, whether

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -27,7 +28,7 @@ import (
 type Sync int
 
 const (
-	// Each has every record there before Append returns; those that wait at the same time share a sync.
+	// Each has every record there before Append's wait returns; those that wait at the same time share a sync.
 	Each Sync = iota + 1
 	// Grouped is Each, but that a sync waits for Options.Delay, and more records share it.
 	Grouped
@@ -61,11 +62,15 @@ func (o Options) validate() error {
 // ErrFailed says that the disk failed a write: the log takes no more. Open reads what is there.
 var ErrFailed = errors.New("the log has failed")
 
+// ErrClosed says that the log was closed, and takes and gives no more.
+var ErrClosed = errors.New("the log is closed")
+
 // ErrGap says that records are missing between others: a log that is only read was changed in the meantime, and may be
 // opened again, or it is damaged.
 var ErrGap = errors.New("records are missing")
 
-// Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it.
+// Log is a sequence of records in a folder. Its methods are safe for concurrent use. One process writes it. After Close
+// they return ErrClosed, but for Next and Close.
 type Log struct {
 	db    *pebble.DB
 	write *pebble.WriteOptions
@@ -74,6 +79,10 @@ type Log struct {
 	order  sync.Mutex // held while records get their numbers
 	next   uint64
 	failed error
+	closed bool // changes while both order and moving are held
+
+	moving sync.Mutex // held while an iterator of All moves
+	open   map[*pebble.Iterator]bool
 }
 
 // Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
@@ -86,7 +95,7 @@ func Open(dir string, o Options) (*Log, error) {
 		o.Log = slog.Default()
 	}
 	fs := cmp.Or[vfs.FS](o.fs, vfs.Default)
-	l := &Log{write: pebble.Sync}
+	l := &Log{write: pebble.Sync, open: map[*pebble.Iterator]bool{}}
 	var err error
 	if o.ReadOnly {
 		dir, l.done, err = copied(fs, dir)
@@ -109,7 +118,8 @@ func Open(dir string, o Options) (*Log, error) {
 		l.write = pebble.NoSync
 	}
 	if l.db, err = pebble.Open(dir, settings); err != nil {
-		if strings.Contains(err.Error(), "lock") {
+		// Between processes it is EAGAIN; Windows says it in words of its own.
+		if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process") {
 			err = fmt.Errorf("another process has it, or another part of this one: %w", err)
 		}
 		return nil, errors.Join(fmt.Errorf("opening the log %s: %w", dir, err), l.gone())
@@ -149,20 +159,15 @@ func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error
 	b := l.db.NewBatch()
 	l.order.Lock()
 	defer l.order.Unlock()
-	if l.failed != nil {
-		return 0, nil, errors.Join(l.failed, b.Close())
+	if err := l.err(); err != nil {
+		return 0, nil, errors.Join(err, b.Close())
 	}
 	for i, v := range values {
 		if err := b.Set(key(l.next+uint64(i)), v, nil); err != nil {
 			return 0, nil, errors.Join(err, b.Close())
 		}
 	}
-	// Pebble commits batches in the order in which they are applied, and syncs those that wait together.
-	apply := l.db.ApplyNoSyncWait
-	if !l.write.Sync {
-		apply = l.db.Apply
-	}
-	if err := apply(b, l.write); err != nil {
+	if err := l.apply(b, l.write); err != nil {
 		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 		return 0, nil, l.failed
 	}
@@ -170,12 +175,19 @@ func (l *Log) Append(records ...journal.Record) (first uint64, wait func() error
 	return first, func() error { return l.wait(b) }, nil
 }
 
-// wait waits for the disk.
+// apply applies a batch after those before it. The caller holds l.order, knows that the log is open, and calls wait
+// when it has let go.
+func (l *Log) apply(b *pebble.Batch, o *pebble.WriteOptions) error {
+	// Pebble commits batches in the order in which they are applied, and syncs those that wait together.
+	if o.Sync {
+		return l.db.ApplyNoSyncWait(b, o)
+	}
+	return l.db.Apply(b, o)
+}
+
+// wait waits for the disk where the batch was applied so; Close lets it end.
 func (l *Log) wait(b *pebble.Batch) error {
 	defer b.Close()
-	if !l.write.Sync {
-		return nil
-	}
 	if err := b.SyncWait(); err != nil {
 		l.order.Lock()
 		defer l.order.Unlock()
@@ -191,29 +203,68 @@ func (l *Log) wait(b *pebble.Batch) error {
 // error: one that wraps journal.ErrDamaged where a record is not what was written, or ErrGap where records are missing.
 func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
-		i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
+		i, err := l.iterator(from)
 		if err != nil {
 			yield(journal.Record{Number: from}, err)
 			return
 		}
-		defer i.Close()
+		defer l.release(i)
 		next := uint64(0)
-		for ok := i.First(); ok; ok = i.Next() {
-			number := binary.BigEndian.Uint64(i.Key()[1:])
-			r, err := journal.Decode(i.Value())
-			if err == nil && next > 0 && number != next {
-				err = fmt.Errorf("%w: %d to %d", ErrGap, next, number-1)
+		for move := i.First; ; move = i.Next {
+			r, ok, err := l.read(i, move)
+			if !ok && err == nil {
+				return
 			}
-			if r.Number, next = number, number+1; err != nil {
-				err = fmt.Errorf("record %d: %w", number, err)
+			if err == nil && next > 0 && r.Number != next {
+				err = fmt.Errorf("record %d: %w: %d to %d", r.Number, ErrGap, next, r.Number-1)
 			}
+			next = r.Number + 1
 			if !yield(r, err) || err != nil {
 				return
 			}
 		}
-		if err := i.Error(); err != nil {
-			yield(journal.Record{}, err)
-		}
+	}
+}
+
+// iterator is one over the records from a number on, which Close closes if release has not.
+func (l *Log) iterator(from uint64) (*pebble.Iterator, error) {
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	if l.closed {
+		return nil, ErrClosed
+	}
+	i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
+	if err == nil {
+		l.open[i] = true
+	}
+	return i, err
+}
+
+// read moves an iterator and reads the record there; ok is false where there is none.
+func (l *Log) read(i *pebble.Iterator, move func() bool) (r journal.Record, ok bool, err error) {
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	if l.closed {
+		return r, false, ErrClosed
+	}
+	if !move() {
+		return r, false, i.Error()
+	}
+	number := binary.BigEndian.Uint64(i.Key()[1:])
+	if r, err = journal.Decode(i.Value()); err != nil {
+		err = fmt.Errorf("record %d: %w", number, err)
+	}
+	r.Number = number
+	return r, true, err
+}
+
+// release closes an iterator.
+func (l *Log) release(i *pebble.Iterator) {
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	if l.open[i] {
+		delete(l.open, i)
+		_ = i.Close() // its error was read's
 	}
 }
 
@@ -221,11 +272,41 @@ func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 func (l *Log) Err() error {
 	l.order.Lock()
 	defer l.order.Unlock()
+	return l.err()
+}
+
+// err is Err where the caller holds l.order.
+func (l *Log) err() error {
+	if l.closed {
+		return ErrClosed
+	}
 	return l.failed
 }
 
 // Sync returns when all records are on the disk, whatever Options.Sync says.
-func (l *Log) Sync() error { return l.db.LogData(nil, pebble.Sync) }
+func (l *Log) Sync() error {
+	b := l.db.NewBatch()
+	if err := b.LogData(nil, nil); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	return l.run(b, pebble.Sync)
+}
+
+// run applies a batch without records, and waits for it.
+func (l *Log) run(b *pebble.Batch, o *pebble.WriteOptions) error {
+	err := func() error {
+		l.order.Lock()
+		defer l.order.Unlock()
+		if l.closed {
+			return ErrClosed
+		}
+		return l.apply(b, o)
+	}()
+	if err != nil {
+		return err
+	}
+	return l.wait(b)
+}
 
 // Next is the number that the next record gets: how many there have been.
 func (l *Log) Next() uint64 {
@@ -248,11 +329,31 @@ func (l *Log) Trim(before time.Time, number uint64) error {
 			break
 		}
 	}
-	return l.db.DeleteRange(key(0), key(to), l.write)
+	b := l.db.NewBatch()
+	if err := b.DeleteRange(key(0), key(to), nil); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	return l.run(b, l.write)
 }
 
-// Close ends the log when what is being written is.
-func (l *Log) Close() error { return errors.Join(l.db.Close(), l.gone()) }
+// Close ends the log when what is being written is. Loops over All end with ErrClosed. It may be called again, and then
+// does nothing.
+func (l *Log) Close() error {
+	l.order.Lock()
+	defer l.order.Unlock()
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	var errs []error
+	for i := range l.open {
+		errs = append(errs, i.Close())
+	}
+	clear(l.open)
+	return errors.Join(append(errs, l.db.Close(), l.gone())...)
+}
 
 // gone removes the copy that is read.
 func (l *Log) gone() error {

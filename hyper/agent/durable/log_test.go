@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"sync"
@@ -367,5 +369,118 @@ func TestReadBesideWriter(t *testing.T) {
 	t.Logf("read up to record %d; %d times a file had gone", last, gaps)
 	if last < 500 {
 		t.Errorf("read up to record %d", last)
+	}
+}
+
+// A log that was closed says so, whatever it is asked, and nothing panics; closing it again is nothing.
+func TestClosed(t *testing.T) {
+	for _, sync := range []Sync{Each, None} {
+		l := must.M1(Open(t.TempDir(), Options{Log: silent, Sync: sync}))
+		must.M1(put(l, records...))
+		_, wait, err := l.Append(records[0])
+		must.M(err)
+		read := 0
+		for _, err := range l.All(0) {
+			if read++; read == 2 {
+				must.M(l.Close()) // in the midst of a loop
+			}
+			if want := read == 3; errors.Is(err, ErrClosed) != want || (err != nil) != want {
+				t.Errorf("record %d: %v", read, err)
+			}
+		}
+		if read != 3 {
+			t.Errorf("the loop ended after %d", read)
+		}
+		if err := errors.Join(wait(), l.Close()); err != nil {
+			t.Errorf("what was written before, or Close again: %v", err)
+		}
+		_, err = put(l, records[0])
+		for what, err := range map[string]error{"Append": err, "Sync": l.Sync(), "Err": l.Err(),
+			"Trim": l.Trim(time.Now(), 2)} {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%s after Close: %v", what, err)
+			}
+		}
+		for _, err := range l.All(0) {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("All after Close: %v", err)
+			}
+		}
+		if l.Next() != 4 {
+			t.Errorf("next is %d", l.Next())
+		}
+	}
+}
+
+// Close beside all that uses the log: each call is done, or says that the log is closed.
+func TestCloseBesideUse(t *testing.T) {
+	for range 20 {
+		dir := t.TempDir()
+		l := must.M1(Open(dir, Options{Log: silent}))
+		must.M1(put(l, records...))
+		var users sync.WaitGroup
+		acked := make([]int, 4)
+		for w := range acked {
+			users.Go(func() {
+				for {
+					_, err := put(l, records[0])
+					if err == nil {
+						acked[w]++
+						err = l.Sync()
+					}
+					for _, e := range l.All(0) {
+						err = errors.Join(err, e)
+					}
+					if err == nil {
+						continue
+					}
+					if !errors.Is(err, ErrClosed) {
+						t.Error(err)
+					}
+					return
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		must.M(l.Close())
+		users.Wait()
+		l = must.M1(Open(dir, Options{Log: silent}))
+		all := len(records)
+		for _, n := range acked {
+			all += n
+		}
+		if l.Next() < uint64(all) {
+			t.Errorf("%d records, and %d were acknowledged", l.Next(), all)
+		}
+		must.M(l.Close())
+	}
+}
+
+// otherDir names the folder in the environment of the process that TestOtherProcess starts.
+const otherDir = "HYPER_DURABLE_TEST_OTHER"
+
+// A log that another process writes is refused, with a word on that.
+func TestOtherProcess(t *testing.T) {
+	if dir := os.Getenv(otherDir); dir != "" {
+		l, err := Open(dir, Options{Log: silent})
+		if err == nil {
+			err = l.Close()
+		}
+		fmt.Print(err)
+		os.Exit(0)
+	}
+	dir := t.TempDir()
+	other := func() string {
+		c := exec.Command(os.Args[0], "-test.run=^TestOtherProcess$")
+		c.Env = append(os.Environ(), otherDir+"="+dir)
+		return string(must.M1(c.Output()))
+	}
+	l := must.M1(Open(dir, Options{Log: silent}))
+	if said := other(); !strings.Contains(said, dir+": another process has it") {
+		t.Errorf("beside this process: %s", said)
+	}
+	must.M(l.Close())
+	if said := other(); said != "<nil>" {
+		t.Errorf("after this process: %s", said)
 	}
 }

@@ -26,12 +26,18 @@ var ErrDamaged = errors.New("the file is damaged, or none of ours")
 // ErrOldFormat says that a file is whole, but of a format that is no longer read. It wraps ErrDamaged.
 var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; an earlier version wrote it, perhaps", ErrDamaged)
 
+// ErrFolder says that there is a folder in the place of a file. It wraps ErrDamaged.
+var ErrFolder = fmt.Errorf("%w: it is a folder", ErrDamaged)
+
 // ErrOtherShapes says that a file is whole, but its tensors are not those that the caller wants.
 var ErrOtherShapes = errors.New("the tensors in the file are others than those wanted")
 
+// errShort says that a file ends before what it should have.
+var errShort = errors.New("needs more bytes than the file has")
+
 // Read reads into value (a pointer), and appends to state unless it is nil, what Write wrote. The tensors must be of
-// the wanted shapes, if any are given. The error wraps ErrDamaged when the file is anything else than Write's, and is
-// ErrOtherShapes when it is, with other tensors.
+// the wanted shapes, if any are given. The error wraps ErrDamaged when the file is anything else than Write's, and says
+// in what way where that is known; it is ErrOtherShapes when the file is Write's, with other tensors.
 //
 // Nothing in the file is believed: the checksum, the lengths, which must add up to the file's, and the shapes are
 // checked before memory is allocated for a tensor. Read allocates no more than the tensors wanted, or in the file,
@@ -81,19 +87,50 @@ func check(f *os.File) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() || info.Size() < 4 {
-		return 0, ErrDamaged
+	switch size = info.Size(); {
+	case info.IsDir():
+		return 0, ErrFolder
+	case !info.Mode().IsRegular():
+		return 0, fmt.Errorf("%w: it is no regular file", ErrDamaged)
+	case size == 0:
+		return 0, fmt.Errorf("%w: it is empty", ErrDamaged)
+	case size < 4:
+		return 0, unlike(f, size)
 	}
 	sum := crc32.NewIEEE()
-	if _, err := io.CopyN(sum, f, info.Size()-4); err != nil {
+	if _, err := io.CopyN(sum, f, size-4); err != nil {
 		return 0, errors.Join(ErrDamaged, err)
 	}
 	var want uint32
-	if err := binary.Read(f, binary.LittleEndian, &want); err != nil || want != sum.Sum32() {
+	if err := binary.Read(f, binary.LittleEndian, &want); err != nil {
 		return 0, errors.Join(ErrDamaged, err)
 	}
+	if want != sum.Sum32() {
+		return 0, unlike(f, size)
+	}
 	_, err = f.Seek(0, io.SeekStart)
-	return info.Size(), err
+	return size, err
+}
+
+// unlike tells in what way a file of so many bytes, whose checksum is wrong, is not Write's, as far as its header can
+// be read.
+func unlike(f *os.File, size int64) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return errors.Join(ErrDamaged, err)
+	}
+	r := bufio.NewReader(f)
+	begin, _ := r.Peek(len(magic)) // all that there is of a shorter file
+	if !strings.HasPrefix(magic, string(begin)) {
+		return fmt.Errorf("%w: it does not begin as ours do", ErrDamaged)
+	}
+	h, left, err := readHeader(r, size)
+	if err == nil {
+		_, err = h.shapes(left)
+	}
+	if size < int64(fixed) || errors.Is(err, errShort) {
+		return fmt.Errorf("%w: it is cut off", ErrDamaged)
+	}
+	return fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
 }
 
 // readHeader reads up to the tensors of a file of so many bytes; left is the number of theirs.
@@ -108,7 +145,7 @@ func readHeader(r io.Reader, size int64) (h header, left int64, err error) {
 	}
 	left = size - int64(fixed)
 	if left < 0 || length > uint64(left) {
-		return h, 0, fmt.Errorf("%w: its header is longer than the file", ErrDamaged)
+		return h, 0, fmt.Errorf("%w: its header %w", ErrDamaged, errShort)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -126,7 +163,7 @@ func (h header) shapes(bytes int64) (out []shapes.Shape, err error) {
 	for line := range strings.Lines(h.Tensors) {
 		s, need, err := parseShape(line, left)
 		if err != nil {
-			return nil, fmt.Errorf("%w: tensor %d, %.50q, %v", ErrDamaged, len(out), line, err)
+			return nil, fmt.Errorf("%w: tensor %d, %.50q, %w", ErrDamaged, len(out), line, err)
 		}
 		out, left = append(out, s), left-need
 	}
@@ -157,7 +194,7 @@ func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err err
 		dims[i], bytes = int(d), product
 	}
 	if bytes > most {
-		return s, 0, errors.New("needs more bytes than the file has")
+		return s, 0, errShort
 	}
 	return shapes.Make(dtype, dims...), bytes, nil
 }

@@ -104,8 +104,12 @@ func TestDamagedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range good {
-		if _, _, err := read(t, good[:i]); !errors.Is(err, ErrDamaged) {
-			t.Errorf("the first %d of %d bytes: %v", i, len(good), err)
+		want := "it is cut off"
+		if i == 0 {
+			want = "it is empty"
+		}
+		if _, _, err := read(t, good[:i]); !errors.Is(err, ErrDamaged) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("the first %d of %d bytes: %v, want %s", i, len(good), err, want)
 		}
 		bad := append([]byte(nil), good...)
 		bad[i] ^= 1 << (i % 8)
@@ -113,8 +117,14 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 	}
-	if err := Read(t.TempDir(), &content{}, nil); !errors.Is(err, ErrDamaged) {
+	if err := Read(t.TempDir(), &content{}, nil); !errors.Is(err, ErrFolder) || !errors.Is(err, ErrDamaged) {
 		t.Errorf("a folder: %v", err)
+	}
+	for want, text := range map[string][]byte{"its checksum is wrong": append(good[:len(good):len(good)], 1),
+		"it does not begin as ours do": []byte("a text")} {
+		if _, _, err := read(t, text); !errors.Is(err, ErrDamaged) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	if _, _, err := read(t, summed([]byte("what an earlier version wrote, or anything"))); !errors.Is(err, ErrOldFormat) {
 		t.Errorf("another format: %v", err)
