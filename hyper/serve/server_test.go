@@ -194,6 +194,27 @@ func TestServerOfActions(t *testing.T) {
 	}
 }
 
+// Arms alone need no more than their names, rewards may have any scale, and a decision may be among some of them.
+func TestServerOfArmsAlone(t *testing.T) {
+	spec := Spec{Arms: []string{"a", "b", "c"}, Backend: backend.Go}
+	c := serving(t, Options{Spec: spec})
+	for range 30 {
+		d := c.decide(`{}`)
+		c.reward(d["id"], 1000+map[any]float64{"b": 50}[d["name"]])
+	}
+	if d := c.decide(`{"arms": ["c", "b"]}`); d["name"] != "b" || d["action"] != 1.0 {
+		t.Errorf("after 30 rewards %v", d)
+	}
+	for want, wrong := range map[string]Spec{
+		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
+		"set needs learner":               {Arms: spec.Arms, Set: json.RawMessage(`{"waves": 20}`)},
+	} {
+		if _, err := wrong.Config(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
 // What is wrong with a request has the right status, one message, and changes nothing.
 func TestServerRefuses(t *testing.T) {
 	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})

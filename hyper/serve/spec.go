@@ -32,7 +32,8 @@ type Spec struct {
 	Cross bool `json:"cross,omitempty"`
 	// Raw takes features as they are; otherwise they are standardised online.
 	Raw bool `json:"raw,omitempty"`
-	// Learner is a kind of learners.Known; "" is bayesian-linear. Set are its keys.
+	// Learner is a kind of learners.Known; "" is bayesian-linear, and for arms without a context that of agent.Arms. Set
+	// are its keys.
 	Learner string          `json:"learner,omitempty"`
 	Set     json.RawMessage `json:"set,omitempty"`
 
@@ -135,19 +136,38 @@ func (s Spec) Config() (agent.Config, error) {
 			problem.Blocks, problem.Numbered = e.Arms, true
 		}
 	}
-	l, err := learners.For(s.kind(), problem, s.Set)
-	if err != nil {
+	if err := s.learner(&c, problem); err != nil {
 		return c, err
 	}
-	l.Train.Capacity = s.Capacity
-	l.Train.Weighted = l.Train.Integrate == train.Sampled || l.Train.Integrate == train.Exact // others have no weights
-	c.Learner = l
+	c.Learner.Train.Capacity = s.Capacity
 	if s.Replay != "" {
+		var err error
 		if c.Replay, err = replayOf(s.Replay); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// learner adds the learner to a configuration. Weights of feedbacks need a way to train that has them.
+func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
+	if alone := c.Encoding == nil; alone && s.Learner == "" {
+		*c = c.Arms(len(s.Arms))
+		c.Learner.Train.Weighted = true
+		if len(s.Set) > 0 {
+			return errors.New("set needs learner, where arms have no context: a kind of `hyper list`")
+		}
+		return nil
+	} else if alone && s.Learner == bayesian {
+		return errors.New("learner bayesian-linear needs a context; leave learner out for arms alone")
+	}
+	l, err := learners.For(s.kind(), p, s.Set)
+	if err != nil {
+		return err
+	}
+	l.Train.Weighted = l.Train.Integrate == train.Sampled || l.Train.Integrate == train.Exact
+	c.Learner = l
+	return nil
 }
 
 const bayesian = "bayesian-linear"
