@@ -18,7 +18,8 @@ import (
 func TestVerdicts(t *testing.T) {
 	t.Chdir("../../notebooks")
 	const asked = " at this size, which decides nothing: the claim asks for "
-	has(t, Verdicts(Studies("posterior-approximations")...), "| `diagonal-below-bbb`: 200 actions: a diagonal ",
+	has(t, Verdicts(Studies("posterior-approximations")...),
+		"| `diagonal-below-bbb`: 200 actions, 4 indices a step (ours): a diagonal ",
 		" | 0.783 [0.361, 1.7] | below 1 | 60 | 0 | **undecided** |",
 		" | 2.09 [1.27, 3.43] | below 1 | 60 | 0 | **refuted** |",
 		"|\n\nEach claim is judged alone here.")

@@ -264,7 +264,7 @@ func TestServeRefuses(t *testing.T) {
 		"arms must be two at least":           {write("3.json", `{"arms": ["a"]}`)},
 		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
 		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
-		`unknown key "wave"`:                  {write("6.json", `{"arms": ["a", "b"], "set": {"wave": 3}}`)},
+		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
 		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
 		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
 		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
