@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
 // The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any
@@ -52,8 +53,8 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	}{e.Agent, e.Kind, Values(e.Setting), sum})
 }
 
-// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors, and so is a file
-// whose contents are not those that the Spec was made with.
+// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors, and so are a key
+// that is there twice, anything after the Spec, and a file whose contents are not those that the Spec was made with.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {
 		Experiment string
@@ -66,9 +67,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		Periods, Runs int
 		Seed          uint64
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	switch err := d.Decode(&raw); {
+	switch err := strict.JSON(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Spec{}, Experiment{}, errors.New("spec: it is empty or cut off")
 	case err != nil:

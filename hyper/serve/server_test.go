@@ -235,6 +235,7 @@ func TestServerRefuses(t *testing.T) {
 		{"POST", "/v1/decide", `{"context": {"age": [1]}}`, 400, "must be a number, true, false or a text"},
 		{"POST", "/v1/decide", `{"contexts": {}}`, 400, "unknown field"},
 		{"POST", "/v1/decide", `{} {}`, 400, "something after"},
+		{"POST", "/v1/decide", `{"context": {"age": 1, "age": 2}}`, 400, `key \"age\" is there twice`},
 		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400, `unknown arm \"odl\" (did you mean \"old\"?)`},
 		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, "given twice"},
 		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must be given"},

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 	"github.com/hypermodels/hypermodels/hyper/train"
@@ -91,7 +91,7 @@ func ReadSpec(path string) (Spec, error) {
 	}
 	var s Spec
 	if err == nil {
-		err = decode(bytes.NewReader(text), &s)
+		err = strict.JSON(text, &s)
 	}
 	if err == nil {
 		_, err = s.Config()
@@ -99,17 +99,13 @@ func ReadSpec(path string) (Spec, error) {
 	return s, faults.Prefix(path+": ", err)
 }
 
-// decode reads one JSON value that has no unknown fields, and nothing after it.
+// decode reads one JSON value strictly: see package strict.
 func decode(r io.Reader, v any) error {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	text, err := io.ReadAll(r)
+	if err != nil {
 		return err
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is something after the JSON value")
-	}
-	return nil
+	return strict.JSON(text, v)
 }
 
 // Config is the agent's configuration. The error joins everything that is wrong.

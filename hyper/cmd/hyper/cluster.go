@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,14 +41,15 @@ func (f *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.spaces, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
 }
 
-// check reports what is wrong.
-func (f *clusterFlags) check(engine string) error {
+// check reports what is wrong with an engine's flags, for a sweep in a folder.
+func (f *clusterFlags) check(engine, dir string) error {
 	errs := []error{unknown("engine", []string{"local", "slurm", "kubernetes"}, engine)}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
 		errs = append(errs, errors.New("--cpus must be at least 1, --retries and --parallel not negative"))
 	}
-	if engine == "kubernetes" && f.claim == "" {
-		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder"))
+	if engine == "kubernetes" {
+		k, err := f.job(dir)
+		errs = append(errs, err, k.Validate())
 	}
 	for _, s := range append([]string{f.time, f.memory}, f.sbatch...) {
 		if strings.ContainsAny(s, "\n\r") {
@@ -91,18 +93,20 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 	return nil
 }
 
+// job is the Job of a sweep in a folder, without its Task.
+func (f *clusterFlags) job(dir string) (sweep.Kubernetes, error) {
+	full, err := filepath.Abs(dir)
+	inside := cmp.Or(f.dir, path.Join(f.mount, filepath.Base(full)))
+	return sweep.Kubernetes{Image: f.image, Claim: f.claim, Mount: f.mount, Dir: inside, Namespace: f.spaces}, err
+}
+
 // kubernetes writes the manifest of a sweep, or prints it.
 func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
-	inside := f.dir
-	if inside == "" && dir != "" {
-		full, err := filepath.Abs(dir)
-		if err != nil {
-			return err
-		}
-		inside = path.Join(f.mount, filepath.Base(full))
+	k, err := f.job(dir)
+	if err != nil {
+		return err
 	}
-	k := sweep.Kubernetes{Task: f.task(engine.shardCommand("hyper")), Image: f.image, Claim: f.claim, Mount: f.mount,
-		Dir: inside, Namespace: f.spaces}
+	k.Task = f.task(engine.shardCommand("hyper"))
 	text, err := k.Manifest(p)
 	if err != nil {
 		return err
@@ -115,6 +119,6 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 	if err := lab.WriteFile(file, text); err != nil {
 		return err
 	}
-	fmt.Printf("wrote %s: with %s in the volume as %s, `kubectl apply -f %s` begins\n", file, dir, inside, file)
+	fmt.Printf("wrote %s: with %s in the volume as %s, `kubectl apply -f %s` begins\n", file, dir, k.Dir, file)
 	return nil
 }

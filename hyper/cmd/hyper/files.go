@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	_ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet" // reads FILE.parquet
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
@@ -64,57 +63,11 @@ func readLearner(path string) (kind string, settings json.RawMessage, err error)
 		Learner  string          `json:"learner"`
 		Settings json.RawMessage `json:"settings"`
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err = d.Decode(&own)
-	if err == nil {
-		err = oneValue(text)
-	}
-	if err != nil {
+	if err := strict.JSON(text, &own); err != nil {
 		return "", nil, fmt.Errorf(`want {"learner": KIND, "settings": {KEY: VALUE}}: %w`, err)
 	}
 	if own.Settings == nil {
 		own.Settings = json.RawMessage("{}")
 	}
 	return own.Learner, own.Settings, nil
-}
-
-// oneValue reports a key that JSON has twice in an object, of which decoding takes the last, and what follows the
-// value, which decoding leaves unread.
-func oneValue(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if err := keysOnce(d); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the object")
-	}
-	return nil
-}
-
-// keysOnce reads a value, and reports a key that an object in it has twice.
-func keysOnce(d *json.Decoder) error {
-	begin, err := d.Token()
-	if _, inside := begin.(json.Delim); err != nil || !inside {
-		return err
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		if begin == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name := strings.ToLower(key.(string)) // as decoding takes them
-			if seen[name] {
-				return fmt.Errorf("key %q is there twice", key)
-			}
-			seen[name] = true
-		}
-		if err := keysOnce(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token() // the end
-	return err
 }

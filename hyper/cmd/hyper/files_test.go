@@ -74,7 +74,7 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 			written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
 		`key "particles" is there twice`: {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3, "particles": 5}}`)},
-		"something follows the object": {"run", "gaussian", "--agent",
+		"something after the JSON value": {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3}} {"particles": 5}`)},
 		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
 		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},

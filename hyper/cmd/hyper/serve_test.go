@@ -267,6 +267,7 @@ func TestServeRefuses(t *testing.T) {
 		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
 		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
 		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
+		`key "a" is there twice`:              {write("10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
 		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
 		"can be reached from other machines":  {good, "--listen", "0.0.0.0:0"},
 		"HOST:PORT":                           {good, "--listen", "8080"},

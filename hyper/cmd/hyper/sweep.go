@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func sweepCommand() *cobra.Command {
 }
 
 func (f *sweepFlags) run(c *cobra.Command, what string) error {
-	if err := errors.Join(f.engine.check(), f.cluster.check(f.name)); err != nil {
+	if err := errors.Join(f.engine.check(), f.cluster.check(f.name, cmp.Or(f.out, what))); err != nil {
 		return err
 	}
 	if isSweep(what) {

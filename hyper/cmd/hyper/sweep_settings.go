@@ -54,9 +54,6 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 			return lab.Spec{}, err
 		}
 		spec, _, err := lab.ParseSpec(text, paper.Known)
-		if err == nil {
-			err = oneValue(text)
-		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}

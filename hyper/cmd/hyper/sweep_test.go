@@ -134,6 +134,8 @@ func TestSweepWritesNothingOnBadInput(t *testing.T) {
 		"--workers, --batch-runs and --checkpoint-every must not be negative": {"--workers", "-2"},
 		"--checkpoint-every must not be negative":                             {"--checkpoint-every", "-1s"},
 		"kubernetes needs --claim":                                            {"--engine", "kubernetes"},
+		"kubernetes needs --image":                                            {"--engine", "kubernetes", "--claim", "c", "--image", ""},
+		"must lie below the mount":                                            {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
 	} {
 		dir := filepath.Join(t.TempDir(), "swept")
 		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)
@@ -149,7 +151,7 @@ func TestSweepOfABadFile(t *testing.T) {
 		`{"experiment": "gaussian", "entr`:      "spec: it is empty or cut off",
 		"":                                      "spec: it is empty or cut off",
 		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
-		tinySpec + " {}":                        "something follows the object",
+		tinySpec + " {}":                        "something after the JSON value",
 		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
 	} {
 		file := written(t, "spec.json", text)

@@ -2,9 +2,7 @@ package saved
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -18,6 +16,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
 // ErrDamaged says that a file is not what Write wrote.
@@ -64,7 +64,7 @@ func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape
 	if len(want) > 0 && !slices.EqualFunc(found, want, shapes.Shape.Equal) {
 		return fmt.Errorf("%w: %v, want %v", ErrOtherShapes, found, want)
 	}
-	if err := strictly(h.Value, value); err != nil {
+	if err := strict.JSON(h.Value, value); err != nil {
 		return errors.Join(ErrDamaged, err)
 	}
 	if state == nil {
@@ -151,7 +151,7 @@ func readHeader(r io.Reader, size int64) (h header, left int64, err error) {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return h, 0, errors.Join(ErrDamaged, err)
 	}
-	if err := strictly(text, &h); err != nil {
+	if err := strict.JSON(text, &h); err != nil {
 		return h, 0, errors.Join(ErrDamaged, err)
 	}
 	return h, left - int64(length), nil
@@ -197,17 +197,4 @@ func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err err
 		return s, 0, errShort
 	}
 	return shapes.Make(dtype, dims...), bytes, nil
-}
-
-// strictly decodes one JSON value that has no fields but those of the target.
-func strictly(text []byte, target any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(target); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("more than one value")
-	}
-	return nil
 }

@@ -25,17 +25,26 @@ type Kubernetes struct {
 // kubernetesGrace is the time that a pod has to save, in seconds.
 const kubernetesGrace = 60
 
-// Manifest is the Job of a sweep as YAML.
-func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
+// Validate reports what is missing or wrong.
+func (k Kubernetes) Validate() error {
+	var errs []error
 	if k.Claim == "" {
-		return nil, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder")
+		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder"))
 	}
 	if k.Image == "" {
-		return nil, errors.New("kubernetes needs --image: the image to run")
+		errs = append(errs, errors.New("kubernetes needs --image: the image to run"))
 	}
 	if rest, below := strings.CutPrefix(k.Dir, strings.TrimSuffix(k.Mount, "/")+"/"); !below || rest == "" ||
 		!filepath.IsAbs(k.Mount) {
-		return nil, fmt.Errorf("the folder in the pods, %q, must lie below the mount, %q", k.Dir, k.Mount)
+		errs = append(errs, fmt.Errorf("the folder in the pods, %q, must lie below the mount, %q", k.Dir, k.Mount))
+	}
+	return errors.Join(errs...)
+}
+
+// Manifest is the Job of a sweep as YAML.
+func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
 	}
 	return yaml.Marshal(k.job(len(p.Shards)))
 }
