@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"gonum.org/v1/gonum/stat"
@@ -71,14 +72,24 @@ func (w widening) factor(n float64) float64 { return max(1.15, w.base+w.slope/ma
 
 // String is the estimate with its interval, and a dash where a bound is NaN.
 func (e Estimate) String() string {
-	return fmt.Sprintf("%.4g [%s, %s]", float64(e.Value), bound(e.Lower), bound(e.Upper))
+	return fmt.Sprintf("%s [%s, %s]", fourDigits(e.Value), bound(e.Lower), bound(e.Upper))
 }
 
 func bound(x Float) string {
 	if math.IsNaN(float64(x)) {
 		return "-"
 	}
-	return fmt.Sprintf("%.4g", float64(x))
+	return fourDigits(x)
+}
+
+// fourDigits has an exponent only from ten million on.
+func fourDigits(x Float) string {
+	text := strconv.FormatFloat(float64(x), 'g', 4, 64)
+	if math.Abs(float64(x)) < 1e4 || math.Abs(float64(x)) >= 1e7 {
+		return text
+	}
+	rounded, _ := strconv.ParseFloat(text, 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // Scaled is the estimate of a positive multiple of the statistic.

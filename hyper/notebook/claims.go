@@ -27,7 +27,7 @@ func Verdicts(studies ...Held) *Table {
 	for _, s := range studies {
 		simulators = append(simulators, lab.FromStudy(x, s.Header, s.Rows))
 	}
-	t := NewTable("claim", "statistic", "estimate, 95% interval", "the claim says", "pairs", "diverged", "verdict")
+	t := NewTable("claim", "statistic", "estimate, 95% interval", "the claim says", "pairs", "diverged", "verdict alone")
 	for _, c := range x.Claims {
 		name := fmt.Sprintf("`%s`: %s", c.Name, c.Text)
 		judged := must.M1(paper.JudgeStudies(x.Name, c, simulators...))
@@ -85,9 +85,9 @@ func Says(text string, claims ...string) Words { return Words{text, claims, fals
 // Shows is Says in words of ours, of what a paper shows in a figure.
 func Shows(text string, claims ...string) Words { return Words{text, claims, true} }
 
-// InShort is three lines: which words of the paper are reproduced, which are not, and which are not tested, each with
-// its claims. Verdicts are those of the tables that [Outcomes] reads. Words whose claims have several verdicts are in
-// several lines.
+// InShort is three lines: which words of the paper are reproduced, which are not, being refuted or undecided, and which
+// are not tested, each with its claims. Verdicts are those of the tables that [Outcomes] reads. Words whose claims have
+// several verdicts are in several lines, and each says that it is a part.
 func InShort(all ...Words) string {
 	p, of := readPage(), map[string]lab.Verdict{}
 	for _, w := range all {
@@ -100,53 +100,51 @@ func InShort(all ...Words) string {
 			of[name] = verdicts[at]
 		}
 	}
-	var text strings.Builder
-	for _, line := range []struct {
-		title string
-		of    []lab.Verdict
-	}{{"Reproduced", verdicts[:1]}, {"Not reproduced", verdicts[1:3]}, {"Not tested", verdicts[3:]}} {
-		var parts []string
+	with := func(v lab.Verdict) (out []string) {
 		for _, w := range all {
-			names := named(w.Claims, of, line.of)
-			if untested := len(w.Claims) == 0 && line.of[0] == lab.NotTested; names != "" || untested {
-				parts = append(parts, w.with(names))
+			if text := w.with(v, of); text != "" {
+				out = append(out, text)
 			}
 		}
-		if len(parts) == 0 {
-			parts = []string{"nothing"}
-		}
-		fmt.Fprintf(&text, "* **%s**: %s.\n", line.title, strings.Join(parts, "; "))
+		return out
 	}
-	return text.String()
+	var not []string
+	for _, v := range []lab.Verdict{lab.Refuted, lab.Undecided} {
+		if some := with(v); len(some) > 0 {
+			not = append(not, "*"+string(v)+"*: "+strings.Join(some, "; "))
+		}
+	}
+	return line("Reproduced", with(lab.Reproduced), "; ") + line("Not reproduced", not, ". ") +
+		line("Not tested", with(lab.NotTested), "; ")
 }
 
-// with is the words, in quotation marks where they are a paper's, and names of claims.
-func (w Words) with(names string) string {
+// with is the words and the names of their claims that have a verdict, or "" where none has. Words without a claim are
+// not tested.
+func (w Words) with(v lab.Verdict, of map[string]lab.Verdict) string {
+	names := slices.DeleteFunc(slices.Clone(w.Claims), func(name string) bool { return of[name] != v })
 	text := w.Text
 	if !w.ours {
 		text = "“" + text + "”"
 	}
-	if names != "" {
-		text += " (" + names + ")"
+	switch {
+	case len(w.Claims) == 0 && v == lab.NotTested:
+		return text
+	case len(names) == 0:
+		return ""
 	}
-	return text
+	part := ""
+	if len(names) < len(w.Claims) {
+		part = "in part: "
+	}
+	return text + " (" + part + "`" + strings.Join(names, "`, `") + "`)"
 }
 
-// named are those of the claims that have one of the verdicts, by verdict where there are two.
-func named(claims []string, of map[string]lab.Verdict, verdicts []lab.Verdict) string {
-	var parts []string
-	for _, v := range verdicts {
-		some := slices.DeleteFunc(slices.Clone(claims), func(name string) bool { return of[name] != v })
-		if len(some) == 0 {
-			continue
-		}
-		names := "`" + strings.Join(some, "`, `") + "`"
-		if len(verdicts) > 1 {
-			names = string(v) + ": " + names
-		}
-		parts = append(parts, names)
+// line is one of the three lines.
+func line(title string, parts []string, between string) string {
+	if len(parts) == 0 {
+		parts = []string{"nothing"}
 	}
-	return strings.Join(parts, "; ")
+	return fmt.Sprintf("* **%s**: %s.\n", title, strings.Join(parts, between))
 }
 
 // page is the text of results/README.md beside the notebook, and of results/beyond/README.md where there is one.

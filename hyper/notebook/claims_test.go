@@ -72,8 +72,8 @@ func TestOutcomesOfATable(t *testing.T) {
 		"| `two` |  |  | 60 × 5 | **not tested** |\n")
 }
 
-// Words of the paper stand in the line of their claims' verdict, and in several where these differ. Claims may be in
-// the table of later work, and words without a claim are not tested.
+// Words of the paper stand in the line of their claims' verdict, and in part in several where these differ. Claims may
+// be in the table of later work, and words without a claim are not tested.
 func TestInShort(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.M(os.Mkdir("results", 0o700))
@@ -84,8 +84,9 @@ func TestInShort(t *testing.T) {
 `
 	must.M(os.WriteFile("results/README.md", []byte(strings.ReplaceAll(page, "'", "`")), 0o600))
 	want := "* **Reproduced**: nothing.\n" +
-		"* **Not reproduced**: “less” (refuted: `three`; undecided: `two`); “more” (refuted: `three`).\n" +
-		"* **Not tested**: “less” (`one`).\n"
+		"* **Not reproduced**: *refuted*: “less” (in part: `three`); “more” (`three`). " +
+		"*undecided*: “less” (in part: `two`).\n" +
+		"* **Not tested**: “less” (in part: `one`).\n"
 	if got := InShort(Says("less", "one", "two", "three"), Says("more", "three")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

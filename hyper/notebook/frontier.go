@@ -33,7 +33,8 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 			continue
 		}
 		axes := plot.Axes{Title: "Least computation: " + titles[bar], X: "arms K",
-			Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last}
+			Y: "operations per period, by the formula", LogX: true, LogY: true, MinX: first, MaxX: last,
+			Beside: true}
 		computation := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Computation })
 		axes.Title, axes.Y = "Ensemble over linear: "+titles[bar], "ratio of computation"
 		ratio := frontierPanel(axes, some, func(p paper.FrontierPoint) lab.Estimate { return p.Ratio },

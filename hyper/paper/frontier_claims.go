@@ -186,14 +186,21 @@ func leastComputation(name, text string, bound float64, bar Bar, integrate strin
 	a, b := family{"linear", integrate, arms}, family{"ensemble", integrate, arms}
 	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-			least, err := LeastOf(simulate, size, bar, a.agent, a.integrate, a.arms)
-			if err != nil {
-				return lab.Finding{}, err
+			var found [2]lab.Least
+			var none NonePasses
+			for i, f := range []family{a, b} {
+				var err error
+				found[i], err = LeastOf(simulate, size, bar, f.agent, f.integrate, f.arms)
+				if errors.Is(err, lab.ErrNoneBelow) {
+					none.Agents, none.cause = append(none.Agents, f.agent), errors.Join(none.cause, err)
+				} else if err != nil {
+					return lab.Finding{}, err
+				}
 			}
-			other, err := LeastOf(simulate, size, bar, b.agent, b.integrate, b.arms)
-			if err != nil {
-				return lab.Finding{}, err
+			if none.cause != nil {
+				return lab.Finding{}, none
 			}
+			least, other := found[0], found[1]
 			ratio, p, err := least.Over(other, bound)
 			statistic := fmt.Sprintf("least computation of %v, %.3g, over that of %v, %.3g", a,
 				float64(least.Computation.Value), b, float64(other.Computation.Value))
@@ -202,6 +209,18 @@ func leastComputation(name, text string, bound float64, bar Bar, integrate strin
 			return f, err
 		}}
 }
+
+// NonePasses is the error of a claim that compares the least computation of two agents, of which one or both have no
+// setting that performs well with confidence. It wraps [lab.ErrNoneBelow].
+type NonePasses struct {
+	Agents []string
+	cause  error
+}
+
+func (n NonePasses) Error() string { return n.cause.Error() }
+
+// Unwrap is what LeastOf says of the agents.
+func (n NonePasses) Unwrap() error { return n.cause }
 
 // ErrNotSearched says that no settings near the frontier are known.
 var ErrNotSearched = errors.New("the frontier was not searched there")

@@ -64,6 +64,11 @@ func TestFrontierClaims(t *testing.T) {
 			lab.ErrNoneBelow) {
 			t.Errorf("%s: error %v when no ensemble performs well, want ErrNoneBelow", c.Name, err)
 		}
+		var none paper.NonePasses
+		if _, err := c.Test(performing(map[string]int{"linear": 99, "ensemble": 99}), c.Quick); !errors.As(err, &none) ||
+			!slices.Equal(none.Agents, []string{"linear", "ensemble"}) {
+			t.Errorf("%s: error %v when nothing performs well, want one of both agents", c.Name, err)
+		}
 	}
 }
 

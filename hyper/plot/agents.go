@@ -2,6 +2,7 @@ package plot
 
 import (
 	"cmp"
+	"fmt"
 	"image/color"
 	"maps"
 	"math"
@@ -73,8 +74,8 @@ func Styled(agents ...string) []Series {
 	return ranked(agents, ranks)
 }
 
-// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ, and
-// ensembles of the usual sizes each in a shade of its own in all figures.
+// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ, and what
+// is usual each in a shade of its own in all figures, see usual.
 func styled(curves []lab.Curve) []Series {
 	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
 	keys := slices.Sorted(maps.Keys(differing(curves)))
@@ -91,34 +92,39 @@ func styled(curves []lab.Curve) []Series {
 				ranks[i]++
 			}
 		}
-		if n, ok := bySize(curves, i); ok {
+		if n, ok := byUse(curves, i); ok {
 			ranks[i] = n
 		}
 	}
 	return ranked(agents, ranks)
 }
 
-// usual are the numbers of particles of the paper's ensembles.
-var usual = []float64{10, 30, 100, 300}
+// usual are the values of keys that have a shade of their own: the numbers of particles of the paper's ensembles, and
+// policies.
+var usual = []struct {
+	key    string
+	values []string
+}{{"particles", []string{"10", "30", "100", "300"}}, {"policy", []string{"thompson", "ids", "greedy"}}}
 
-// bySize is the place of a curve's number of particles among the usual; ok is false unless there are several curves of
-// its agent, and all have usual numbers that differ.
-func bySize(curves []lab.Curve, i int) (place int, ok bool) {
-	of := func(c lab.Curve) int {
-		n, _ := numberOf(c.Settings["particles"])
-		return slices.Index(usual, n)
-	}
-	seen := map[int]bool{-1: true}
-	for _, c := range curves {
-		if c.Agent != curves[i].Agent {
-			continue
+// byUse is the place of a curve among the usual ones, by the first key for which all curves of its agent have usual
+// values that differ.
+func byUse(curves []lab.Curve, i int) (place int, ok bool) {
+	for _, u := range usual {
+		seen, fits := map[int]bool{-1: true}, true
+		for _, c := range curves {
+			if c.Agent != curves[i].Agent {
+				continue
+			}
+			at := slices.Index(u.values, fmt.Sprint(c.Settings[u.key]))
+			fits = fits && !seen[at]
+			seen[at] = true
 		}
-		if seen[of(c)] {
-			return 0, false
+		place = slices.Index(u.values, fmt.Sprint(curves[i].Settings[u.key]))
+		if fits && (len(seen) > 2 || place > 0) {
+			return place, true
 		}
-		seen[of(c)] = true
 	}
-	return of(curves[i]), len(seen) > 2
+	return 0, false
 }
 
 // ranked are the series of agents, each with its place among those of its agent.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 // beside is a legend without a box: labels right of the axes, each at the end of its line, and no nearer to each other
@@ -15,6 +16,23 @@ import (
 type beside struct {
 	text.Style
 	entries []entry
+}
+
+// aside is a legend right of the axes, for what has no end to stand at.
+type aside struct{ *key }
+
+// Plot implements gonum's Plotter.
+func (a aside) Plot(c draw.Canvas, _ *gonum.Plot) {
+	legend := a.columns(1)[0]
+	at := vg.Point{X: c.Max.X + keyInset, Y: c.Min.Y}
+	size := vg.Point{X: legend.Rectangle(c).Size().X, Y: c.Max.Y - c.Min.Y}
+	legend.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: at, Max: at.Add(size)}})
+}
+
+// GlyphBoxes implements gonum's GlyphBoxer: it keeps the room for the legend free.
+func (a aside) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
+	width := a.columns(1)[0].Rectangle(draw.NewCanvas(new(recorder.Canvas), 0, 0)).Size().X
+	return []gonum.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: keyInset + width}}}}
 }
 
 // Lengths in points.
@@ -27,18 +45,25 @@ const (
 // besideMost is the number of labels at most: more do not fit into a panel.
 const besideMost = 12
 
-// beside returns the legend of a figure's entries; ok is false where one of them is no line to the end of the axis, or
-// nearly, and where they do not fit.
-func (k *key) beside(axis gonum.Axis) (b *beside, ok bool) {
-	end := axis.Max - 0.02*(axis.Max-axis.Min)
-	b = &beside{k.Style, slices.Clone(k.entries)}
-	b.YAlign = text.YCenter
-	for _, e := range b.entries {
-		if e.end == nil || e.end.X < end || b.Width(e.label) > besideWidth {
-			return nil, false
-		}
+// beside returns the legend of a figure's entries right of the axes: labels at the ends of lines, or where one entry is
+// no line to the end of the axis, or nearly, a legend as usual. It is nil where they do not fit.
+func (k *key) beside(axis gonum.Axis) gonum.Plotter {
+	if len(k.entries) == 0 || len(k.entries) > besideMost {
+		return nil
 	}
-	return b, len(b.entries) > 0 && len(b.entries) <= besideMost
+	end, ended := axis.Max-0.02*(axis.Max-axis.Min), true
+	for _, e := range k.entries {
+		if k.Width(e.label) > besideWidth {
+			return nil
+		}
+		ended = ended && e.end != nil && e.end.X >= end
+	}
+	if !ended {
+		return aside{k}
+	}
+	b := &beside{k.Style, slices.Clone(k.entries)}
+	b.YAlign = text.YCenter
+	return b
 }
 
 // Plot implements gonum's Plotter.

@@ -28,7 +28,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Labels stand beside the lines where all end at the end of the axis and there is room for texts; else in a legend.
+// Labels stand beside the lines where all end at the end of the axis and there is room for texts. Where one has no end
+// there, a legend is right of the axes; where there is no room, in a corner.
 func TestLabelsBesideLines(t *testing.T) {
 	line := func(label string, y ...float64) Series { return Series{Label: label, X: x5[:len(y)], Y: y} }
 	full, short := line("full", 1, 2, 3, 4, 5), line("short", 1, 2)
@@ -39,10 +40,10 @@ func TestLabelsBesideLines(t *testing.T) {
 	}{
 		"to the end":        {Axes{Beside: true}, []Series{full, line("other", 5, 4, 3, 2, 1)}, true},
 		"not asked for":     {Axes{}, []Series{full}, false},
-		"one ends before":   {Axes{Beside: true}, []Series{full, short}, false},
+		"one ends before":   {Axes{Beside: true}, []Series{full, short}, true},
 		"nearly to the end": {Axes{Beside: true, MaxX: 4.05}, []Series{full}, true},
-		"one is not drawn":  {Axes{Beside: true}, []Series{full, line("lost", math.NaN())}, false},
-		"points":            {Axes{Beside: true}, []Series{full, {Label: "data", X: x5, Y: x5, Points: true}}, false},
+		"one is not drawn":  {Axes{Beside: true}, []Series{full, line("lost", math.NaN())}, true},
+		"points":            {Axes{Beside: true}, []Series{full, {Label: "data", X: x5, Y: x5, Points: true}}, true},
 		"points, no label":  {Axes{Beside: true}, []Series{full, {X: x5, Y: x5, Points: true}}, true},
 		"a long label":      {Axes{Beside: true}, []Series{line(strings.Repeat("long", 12), 1, 2, 3, 4, 5)}, false},
 		"a crowd of labels": {Axes{Beside: true}, slices.Repeat([]Series{full}, 13), false},
@@ -80,4 +81,28 @@ func TestLabelsAreAtTheEnds(t *testing.T) {
 	}
 }
 
-var _ gonum.GlyphBoxer = (*beside)(nil)
+// A legend right of the axes has all labels, each right of them and none over another.
+func TestLegendRightOfTheAxes(t *testing.T) {
+	var c recorder.Canvas
+	p := mustLines(t, Axes{Beside: true}, Series{Label: "line", X: x5, Y: x5},
+		Series{Label: "short", X: x5[:2], Y: x5[:2]}, Series{Label: "data", X: x5, Y: x5, Points: true})
+	canvas := draw.NewCanvas(&c, 8*vg.Centimeter, 6*vg.Centimeter)
+	data := p.DataCanvas(canvas)
+	p.Draw(canvas)
+	at := map[string]vg.Point{}
+	for _, a := range c.Actions {
+		if text, ok := a.(*recorder.FillString); ok {
+			at[text.String] = text.Point
+		}
+	}
+	for _, label := range []string{"line", "short", "data"} {
+		if at[label].X < data.Max.X || at[label].Y < data.Min.Y || at[label].Y > data.Max.Y {
+			t.Errorf("%s is at %v, beside axes in %v", label, at[label], data.Rectangle)
+		}
+	}
+	if at["line"].Y-at["short"].Y < 10 || at["short"].Y-at["data"].Y < 10 {
+		t.Errorf("labels at %v", at)
+	}
+}
+
+var _, _ gonum.GlyphBoxer = (*beside)(nil), aside{}

@@ -35,7 +35,7 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	for i, o := range offers {
 		costs[i], stands[i] = cost(o)
 	}
-	axes.LogX, axes.LogY = true, true
+	axes.LogX, axes.LogY, axes.Beside = true, true, true
 	drawn := func(i int) bool { return drawable(costs[i], true) && drawable(float64(offers[i].Regret.Upper), true) }
 	var series []Series
 	var points plotter.XYs // the upper ends of intervals
@@ -60,7 +60,6 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	if err != nil {
 		return nil, err
 	}
-	p.Y.Min /= 1.2 // for the legend
 	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
 	p.Add(&above{points, shown, p.X.Tick.Label})
 	return p, nil

@@ -26,7 +26,7 @@ type Axes struct {
 	LogX, LogY bool    // points that are not positive are not drawn on such an axis
 	FromZero   bool    // linear axes begin at zero when no data are negative
 	MinX, MaxX float64 // where the x axis begins and ends; that of the data where both are 0
-	Beside     bool    // labels stand beside the ends of lines, not in a legend, where all end at the axis's and fit
+	Beside     bool    // labels stand right of the axes where they fit: at the ends of lines, if all end at the axis's
 }
 
 // Series is one object of a figure: a line, a band, sampled curves or points over common values of x. Only finite
@@ -70,7 +70,7 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	for _, object := range slices.Concat(f.layers[:]...) {
 		p.Add(bare{object})
 	}
-	if b, ok := f.key.beside(p.X); ok && axes.Beside {
+	if b := f.key.beside(p.X); b != nil && axes.Beside {
 		p.Add(b)
 		if !axes.LogX {
 			p.X.Tick.Marker = linearTicks{steps: 4} // there is less room

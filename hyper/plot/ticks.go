@@ -94,10 +94,21 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 }
 
 // logNumber writes x of magnitude 10^e: plainly from 0.0001 to 1,000,000, with an exponent beyond. On an axis that goes
-// beyond, all from 100,000 on have exponents: they are short, and neighbours do not touch.
+// beyond, all from 10,000 on have exponents: they are short, and neighbours do not touch.
 func logNumber(x float64, e int, beyond bool) string {
-	if e < -4 || e > 6 || beyond && e > 4 {
+	if e >= -4 && e <= 6 && !(beyond && e > 3) {
+		return number(x, math.Pow10(e))
+	}
+	if e < 0 { // the font has no raised minus
 		return strings.Replace(strconv.FormatFloat(x, 'e', 0, 64), "-", "−", -1)
 	}
-	return number(x, math.Pow10(e))
+	power := "10" + raised.Replace(strconv.Itoa(e))
+	if m := math.Round(x / math.Pow10(e)); m != 1 {
+		return strconv.FormatFloat(m, 'f', 0, 64) + "·" + power
+	}
+	return power
 }
+
+// raised writes an exponent.
+var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
+	"8", "⁸", "9", "⁹")

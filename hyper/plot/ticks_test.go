@@ -38,7 +38,7 @@ func TestTicks(t *testing.T) {
 			"1.09"}},
 		"many decades": {logTicks{}, 1e-6, 1e6, []string{"1e−06", "0.0001", "0.01", "1", "100", "10,000",
 			"1,000,000"}},
-		"beyond a million": {logTicks{}, 5e4, 2e8, []string{"1e+05", "1e+06", "1e+07", "1e+08"}},
+		"beyond a million": {logTicks{}, 5e4, 2e8, []string{"10⁵", "10⁶", "10⁷", "10⁸"}},
 		"not for a log":    {logTicks{}, 0, 10, nil},
 		"exactly a decade": {logTicks{}, 1, 10, []string{"1", "2", "5", "10"}},
 	} {

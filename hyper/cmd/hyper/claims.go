@@ -130,7 +130,11 @@ func claimLine(j paper.Judged) string {
 	f := shown.Finding
 	name := fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text)
 	if shown.Untested != nil {
-		return fmt.Sprintf("| %s | | | %s | | | %s |", name, sizeText(shown.Size), judgement(j))
+		cost := ""
+		if f.Verdict != lab.NotTested {
+			cost = thousands(shown.RunPeriods) + " "
+		}
+		return fmt.Sprintf("| %s | | | %s | %s| | %s |", name, sizeText(shown.Size), cost, judgement(j))
 	}
 	share := ""
 	if f.Share != nil && !math.IsNaN(float64(*f.Share)) {
@@ -148,15 +152,14 @@ func estimate(f lab.Finding) string {
 
 // judgement is the verdict of the table, with what it needs to change.
 func judgement(j paper.Judged) string {
-	const nonePasses = "of one agent no setting performs well with confidence"
 	f := j.Finding
 	switch {
 	case j.Smaller != nil && j.Smaller.Untested != nil:
-		return fmt.Sprintf("%s at %s; here %s", f.Verdict, sizeText(j.Size), nonePasses)
+		return fmt.Sprintf("%s at %s; here %s", f.Verdict, sizeText(j.Size), nonePasses(j.Smaller.Untested))
 	case j.Smaller != nil:
 		return fmt.Sprintf("%s at %s", f.Verdict, sizeText(j.Size))
 	case errors.Is(j.Untested, lab.ErrNoneBelow):
-		return string(f.Verdict) + ": " + nonePasses
+		return string(f.Verdict) + ": " + nonePasses(j.Untested)
 	case f.Verdict != lab.Undecided:
 		return string(f.Verdict)
 	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above) || float64(f.Lower) > f.Bound:
@@ -166,6 +169,16 @@ func judgement(j paper.Judged) string {
 		return fmt.Sprintf("%s: alone it needs some %s runs", f.Verdict, thousands(int(runs)))
 	}
 	return string(f.Verdict)
+}
+
+// nonePasses says which agents have no setting that performs well.
+func nonePasses(why error) string {
+	var none paper.NonePasses
+	agents := "either agent"
+	if errors.As(why, &none) && len(none.Agents) == 1 {
+		agents = "agent " + none.Agents[0]
+	}
+	return "no setting of " + agents + " performs well with confidence"
 }
 
 // sizeText is a size as runs × periods.
