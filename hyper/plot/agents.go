@@ -99,12 +99,16 @@ func styled(curves []lab.Curve) []Series {
 	return ranked(agents, ranks)
 }
 
-// usual are the values of keys that have a shade of their own: the numbers of particles of the paper's ensembles, and
-// policies.
+// usual are the values of keys that have a shade of their own: the numbers of particles of the paper's ensembles, where
+// there is one size, too, and policies.
 var usual = []struct {
 	key    string
 	values []string
-}{{"particles", []string{"10", "30", "100", "300"}}, {"policy", []string{"thompson", "ids", "greedy"}}}
+	alone  bool
+}{
+	{"particles", []string{"10", "30", "100", "300"}, true},
+	{"policy", []string{"thompson", "ids", "greedy", "egreedy", "ucb", "top-two", "squarecb"}, false},
+}
 
 // byUse is the place of a curve among the usual ones, by the first key for which all curves of its agent have usual
 // values that differ.
@@ -120,7 +124,7 @@ func byUse(curves []lab.Curve, i int) (place int, ok bool) {
 			seen[at] = true
 		}
 		place = slices.Index(u.values, fmt.Sprint(curves[i].Settings[u.key]))
-		if fits && (len(seen) > 2 || place > 0) {
+		if fits && (len(seen) > 2 || u.alone) {
 			return place, true
 		}
 	}

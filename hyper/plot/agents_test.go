@@ -72,6 +72,18 @@ func TestShadesFollowSettings(t *testing.T) {
 	if three[0].Color != two[3].Color || three[1].Color != two[0].Color {
 		t.Error("ensembles of 100 and 300 have other shades without those of 10 and 30")
 	}
+	if alone := styled([]lab.Curve{named("linear"), ensemble(30)}); alone[1].Color != one[2].Color {
+		t.Error("an ensemble of 30 has another shade without other sizes")
+	}
+	policy := func(name string) lab.Curve { return named("linear", "policy", name) }
+	some := styled([]lab.Curve{policy("thompson"), policy("ids"), policy("greedy")})
+	other := styled([]lab.Curve{policy("greedy"), policy("thompson")})
+	if some[0].Color != Palette[0] || some[0].Color != other[1].Color || some[2].Color != other[0].Color {
+		t.Error("policies have another shade in another figure")
+	}
+	if e := styled([]lab.Curve{named("egreedy", "policy", "egreedy")}); e[0].Color != Palette[2] {
+		t.Error("an agent whose policy is always the same has not its own colour")
+	}
 	prior := styled([]lab.Curve{named("ensemble", "additive-prior", "yes"), named("ensemble", "additive-prior", "no")})
 	if prior[0].Color != Palette[1] {
 		t.Error("settings that are texts change the order")

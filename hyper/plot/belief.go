@@ -64,6 +64,7 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 			points.X, points.Y = append(points.X, float64(at)), append(points.Y, truth[action])
 		}
 	}
+	axes.Beside = true // not over the intervals
 	p, err := Lines(axes, append(series, points)...)
 	if err == nil {
 		p.X.Min, p.X.Max = -0.6, float64(len(actions))-0.4

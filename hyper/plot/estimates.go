@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 
 	gonum "gonum.org/v1/plot"
@@ -16,6 +18,7 @@ import (
 type Estimates struct {
 	Label  string
 	Values []lab.Estimate // NaN is not drawn
+	Color  color.NRGBA    // zero: the palette's next
 }
 
 // Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and
@@ -40,7 +43,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 			}
 		}
 		drawn += len(points.XYs)
-		if err := points.draw(p, kind.Label, k); err != nil {
+		if err := points.draw(p, kind.Label, cmp.Or(kind.Color, Palette[k%len(Palette)])); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +72,7 @@ func (e *errorPoints) add(x float64, of lab.Estimate) {
 	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{length(of.Lower), length(of.Upper)})
 }
 
-func (e errorPoints) draw(p *gonum.Plot, label string, kind int) error {
+func (e errorPoints) draw(p *gonum.Plot, label string, c color.NRGBA) error {
 	if len(e.XYs) == 0 {
 		return nil
 	}
@@ -81,9 +84,8 @@ func (e errorPoints) draw(p *gonum.Plot, label string, kind int) error {
 	if err != nil {
 		return err
 	}
-	color := Palette[kind%len(Palette)]
-	bars.Color, bars.CapWidth = color, vg.Points(4)
-	points.Color, points.Radius, points.Shape = color, vg.Points(3), draw.CircleGlyph{}
+	bars.Color, bars.CapWidth = c, vg.Points(4)
+	points.Color, points.Radius, points.Shape = c, vg.Points(3), draw.CircleGlyph{}
 	p.Add(bars, points)
 	if label != "" {
 		p.Legend.Add(label, points)

@@ -35,10 +35,10 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	for i, o := range offers {
 		costs[i], stands[i] = cost(o)
 	}
-	axes.LogX, axes.LogY, axes.Beside = true, true, true
+	axes.LogX, axes.LogY = true, true
 	drawn := func(i int) bool { return drawable(costs[i], true) && drawable(float64(offers[i].Regret.Upper), true) }
 	var series []Series
-	var points plotter.XYs // the upper ends of intervals
+	var x, upper []float64 // the upper ends of intervals
 	var shown []string
 	for _, place := range places {
 		middles := Series{Label: string(place.Place), Points: true, Color: place.NRGBA}
@@ -47,8 +47,7 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 				continue
 			}
 			middles.X, middles.Y = append(middles.X, costs[i]), append(middles.Y, float64(o.Regret.Value))
-			points = append(points, plotter.XY{X: costs[i], Y: float64(o.Regret.Upper)})
-			shown = append(shown, names[i])
+			x, upper, shown = append(x, costs[i]), append(upper, float64(o.Regret.Upper)), append(shown, names[i])
 			series = append(series, Series{X: []float64{costs[i], costs[i]}, Color: place.NRGBA,
 				Y: []float64{float64(o.Regret.Lower), float64(o.Regret.Upper)}})
 		}
@@ -60,20 +59,35 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	if err != nil {
 		return nil, err
 	}
-	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
-	p.Add(&above{points, shown, p.X.Tick.Label})
-	return p, nil
+	p.Y.Min /= 1.6 // for the legend
+	return p, NamesAbove(p, x, upper, shown)
 }
 
-// namesShare is how much of the height is for the names of offers.
+// NamesAbove writes a name for each point (x, y) of a plot, side by side above all that is drawn, each with a line to its
+// point: no two names meet. It extends the vertical axis, which must be logarithmic, to make room. It fails when there is
+// not a name for each.
+func NamesAbove(p *gonum.Plot, x, y []float64, names []string) error {
+	if len(x) != len(y) || len(x) != len(names) {
+		return fmt.Errorf("%d names for %d x and %d y: want as many of each", len(names), len(x), len(y))
+	}
+	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
+	points := make(plotter.XYs, len(x))
+	for i := range x {
+		points[i] = plotter.XY{X: x[i], Y: y[i]}
+	}
+	p.Add(&above{points, names, p.X.Tick.Label})
+	return nil
+}
+
+// namesShare is how much of the height is for names above.
 const namesShare = 0.4
 
-// room leaves some beside the cheapest and the dearest, for their names.
+// room leaves some beside the cheapest and the dearest.
 func room(axes Axes, costs []float64) Axes {
 	axes.MinX, axes.MaxX = math.Inf(1), 0
 	for _, c := range costs {
 		if drawable(c, true) {
-			axes.MinX, axes.MaxX = min(axes.MinX, c/3), max(axes.MaxX, 5*c)
+			axes.MinX, axes.MaxX = min(axes.MinX, c/2), max(axes.MaxX, 1.5*c)
 		}
 	}
 	return axes
@@ -84,6 +98,15 @@ type above struct {
 	points plotter.XYs
 	names  []string
 	text.Style
+}
+
+// GlyphBoxes implements gonum's GlyphBoxer: it keeps room for the names right of the axes.
+func (a *above) GlyphBoxes(p *gonum.Plot) (boxes []gonum.GlyphBox) {
+	for i, at := range a.points {
+		width := (a.Width(a.names[i]) + 2*a.FontExtents().Height) * math.Sqrt2 / 2
+		boxes = append(boxes, gonum.GlyphBox{X: p.X.Norm(at.X), Rectangle: vg.Rectangle{Max: vg.Point{X: width}}})
+	}
+	return boxes
 }
 
 // Plot implements gonum's Plotter.
@@ -102,7 +125,7 @@ func (a *above) Plot(c draw.Canvas, p *gonum.Plot) {
 	style.XAlign, style.YAlign, style.Rotation = text.XLeft, text.YCenter, math.Pi/4
 	foot := c.Max.Y - vg.Length(namesShare-0.06)*(c.Max.Y-c.Min.Y)
 	lead := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
-	for i, place := range apart(wanted, 1.5*style.FontExtents().Height, c.Min.X, c.Max.X) {
+	for i, place := range apart(wanted, 1.9*style.FontExtents().Height, c.Min.X, c.Max.X) {
 		n := order[i]
 		top := vg.Point{X: place, Y: foot}
 		c.StrokeLines(lead, []vg.Point{{X: wanted[i], Y: y(a.points[n].Y) + vg.Points(2)}, top})

@@ -29,6 +29,9 @@ func TestOffers(t *testing.T) {
 		!strings.Contains(err.Error(), "2 names for 4 offers") {
 		t.Errorf("error %v", err)
 	}
+	if err := NamesAbove(p, x5, x5, names[:1]); err == nil || !strings.Contains(err.Error(), "1 names for 5 x") {
+		t.Errorf("error %v", err)
+	}
 	if _, err := Offers(Axes{}, offers[3:], operations, names[3:]); err == nil {
 		t.Error("nothing was drawn")
 	}

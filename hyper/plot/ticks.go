@@ -44,7 +44,7 @@ func number(x, step float64) string {
 		return "0"
 	}
 	if most := math.Abs(x); most >= 1e7 || step < 1e-5 {
-		return strings.Replace(strconv.FormatFloat(x, 'g', 4, 64), "-", "−", -1)
+		return scientific(x, 'g', 4)
 	}
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'f', decimals, 64), ".")
@@ -99,16 +99,11 @@ func logNumber(x float64, e int, beyond bool) string {
 	if e >= -4 && e <= 6 && !(beyond && e > 3) {
 		return number(x, math.Pow10(e))
 	}
-	if e < 0 { // the font has no raised minus
-		return strings.Replace(strconv.FormatFloat(x, 'e', 0, 64), "-", "−", -1)
-	}
-	power := "10" + raised.Replace(strconv.Itoa(e))
-	if m := math.Round(x / math.Pow10(e)); m != 1 {
-		return strconv.FormatFloat(m, 'f', 0, 64) + "·" + power
-	}
-	return power
+	return scientific(x, 'e', 0)
 }
 
-// raised writes an exponent.
-var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
-	"8", "⁸", "9", "⁹")
+// scientific writes a number with a short exponent: 1e8, 1e−6.
+func scientific(x float64, format byte, digits int) string {
+	return strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e−", "-", "−").Replace(
+		strconv.FormatFloat(x, format, digits, 64))
+}
