@@ -162,7 +162,8 @@ func judgement(j paper.Judged) string {
 		return string(f.Verdict) + ": " + nonePasses(j.Untested)
 	case f.Verdict != lab.Undecided:
 		return string(f.Verdict)
-	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above) || float64(f.Lower) > f.Bound:
+	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above), float64(f.Lower) > f.Bound,
+		f.Above != nil && f.Upper < *f.Above:
 		return string(f.Verdict) + ": decided alone, not among all claims of the table"
 	}
 	if runs, ok := f.RunsToDecide(); ok {
