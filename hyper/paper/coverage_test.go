@@ -187,19 +187,16 @@ func (p population) least(sample []int) (lab.Least, error) {
 // seeds that both have: those of the first, then those of the second.
 func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	for _, name := range paper.Order {
-		pieces := must.M1(filepath.Glob(filepath.Join("../../notebooks/results", name, "*.gz")))
-		if len(pieces) == 0 || name == "frontier" {
+		if name == "frontier" {
 			continue
 		}
-		h, rows, err := lab.ReadStudy(paper.Known, pieces...)
-		if err != nil {
-			t.Fatal(err)
-		}
 		x := paper.Known[name]
+		studies := simulators(t, x)
 		for _, claim := range x.Claims {
-			for _, size := range append([]lab.Size{claim.Full}, claim.Smaller...) {
+			for i := range len(studies) * (1 + len(claim.Smaller)) { // all studies at the full size first
+				size := append([]lab.Size{claim.Full}, claim.Smaller...)[i/len(studies)]
+				from := studies[i%len(studies)]
 				var sides []map[uint64]lab.Row
-				from := lab.FromStudy(x, h, rows)
 				_, err := claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 					h, rows, err := from(agents, sets, size)
 					last := map[uint64]lab.Row{}
@@ -225,6 +222,23 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 				break
 			}
 		}
+	}
+	return all
+}
+
+// simulators are those of an experiment's committed studies: its folder and those within it.
+func simulators(t *testing.T, x lab.Experiment) (all []lab.Simulator) {
+	root := filepath.Join("../../notebooks/results", x.Name)
+	for _, folder := range append([]string{root}, must.M1(filepath.Glob(filepath.Join(root, "*")))...) {
+		pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz")))
+		if len(pieces) == 0 {
+			continue
+		}
+		h, rows, err := lab.ReadStudy(paper.Known, pieces...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, lab.FromStudy(x, h, rows))
 	}
 	return all
 }
