@@ -67,7 +67,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		Periods, Runs int
 		Seed          uint64
 	}
-	switch err := strict.JSON(text, &raw); {
+	switch err := strict.Fields(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Spec{}, Experiment{}, errors.New("spec: it is empty or cut off")
 	case err != nil:

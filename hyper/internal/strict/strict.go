@@ -7,12 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // JSON decodes one value. Errors are a field that the target lacks, a key that is there twice in an object, of which
 // encoding/json would take the last, and anything after the value. A text without a value is io.EOF, one that is cut
 // off io.ErrUnexpectedEOF.
 func JSON(text []byte, target any) error {
+	return decode(text, target, func(key string) string { return key })
+}
+
+// Fields is JSON for a target without maps of free keys: keys that differ in case alone are one key, as decoding takes
+// them.
+func Fields(text []byte, target any) error { return decode(text, target, strings.ToLower) }
+
+func decode(text []byte, target any, name func(key string) string) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(target); err != nil {
@@ -23,11 +32,11 @@ func JSON(text []byte, target any) error {
 	}
 	d = json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // not to parse them again
-	return keysOnce(d)
+	return keysOnce(d, name)
 }
 
 // keysOnce reads a value, and reports a key that an object in it has twice.
-func keysOnce(d *json.Decoder) error {
+func keysOnce(d *json.Decoder, nameOf func(key string) string) error {
 	begin, err := d.Token()
 	if _, inside := begin.(json.Delim); err != nil || !inside {
 		return err
@@ -39,13 +48,13 @@ func keysOnce(d *json.Decoder) error {
 			if err != nil {
 				return err
 			}
-			name := key.(string)
+			name := nameOf(key.(string))
 			if seen[name] {
 				return fmt.Errorf("key %q is there twice", name)
 			}
 			seen[name] = true
 		}
-		if err := keysOnce(d); err != nil {
+		if err := keysOnce(d, nameOf); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,17 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Fields takes no two keys that differ in case alone.
+func TestFields(t *testing.T) {
+	if err := Fields([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
+		!strings.Contains(err.Error(), `key "seed" is there twice`) {
+		t.Errorf("%v", err)
+	}
+	if err := Fields([]byte(`{"seed": 1}`), new(target)); err != nil {
+		t.Error(err)
+	}
+}
+
 // What would be lost is an error.
 func TestJSONLosesNothing(t *testing.T) {
 	for text, want := range map[string]string{
