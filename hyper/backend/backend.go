@@ -159,7 +159,8 @@ func open(name string) (compute.Backend, error) {
 	}
 	path := PluginPath(device(name))
 	serve(name, path)
-	b, err := compute.NewWithConfig("xla:" + path)
+	// NVIDIA's TF32, which go-xla takes where a path names CUDA, multiplies with three decimals.
+	b, err := compute.NewWithConfig("xla:" + path + ",tf32=false")
 	if err != nil {
 		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path,
 			cause(err), remedy(err))

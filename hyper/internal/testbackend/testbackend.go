@@ -2,14 +2,20 @@
 package testbackend
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Each runs f on Go's backend, and on XLA's for CPUs where its plugin is found.
+// Each runs f on Go's backend, on XLA's for CPUs where its plugin is found, and on $HYPER_BACKEND where that is another:
+// `HYPER_BACKEND=xla:cuda go test ./hyper/...` tests on a GPU, too.
 func Each(t *testing.T, f func(t *testing.T, name string)) {
-	for _, name := range []string{backend.Go, backend.XLACPU} {
+	names := []string{backend.Go, backend.XLACPU}
+	if name := backend.Default(); !slices.Contains(names, name) {
+		names = append(names, name)
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			if backend.Check(name) != nil {
 				t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
