@@ -25,6 +25,9 @@ func TestVerdicts(t *testing.T) {
 		"|\n\nEach claim is judged alone here.")
 	has(t, Verdicts(Studies("noise-sensitivity")...),
 		" | 2.44 [2.01, 2.96] | between 0.667 and 1.5 | 60 | 0 | **refuted** |",
+		" at period 100000 | 1.23 [1.03, 1.47] | below 1 | 24 | 0 | **refuted** |")
+	h, rows := Study("noise-sensitivity/*")
+	has(t, Verdicts(Held{Header: h, Rows: rows}),
 		" | 1.03 [0.888, 1.2] | below 1 | 60 | 0 | **undecided**"+asked+"24 runs of 100000 periods |")
 	has(t, Verdicts(Studies("ids")[0]), " | 0.628 [0.409, 0.965] | below 1 | 40 | 0 | **reproduced**"+asked+
 		"500 runs of 400 periods with size=200 sgd-steps=20 |")
