@@ -19,7 +19,7 @@ type plugin struct {
 	beside string // a folder of the item that the library looks for as ../NAME, or ""
 }
 
-// The wheels of both plugins. CUDA's has been installed and its libraries are found, but it has not been run on a GPU.
+// The wheels of both plugins.
 var pluginWheels = []plugin{
 	{
 		item:   item{name: "xla", pins: "kernels/requirements-xla.txt"},
@@ -29,7 +29,7 @@ var pluginWheels = []plugin{
 	{
 		item:   item{name: "cuda", pins: "kernels/requirements-cuda.txt"},
 		device: "cuda",
-		file:   "xla_plugins/xla_cuda13_pjrt/xla_gpu_pjrt.so",
+		file:   "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
 		beside: "nvidia", // The library's run path has $ORIGIN/../nvidia/cu13/lib and $ORIGIN/../nvidia/cudnn/lib.
 	},
 }

@@ -170,8 +170,9 @@ func open(name string) (compute.Backend, error) {
 
 // remedy is what to do about a plugin that does not load.
 func remedy(err error) string {
-	if strings.Contains(err.Error(), "libcuda.so.1") { // comes with the driver alone
-		return "install NVIDIA's driver (give a container --gpus all)"
+	text := err.Error()
+	if strings.Contains(text, "libcuda.so.1") || strings.Contains(text, "No visible GPU") { // the driver's
+		return "it needs an NVIDIA GPU and NVIDIA's driver (give a container --gpus all)"
 	}
 	return "reinstall it by `go run ./kernels setup`"
 }

@@ -354,6 +354,9 @@ func ExampleIDS() {
 // the first differed, when sums were products or scatters by the size of the batch.
 func TestInformationOfRunsAlone(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
+		if name == backend.XLACUDA {
+			t.Skip(testbackend.NotOnGPU)
+		}
 		b, err := backend.Open(name)
 		if err != nil {
 			t.Fatal(err)

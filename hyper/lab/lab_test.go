@@ -148,6 +148,9 @@ func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
 			if name != backend.Go && !strings.HasPrefix(label, "exact") {
 				continue // XLA takes seconds to compile each
 			}
+			if name == backend.XLACUDA {
+				t.Skip(testbackend.NotOnGPU)
+			}
 			size := lab.Size{Periods: 40, Runs: 8}
 			t.Run(label, func(t *testing.T) {
 				s := spec(t, c[0], size, c[1:]...)

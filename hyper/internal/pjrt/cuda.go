@@ -10,11 +10,11 @@ import (
 	gopjrt "github.com/gomlx/go-xla/pjrt"
 )
 
-// cudaFolder tells XLA where the NVIDIA libraries beside a CUDA plugin are, as go-xla does for the plugins that it
-// loads itself.
+// cudaFolder tells XLA where the compiler ptxas and libdevice beside a CUDA plugin are, as go-xla does for the plugins
+// that it loads itself. NVIDIA's wheels have them in nvidia/cu13.
 func cudaFolder(plugin string) {
 	const flag = "--xla_gpu_cuda_data_dir="
-	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia")
+	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia", "cu13")
 	flags := os.Getenv("XLA_FLAGS")
 	info, err := os.Stat(folder)
 	if err != nil || !info.IsDir() || !gopjrt.IsCUDAName(plugin) || strings.Contains(flags, flag) {

@@ -8,6 +8,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
+// NotOnGPU is why a test of batches is left out on a GPU.
+const NotOnGPU = "on a GPU roundings depend on the size of a batch"
+
 // Each runs f on Go's backend, on XLA's for CPUs where its plugin is found, and on $HYPER_BACKEND where that is another:
 // `HYPER_BACKEND=xla:cuda go test ./hyper/...` tests on a GPU, too.
 func Each(t *testing.T, f func(t *testing.T, name string)) {
