@@ -17,7 +17,7 @@ func cudaFolder(plugin string) {
 	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia", "cu13")
 	flags := os.Getenv("XLA_FLAGS")
 	info, err := os.Stat(folder)
-	if err != nil || !info.IsDir() || !gopjrt.IsCUDAName(plugin) || strings.Contains(flags, flag) {
+	if err != nil || !info.IsDir() || !gopjrt.IsCUDAName(filepath.Base(plugin)) || strings.Contains(flags, flag) {
 		return
 	}
 	_ = os.Setenv("XLA_FLAGS", strings.TrimSpace(flags+" "+flag+folder))
