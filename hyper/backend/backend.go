@@ -163,16 +163,19 @@ func open(name string) (compute.Backend, error) {
 	b, err := compute.NewWithConfig("xla:" + path + ",tf32=false")
 	if err != nil {
 		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path,
-			cause(err), remedy(err))
+			cause(err), remedy(name, err))
 	}
 	return b, nil
 }
 
 // remedy is what to do about a plugin that does not load.
-func remedy(err error) string {
+func remedy(name string, err error) string {
 	text := err.Error()
-	if strings.Contains(text, "libcuda.so.1") || strings.Contains(text, "No visible GPU") { // the driver's
+	switch {
+	case strings.Contains(text, "libcuda.so.1"), strings.Contains(text, "No visible GPU"): // the driver's
 		return "it needs an NVIDIA GPU and NVIDIA's driver (give a container --gpus all)"
+	case name == XLACUDA:
+		return "reinstall it by `go run ./kernels setup --cuda`"
 	}
 	return "reinstall it by `go run ./kernels setup`"
 }

@@ -144,12 +144,12 @@ func TestARunAloneIsThatOfABatch(t *testing.T) {
 // alone. (Those of sampled IDS are tested to the bit in package explore.)
 func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
+		if name == backend.XLACUDA {
+			t.Skip(testbackend.NotOnGPU)
+		}
 		for label, c := range exploring {
 			if name != backend.Go && !strings.HasPrefix(label, "exact") {
 				continue // XLA takes seconds to compile each
-			}
-			if name == backend.XLACUDA {
-				t.Skip(testbackend.NotOnGPU)
 			}
 			size := lab.Size{Periods: 40, Runs: 8}
 			t.Run(label, func(t *testing.T) {

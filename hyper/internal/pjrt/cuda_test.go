@@ -20,7 +20,7 @@ func TestCUDAFolder(t *testing.T) {
 		{"pjrt/pjrt_c_api_cuda_plugin.so", "", told},
 		{"pjrt/pjrt_c_api_cuda_plugin.so", "--a=b", "--a=b " + told},
 		{"pjrt/pjrt_c_api_cuda_plugin.so", "--xla_gpu_cuda_data_dir=/c", "--xla_gpu_cuda_data_dir=/c"},
-		{"pjrt/pjrt_c_api_cpu_plugin.so", "", ""},
+		{"cuda/pjrt_c_api_cpu_plugin.so", "", ""},
 		{"else/where/pjrt_c_api_cuda_plugin.so", "", ""},
 	} {
 		t.Setenv("XLA_FLAGS", c.flags)
