@@ -272,6 +272,8 @@ func approximationClaims() []lab.Claim {
 			of("linear"), of("bbb")),
 		claim("weak-divergence", "Bayes by Backprop with the weight of the divergence that a search found has less regret "+
 			"than with weight 1 (appendix D)", 1, of("bbb"), of("bbb", "kl-strength=1")),
+		claim("weak-divergence-order", "Bayes by Backprop has less regret with a tenth of the weight of the divergence than "+
+			"with all of it (appendix D: by an order)", 1, of("bbb", "kl-strength=0.1"), of("bbb", "kl-strength=1")),
 		claim("narrow-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 0.01 (appendix D)", 1,
 			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=0.01")),
 		claim("wide-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 1 (appendix D)", 1,
