@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Claim is a statement of the paper as a test on fresh seeds.
@@ -62,7 +64,9 @@ type Finding struct {
 	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 
-	wide widening // of the interval
+	wide  widening // of the interval
+	alone Float    // P before Holm's correction, and
+	among int      // by what it was multiplied: 0 without a correction
 }
 
 // Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
@@ -114,6 +118,7 @@ func Holm(all []Finding) []Finding {
 	least := Float(0)
 	for rank, i := range order {
 		f := &out[i]
+		f.alone, f.among = f.P, len(order)-rank
 		least = max(least, min(1, f.P*Float(len(order)-rank)))
 		f.P = least
 		if f.P >= 1-Level {
@@ -161,10 +166,26 @@ func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	if f.Verdict != Undecided || f.Discrete || math.IsInf(shrink, 0) || math.IsNaN(shrink) {
 		return 0, false
 	}
+	return f.shorter(shrink), true
+}
+
+// RunsToDecideAmong is, likewise, the number of runs that would decide a claim which Holm's correction alone leaves
+// undecided: while the estimate and the other claims stay, its p-value must come to what the correction asks of it.
+func (f Finding) RunsToDecideAmong() (runs float64, ok bool) {
+	p := float64(f.alone)
+	if f.Verdict != Undecided || f.Discrete || f.among == 0 || !(p > 0 && p < 1-Level) {
+		return 0, false
+	}
+	z := func(p float64) float64 { return distuv.UnitNormal.Quantile(1 - p/2) }
+	return f.shorter(z((1-Level)/float64(f.among)) / z(p)), true
+}
+
+// shorter is the number of runs that makes the interval shorter by a factor.
+func (f Finding) shorter(shrink float64) float64 {
 	now, factor := float64(f.Runs), f.wide.factor
-	runs = now * shrink * shrink
+	runs := now * shrink * shrink
 	for range 20 { // to a fixed point: the factor of so many runs
 		runs = now * math.Pow(shrink*factor(runs)/factor(now), 2)
 	}
-	return math.Ceil(runs + 1), true
+	return math.Ceil(runs + 1)
 }

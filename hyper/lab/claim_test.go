@@ -71,4 +71,14 @@ func TestHolm(t *testing.T) {
 	if all[0].Verdict != lab.Refuted {
 		t.Error("Holm changed its argument")
 	}
+	// Among four, 0.02 must become 0.05/3, which is 2.394 standard errors in place of 2.326: 1.06 times the runs.
+	all[3].Runs = 1000
+	if runs, ok := lab.Holm(all)[3].RunsToDecideAmong(); !ok || runs < 1058 || runs > 1062 {
+		t.Errorf("%v, %v runs would decide among all, want 1060", runs, ok)
+	}
+	for _, f := range []lab.Finding{all[3], got[1], got[4]} { // not corrected, decided, undecided alone
+		if runs, ok := f.RunsToDecideAmong(); ok {
+			t.Errorf("%v: %v runs would decide among all, want none told", f, runs)
+		}
+	}
 }

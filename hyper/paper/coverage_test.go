@@ -249,3 +249,122 @@ func meanOf(rows []lab.Row) (mean float64) {
 	}
 	return mean
 }
+
+// The other intervals of claims hold the true number as often: those of late regret over late regret, and those of how
+// much two differences of agents differ. Each claim's own test judges samples of its committed runs.
+func TestOtherClaimsCover(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	const samples = 100
+	for _, runs := range []int{24, 60} {
+		covered, claims := map[string]float64{}, map[string]float64{}
+		for _, c := range otherClaims(t) {
+			claims[c.whole.Kind]++
+			for range samples {
+				seeds := make([]int, runs)
+				for i := range seeds {
+					seeds[i] = random.IntN(c.runs)
+				}
+				if f := c.judge(t, seeds); holds(lab.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
+					covered[c.whole.Kind] += 1. / samples
+				}
+			}
+		}
+		want := map[string]float64{"ratio of late regret": 6, "difference of gaps": 11}
+		if !maps.Equal(claims, want) {
+			t.Errorf("claims of other kinds: %v, want %v", claims, want)
+		}
+		for kind := range want {
+			share := covered[kind] / claims[kind]
+			t.Logf("%d runs: intervals of a %s cover %.3f, on average over %v claims", runs, kind, share, claims[kind])
+			if !(share >= 0.93 && share <= 0.98) {
+				t.Errorf("%d runs: intervals of a %s cover %.3f, want 0.93 to 0.98", runs, kind, share)
+			}
+		}
+	}
+}
+
+// resampled is a claim with the committed runs that it compares.
+type resampled struct {
+	claim lab.Claim
+	whole lab.Finding
+	sides []side
+	runs  int // that all sides have
+}
+
+// side is what a claim asked of a study, with the rows that its test looks at, by run.
+type side struct {
+	header lab.Header
+	rows   map[uint64][]lab.Row
+	seeds  []uint64
+}
+
+// judge judges the claim by some of the runs, which may be there more than once.
+func (c resampled) judge(t *testing.T, sample []int) lab.Finding {
+	size, next := c.claim.Full, 0
+	size.Runs = len(sample)
+	f, err := c.claim.Test(func([]string, []string, lab.Size) (h lab.Header, rows []lab.Row, _ error) {
+		s := c.sides[next]
+		next++
+		for seed, at := range sample {
+			for _, row := range s.rows[c.sides[0].seeds[at]] {
+				row.Seed = uint64(seed)
+				rows = append(rows, row)
+			}
+		}
+		return s.header, rows, nil
+	}, size)
+	if err != nil {
+		t.Fatalf("%s: %v", c.claim.Name, err)
+	}
+	return f
+}
+
+// otherClaims are those with committed results that are not about a ratio of regret at the end, nor about computation.
+func otherClaims(t *testing.T) (all []resampled) {
+	for _, name := range paper.Order {
+		if name == "frontier" {
+			continue
+		}
+		x := paper.Known[name]
+		for _, from := range simulators(t, x) {
+			for _, claim := range x.Claims {
+				c := resampled{claim: claim}
+				f, err := claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+					h, rows, err := from(agents, sets, size)
+					if err == nil {
+						c.sides = append(c.sides, sideOf(h, rows, size.Periods))
+					}
+					return h, rows, err
+				}, claim.Full)
+				if err != nil || f.Kind == "ratio of regret" || len(c.sides) < 2 {
+					continue
+				}
+				missing := func(seed uint64) bool {
+					return slices.ContainsFunc(c.sides, func(s side) bool { return s.rows[seed] == nil })
+				}
+				c.sides[0].seeds = slices.DeleteFunc(c.sides[0].seeds, missing)
+				c.whole, c.runs = f, len(c.sides[0].seeds)
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// sideOf keeps the rows at the end of the runs, and at the last recorded period of their first half.
+func sideOf(h lab.Header, rows []lab.Row, periods int) side {
+	half := 0
+	for _, r := range rows {
+		if r.Period <= periods/2 {
+			half = max(half, r.Period)
+		}
+	}
+	s := side{header: h, rows: map[uint64][]lab.Row{}}
+	for _, r := range rows {
+		if r.Period == half || r.Period == periods {
+			s.rows[r.Seed] = append(s.rows[r.Seed], r)
+		}
+	}
+	s.seeds = slices.Sorted(maps.Keys(s.rows))
+	return s
+}

@@ -164,7 +164,10 @@ func judgement(j paper.Judged) string {
 		return string(f.Verdict)
 	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above), float64(f.Lower) > f.Bound,
 		f.Above != nil && f.Upper < *f.Above:
-		return string(f.Verdict) + ": decided alone, not among all claims of the table"
+		if runs, ok := f.RunsToDecideAmong(); ok {
+			return fmt.Sprintf("%s: decided alone; among all claims it needs some %s runs", f.Verdict, thousands(int(runs)))
+		}
+		return string(f.Verdict) + ": decided alone, not among all claims"
 	}
 	if runs, ok := f.RunsToDecide(); ok {
 		return fmt.Sprintf("%s: alone it needs some %s runs", f.Verdict, thousands(int(runs)))
