@@ -64,9 +64,13 @@ type Finding struct {
 	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 
-	wide  widening // of the interval
-	alone Float    // P before Holm's correction, and
-	among int      // by what it was multiplied: 0 without a correction
+	wide widening // of the interval
+	// alone is what Holm's correction found, and times by what it multiplied the p-value; zero without a correction.
+	alone struct {
+		verdict Verdict
+		p       float64
+		times   float64
+	}
 }
 
 // Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
@@ -118,8 +122,8 @@ func Holm(all []Finding) []Finding {
 	least := Float(0)
 	for rank, i := range order {
 		f := &out[i]
-		f.alone, f.among = f.P, len(order)-rank
-		least = max(least, min(1, f.P*Float(len(order)-rank)))
+		f.alone.verdict, f.alone.p, f.alone.times = f.Verdict, float64(f.P), float64(len(order)-rank)
+		least = max(least, min(1, f.P*Float(f.alone.times)))
 		f.P = least
 		if f.P >= 1-Level {
 			f.Verdict = Undecided
@@ -169,15 +173,21 @@ func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	return f.shorter(shrink), true
 }
 
-// RunsToDecideAmong is, likewise, the number of runs that would decide a claim which Holm's correction alone leaves
-// undecided: while the estimate and the other claims stay, its p-value must come to what the correction asks of it.
+// DecidedAlone tells whether the claim would be decided if Holm's correction did not leave it undecided.
+func (f Finding) DecidedAlone() bool {
+	return f.Verdict == Undecided && (f.alone.verdict == Reproduced || f.alone.verdict == Refuted)
+}
+
+// RunsToDecideAmong is, likewise, the number of runs that would decide a claim which is [Finding.DecidedAlone]: while
+// the estimate and the other claims stay, its p-value must come to what Holm's correction asks of it.
 func (f Finding) RunsToDecideAmong() (runs float64, ok bool) {
-	p := float64(f.alone)
-	if f.Verdict != Undecided || f.Discrete || f.among == 0 || !(p > 0 && p < 1-Level) {
+	p := f.alone.p
+	if !f.DecidedAlone() || f.Discrete || p <= 0 {
 		return 0, false
 	}
+	times := max(f.alone.times, float64(f.P)/p) // more where a claim of a smaller p-value is undecided
 	z := func(p float64) float64 { return distuv.UnitNormal.Quantile(1 - p/2) }
-	return f.shorter(z((1-Level)/float64(f.among)) / z(p)), true
+	return f.shorter(z((1-Level)/times) / z(p)), true
 }
 
 // shorter is the number of runs that makes the interval shorter by a factor.

@@ -255,16 +255,17 @@ func meanOf(rows []lab.Row) (mean float64) {
 func TestOtherClaimsCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const samples = 100
+	all := otherClaims(t)
 	for _, runs := range []int{24, 60} {
 		covered, claims := map[string]float64{}, map[string]float64{}
-		for _, c := range otherClaims(t) {
+		for _, c := range all {
 			claims[c.whole.Kind]++
 			for range samples {
-				seeds := make([]int, runs)
-				for i := range seeds {
-					seeds[i] = random.IntN(c.runs)
+				sample := make([]uint64, runs)
+				for i := range sample {
+					sample[i] = c.seeds[random.IntN(len(c.seeds))]
 				}
-				if f := c.judge(t, seeds); holds(lab.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
+				if f := c.judge(t, sample); holds(lab.Estimate{Lower: f.Lower, Upper: f.Upper}, float64(c.whole.Estimate)) {
 					covered[c.whole.Kind] += 1. / samples
 				}
 			}
@@ -288,26 +289,25 @@ type resampled struct {
 	claim lab.Claim
 	whole lab.Finding
 	sides []side
-	runs  int // that all sides have
+	seeds []uint64 // that all sides have
 }
 
-// side is what a claim asked of a study, with the rows that its test looks at, by run.
+// side is what a claim asked of a study, with the rows that its test looks at, by seed.
 type side struct {
 	header lab.Header
 	rows   map[uint64][]lab.Row
-	seeds  []uint64
 }
 
-// judge judges the claim by some of the runs, which may be there more than once.
-func (c resampled) judge(t *testing.T, sample []int) lab.Finding {
+// judge judges the claim by the runs of some seeds, which may be there more than once.
+func (c resampled) judge(t *testing.T, sample []uint64) lab.Finding {
 	size, next := c.claim.Full, 0
 	size.Runs = len(sample)
 	f, err := c.claim.Test(func([]string, []string, lab.Size) (h lab.Header, rows []lab.Row, _ error) {
 		s := c.sides[next]
 		next++
-		for seed, at := range sample {
-			for _, row := range s.rows[c.sides[0].seeds[at]] {
-				row.Seed = uint64(seed)
+		for i, seed := range sample {
+			for _, row := range s.rows[seed] {
+				row.Seed = uint64(i)
 				rows = append(rows, row)
 			}
 		}
@@ -329,21 +329,21 @@ func otherClaims(t *testing.T) (all []resampled) {
 		for _, from := range simulators(t, x) {
 			for _, claim := range x.Claims {
 				c := resampled{claim: claim}
-				f, err := claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
+				var err error
+				c.whole, err = claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 					h, rows, err := from(agents, sets, size)
 					if err == nil {
 						c.sides = append(c.sides, sideOf(h, rows, size.Periods))
 					}
 					return h, rows, err
 				}, claim.Full)
-				if err != nil || f.Kind == "ratio of regret" || len(c.sides) < 2 {
+				if err != nil || c.whole.Kind == "ratio of regret" || len(c.sides) < 2 {
 					continue
 				}
 				missing := func(seed uint64) bool {
 					return slices.ContainsFunc(c.sides, func(s side) bool { return s.rows[seed] == nil })
 				}
-				c.sides[0].seeds = slices.DeleteFunc(c.sides[0].seeds, missing)
-				c.whole, c.runs = f, len(c.sides[0].seeds)
+				c.seeds = slices.DeleteFunc(slices.Sorted(maps.Keys(c.sides[0].rows)), missing)
 				all = append(all, c)
 			}
 		}
@@ -365,6 +365,5 @@ func sideOf(h lab.Header, rows []lab.Row, periods int) side {
 			s.rows[r.Seed] = append(s.rows[r.Seed], r)
 		}
 	}
-	s.seeds = slices.Sorted(maps.Keys(s.rows))
 	return s
 }

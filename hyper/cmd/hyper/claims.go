@@ -162,8 +162,7 @@ func judgement(j paper.Judged) string {
 		return string(f.Verdict) + ": " + nonePasses(j.Untested)
 	case f.Verdict != lab.Undecided:
 		return string(f.Verdict)
-	case float64(f.Upper) < f.Bound && (f.Above == nil || f.Lower > *f.Above), float64(f.Lower) > f.Bound,
-		f.Above != nil && f.Upper < *f.Above:
+	case f.DecidedAlone():
 		if runs, ok := f.RunsToDecideAmong(); ok {
 			return fmt.Sprintf("%s: decided alone; among all claims it needs some %s runs", f.Verdict, thousands(int(runs)))
 		}
