@@ -47,10 +47,25 @@ func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (pr
 	there := ConvertDType(now.There, dtypes.Int32)
 	count := ReduceSum(there, 1)
 	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
-	before := Sub(runningSum(there), there) // how many there are before each action
-	chosen := And(now.There, Equal(before, stream.Intn(count, 1)))
 	probabilities = Mul(ConvertDType(there, epsilon.DType()), InsertAxes(each, -1))
-	return probabilities, ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
+	return probabilities, available(now.There, stream.Intn(count, 1))
+}
+
+// InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] where the runs
+// have the same actions. there says which actions there are, bool [runs, actions]; nil is all.
+func InTurn(period *Node, actions int, there *Node) *Node {
+	if there == nil {
+		return InsertAxes(ModScalar(period, int32(actions)), 0)
+	}
+	count := ReduceSum(ConvertDType(there, dtypes.Int32), 1)
+	return available(there, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
+}
+
+// available returns the number, [runs], of the action that has so many available actions before it, [runs, 1].
+func available(there, before *Node) *Node {
+	one := ConvertDType(there, dtypes.Int32)
+	chosen := And(there, Equal(Sub(runningSum(one), one), before))
+	return ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
 }
 
 // runningSum returns the sums of x [runs, n] up to each place. GoMLX's CumSum adds n numbers for each of n places.

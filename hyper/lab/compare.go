@@ -24,13 +24,13 @@ type Standing struct {
 func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
-		regret, last, err := finals(rows, i, e)
+		regret, last, diverged, err := finals(rows, i, e)
 		if err != nil {
 			return nil, err
 		}
 		runs := historyOf(rows, i)
 		s := Standing{Agent: e.Agent, Settings: Values(e.Setting), Period: last, Runs: len(regret),
-			Diverged: infinite(regret)}
+			Diverged: diverged}
 		s.Mean = MeanRegret(regret)
 		s.Median, s.Failed = median(regret), share(runs.failed(failure), len(regret))
 		if i > 0 {

@@ -36,7 +36,7 @@ func Curves(h Header, rows []Row) []Curve {
 			c.Median = append(c.Median, quantile(regret, 0.5))
 			c.Lower = append(c.Lower, quantile(regret, 0.25))
 			c.Upper = append(c.Upper, quantile(regret, 0.75))
-			c.Diverged, c.final = infinite(regret), mean
+			c.Diverged, c.final = runs.diverged(period, seeds), mean
 		}
 		out[i] = c
 	}

@@ -13,7 +13,7 @@ import (
 type Difference struct {
 	Period   int      // the last one that all pairs have reached in both entries
 	Pairs    int      // of runs with the same seed
-	Diverged int      // pairs of which either run diverged
+	Diverged int      // runs of the pairs that diverged
 	Mean     Estimate // of A minus B
 	Ratio    Estimate // mean of A over mean of B
 	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the
@@ -47,6 +47,7 @@ func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (
 	d.Period, from = periods[len(periods)-1], start(periods)
 	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
 	d.subtract(regretA, regretB)
+	d.Diverged = a.diverged(d.Period, seeds) + b.diverged(d.Period, seeds)
 	d.Ratio = ratioOfRegrets(regretA, regretB)
 	return d, from, nil
 }
@@ -81,6 +82,9 @@ func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 		}
 	}
 	out.subtract(plus, minus)
+	for _, h := range of {
+		out.Diverged += h.diverged(out.Period, seeds)
+	}
 	return out, nil
 }
 
@@ -93,8 +97,8 @@ func (d *Difference) subtract(a, b []float64) {
 			differences[i] = a[i]
 		}
 	}
-	d.Diverged, d.Mean, d.Share = infinite(differences), meanDifference(differences), Float(math.NaN())
-	if sum := stat.Mean(differences, nil) * float64(len(differences)); d.Diverged == 0 && sum != 0 {
+	d.Mean, d.Share = meanDifference(differences), Float(math.NaN())
+	if sum := stat.Mean(differences, nil) * float64(len(differences)); sum != 0 && !math.IsInf(sum, 0) {
 		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
 	}
 }

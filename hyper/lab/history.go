@@ -6,24 +6,13 @@ import (
 	"slices"
 )
 
-// Counted is the regret of the run up to the row as every statistic of this package counts it: Regret, or +Inf once the
-// run has diverged.
+// Counted is the regret of the run up to the row, or +Inf where that is no finite number.
 //
-// That is the one rule about runs that diverge, whose predictions are no longer finite: such a run counts as worse than
-// every other, and is left out nowhere. So, from the period on at which a run diverges:
-//   - The mean regret of its entry is infinite, and so is the upper end of the mean's interval. The lower end is that
-//     of the other runs.
-//   - The median and the quartiles rank runs, with those that diverged last. They are finite unless too many did.
-//   - The run counts as one that failed.
-//   - Another entry's regret is compared with an infinite one: a difference or ratio with it is infinite, or 0 for the
-//     other side. An interval's other end remains that of what is finite. A claim "A is below B" is not reproduced
-//     when a run of A diverged. When runs of B alone did, it is reproduced only if the interval is below the bound
-//     too: one lucky divergence of B proves nothing.
-//   - A setting performs well only if no run of it diverged.
-//
-// Every table, figure and verdict says how many runs diverged.
+// A run diverges when its predictions are no longer finite. From that period on it takes all actions in turn, which
+// costs what random actions cost, and its regret counts like that of every other run. Every table, figure and verdict
+// says how many runs diverged.
 func (r Row) Counted() float64 {
-	if r.Diverged > 0 || math.IsNaN(float64(r.Regret)) || math.IsInf(float64(r.Regret), 0) {
+	if math.IsNaN(float64(r.Regret)) {
 		return math.Inf(1)
 	}
 	return float64(r.Regret)
@@ -91,10 +80,10 @@ func intersect[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(a, func(x T) bool { return !slices.Contains(b, x) })
 }
 
-// infinite counts the runs that diverged among regrets that [Row.Counted] counts.
-func infinite(regrets []float64) (n int) {
-	for _, x := range regrets {
-		if math.IsInf(x, 0) {
+// diverged is the number of the runs with these seeds that have diverged by a period.
+func (h history) diverged(period int, seeds []uint64) (n int) {
+	for _, seed := range seeds {
+		if h[seed][period].Diverged > 0 {
 			n++
 		}
 	}

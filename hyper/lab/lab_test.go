@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,15 +285,25 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 	}
 }
 
-// A step size far too large makes predictions infinite; the run is marked from the period on at which they were.
+// A step size far too large makes predictions infinite. The run is marked from the period on at which they were, and
+// takes all actions in turn from then on: its regret of a round of them is the sum of all gaps.
 func TestDivergenceIsMarked(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},
 			append(small["linear sampled"][1:5:5], "step-size=0.3,1000")...)
 		rows, _ := run(t, s, lab.Options{Backend: name})
+		regret := map[[3]int]float64{}
 		for _, r := range rows {
+			regret[[3]int{r.Entry, r.Run, r.Period}] = float64(r.Regret)
 			if r.Period == 400 && (r.Diverged > 0) != (r.Entry == 1) {
 				t.Errorf("entry %d, run %d: diverged at %d", r.Entry, r.Run, r.Diverged)
+			}
+		}
+		for run := range 2 {
+			at := func(period int) float64 { return regret[[3]int{1, run, period}] }
+			before, after := (at(365)-at(205))/160, (at(400)-at(365))/35 // whole rounds of five arms
+			if !(before > 0) || math.Abs(before-after) > 1e-5*before {
+				t.Errorf("run %d loses %v a period until 365, and %v after it", run, before, after)
 			}
 		}
 	})

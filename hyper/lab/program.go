@@ -14,6 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
+	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/learner"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 	"github.com/hypermodels/hypermodels/hyper/train"
@@ -32,7 +33,7 @@ const (
 	stateRegret   = "run.regret"   // float64 [runs]: cumulative expected regret
 	stateDigest   = "run.digest"   // uint32 [runs]: a hash of the actions taken so far, in order
 	stateData     = "run.data"     // int32: data so far, in a world whose rewards come late
-	stateDiverged = "run.diverged" // int32 [runs]: the period (from 1) whose predictions were not finite first, or 0
+	stateDiverged = "run.diverged" // int32 [runs]: the first period (from 1) with predictions that are not finite, or 0
 )
 
 // program is a compiled simulation of one shape: init makes a State from seeds and inputs, advance moves it on.
@@ -125,7 +126,8 @@ func (p *program) buildLoop(args []*Node) []*Node {
 	return While(more, body, args...)[:last]
 }
 
-// period is one period of interaction of every run: act, step the environment, learn.
+// period is one period of interaction of every run: act, step the environment, learn. A run that has diverged
+// takes the actions in turn.
 func (p *program) period(nodes []*Node) []*Node {
 	state := hyper.Numbers{}
 	for i, name := range p.names {
@@ -139,6 +141,9 @@ func (p *program) period(nodes []*Node) []*Node {
 	offer, world := p.world.Offer(world, ofWorld, root.Named("offer"), t)
 	x := offer.Inputs(p.problem.Actions)
 	action, values := p.agent.Act(agent, ofAgent, streams.Act(t), t, x, offer.There)
+	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
+	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.There), action.Shape())
+	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
 	outcome, world := p.world.Step(world, ofWorld, root.Named("env"), t, action)
 
 	out := State(maps.Clone(state))
@@ -156,7 +161,8 @@ func (p *program) period(nodes []*Node) []*Node {
 	}
 	addPrefixed(out, "agent.", next)
 	addPrefixed(out, "env.", world)
-	p.count(out, t, action, values, outcome.Regret)
+	out[stateDiverged] = diverged
+	p.count(out, t, action, outcome.Regret)
 	return flatten(out, p.names)
 }
 
@@ -180,13 +186,11 @@ func where(first *Node, one, other State) State {
 }
 
 // count moves the engine's own part of the state on by a period.
-func (p *program) count(state State, t, action, values, regret *Node) {
-	next := AddScalar(t, int32(1))
-	state[statePeriod] = next
+func (p *program) count(state State, t, action, regret *Node) {
+	state[statePeriod] = AddScalar(t, int32(1))
 	state[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
 	digit := AddScalar(ConvertDType(action, dtypes.Uint32), uint32(1))
 	state[stateDigest] = Add(MulScalar(state[stateDigest], uint32(0x01000193)), digit)
-	state[stateDiverged] = p.diverged(state[stateDiverged], values, next)
 }
 
 // diverged returns the first period whose values were not all finite.

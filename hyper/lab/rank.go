@@ -14,8 +14,7 @@ type ranked struct {
 	price float64
 }
 
-// judge orders the candidates: by the number of runs that diverged, then by mean regret, which is the paper's
-// statistic, and where that is infinite by median regret. With a target, an average regret that depends on the setting,
+// judge orders the candidates by mean regret, which is the paper's statistic. With a target, an average regret that depends on the setting,
 // those below it come first, see Tuning.
 func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
@@ -59,8 +58,7 @@ func behind(rows []Row, out []ranked) error {
 // sortRanked orders outcomes from best to worst.
 func sortRanked(out []ranked) {
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.Diverged, b.Diverged), cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price),
-			cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Median, b.Median))
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(a.Mean, b.Mean))
 	})
 }
 

@@ -32,7 +32,7 @@ type Summary struct {
 func Summarize(h Header, rows []Row) ([]Summary, error) {
 	var out []Summary
 	for i, e := range h.Spec.Entries {
-		regret, last, err := finals(rows, i, e)
+		regret, last, diverged, err := finals(rows, i, e)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 		s := Summary{
 			Experiment: h.Spec.Experiment, Agent: e.Agent, Settings: Values(e.Setting), Runs: len(regret),
 			Periods: last,
-			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: infinite(regret), Computation: agent.Computation(),
+			Seed:    h.Spec.Seed, Backend: h.Backend, Diverged: diverged, Computation: agent.Computation(),
 		}
 		mean, se := meanSE(regret)
 		s.Cumulative, s.CumulativeSE, s.CumulativeMedian = orNil(mean), orNil(se), orNil(quantile(regret, 0.5))
@@ -50,16 +50,17 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 	return out, nil
 }
 
-// finals are the regrets of an entry's runs at the last period that all of them have reached, by [Row.Counted].
-func finals(rows []Row, entry int, e Entry) (regret []float64, last int, err error) {
+// finals returns the regrets of an entry's runs at the last period that all of them have reached, and the number of
+// runs that have diverged by then.
+func finals(rows []Row, entry int, e Entry) (regret []float64, last, diverged int, err error) {
 	runs := historyOf(rows, entry)
 	seeds, periods := common(runs)
 	if len(periods) == 0 {
-		return nil, 0, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", entry, e.Agent,
+		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", entry, e.Agent,
 			ErrNoRows)
 	}
 	last = periods[len(periods)-1]
-	return runs.at(last, seeds), last, nil
+	return runs.at(last, seeds), last, runs.diverged(last, seeds), nil
 }
 
 // orNil returns x, or nil for NaN.

@@ -3,7 +3,6 @@ package paper_test
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -70,44 +69,6 @@ func TestClaimsWantTheirSize(t *testing.T) {
 			}
 			if err := of(nil, claim.Quick); !errors.Is(err, lab.ErrNotInStudy) {
 				t.Errorf("%s, claim %s: by a study without rows: %v", name, claim.Name, err)
-			}
-		}
-	}
-}
-
-// A claim that all other runs hold up is not reproduced when a run diverges on the side that is to have less regret;
-// where it is of the other side, it still is.
-func TestClaimsAndRunsThatDiverged(t *testing.T) {
-	for _, name := range paper.Order {
-		x := paper.Known[name]
-		for _, claim := range x.Claims {
-			for side, want := range []lab.Verdict{lab.Refuted, lab.Reproduced} {
-				call := 0
-				with := madeUp(x, 1e-3)
-				if name == "frontier" {
-					if side == 1 || !strings.HasPrefix(claim.Name, "exact") {
-						// a setting of which a run diverged does not perform well: see TestLeastComputationIsCareful
-						continue
-					}
-					with = performing(nil)
-				}
-				f, err := claim.Test(func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-					h, rows, err := with(agents, sets, size)
-					if call == side {
-						rows[len(rows)-1].Diverged = 5
-					}
-					call++
-					return h, rows, err
-				}, claim.Quick)
-				if err != nil {
-					t.Fatalf("%s, claim %s: %v", name, claim.Name, err)
-				}
-				if f.Above != nil { // agents of which one diverges are not alike
-					want = lab.Refuted
-				}
-				if call > side && (f.Verdict != want || f.Diverged != 1 || f.Runs != claim.Quick.Runs) {
-					t.Errorf("%s, claim %s: with a diverged run of side %d: %+v", name, claim.Name, side, f)
-				}
 			}
 		}
 	}
