@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Make the searches and studies of PROTOCOL.md that are still missing, piece by piece, and put them into this folder.
+
+    go build -o hyper-bin ./hyper/cmd/hyper
+    python3 notebooks/results/pieces.py --hyper ./hyper-bin --hours 2       # nice -n 19, to work beside it
+    python3 notebooks/results/pieces.py --hyper ./hyper-bin --list          # what is there, and what is missing
+
+It can be stopped at any time and goes on where it was: unfinished pieces lie in --work. Run with one build to its end;
+hyper refuses to go on with results of another one that would differ.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+PERIODS, FIRST_SEED, RUNS = 100_000, 1_300_000, 32  # of a piece of a study
+
+LIKE = ["optimizer=sgd", "clip=0"]
+HYPERMODEL = LIKE + ["index-set=iid", "perturbation=0"]
+SPACE = ["step-size=0.001:0.3", "sgd-steps=2,4,8", "batch=16,64"]
+AGENTS = {  # name: agent, settings, space
+    "egreedy": ("egreedy", LIKE + ["initial-scale=1"], SPACE + ["prior-variance=0.225:22.5", "anneal=3:300"]),
+    "linear": ("linear", HYPERMODEL + ["initial-map=1"], SPACE + ["index-samples=4,16", "prior-factor=0.1:10"]),
+}
+for n in (10, 30, 100):
+    AGENTS[f"ensemble-{n}"] = ("ensemble", HYPERMODEL + [f"particles={n}", "integrate=sampled", "initial-scale=1"],
+                               SPACE + ["index-samples=4,16", "prior-factor=0.1:10"])
+
+
+class Search:
+    """The search of stratum A for an agent with a number of actions: a record in tuning/like-for-like."""
+
+    def __init__(self, name, actions):
+        self.agent, self.sets, self.space = AGENTS[name]
+        self.sets = self.sets + [f"actions={actions}"]
+        self.name = f"{name}-{actions}"
+        self.file = HERE / "tuning" / "like-for-like" / f"{self.name}.json"
+
+    def winner(self):
+        return json.loads(self.file.read_text())["rungs"][-1]["results"][0]["settings"]
+
+    def make(self, hyper, work, common):
+        out = work / f"search-{self.name}"
+        command = [hyper, "tune", "neural", "--agent", self.agent, "--seed", "2200000", "--out", out, *common]
+        for s in self.sets:
+            command += ["--set", s]
+        for s in self.space:
+            command += ["--space", s]
+        for rung in ("24:8:10000", "8:16:30000", f"3:32:{PERIODS}"):
+            command += ["--rung", rung]
+        run(command)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(out / "tune.json", self.file)
+        shutil.rmtree(out)
+
+
+class Study:
+    """Some seeds of an agent: a file in the folder of its experiment."""
+
+    def __init__(self, folder, name, agent, sets, first, runs=RUNS, periods=PERIODS, search=None, experiment="neural"):
+        self.agent, self.sets, self.first, self.runs, self.periods = agent, sets, first, runs, periods
+        self.search, self.experiment = search, experiment
+        self.name = f"{name}-{first}"
+        self.file = HERE / experiment / folder / f"{self.name}.jsonl.gz"
+        self.out = f"{folder}-{self.name}"
+
+    def make(self, hyper, work, common):
+        out = work / self.out
+        if (out / "results.jsonl").exists():
+            run([hyper, "resume", out])
+        else:
+            sets = list(self.sets)
+            if self.search:
+                sets += [f"{k}={v}" for k, v in sorted(self.search.winner().items())]
+            command = [hyper, "run", self.experiment, "--agent", self.agent, "--periods", str(self.periods), "--runs",
+                       str(self.runs), "--seed", str(self.first), "--out", out, *common]
+            for s in sets:
+                command += ["--set", s]
+            run(command)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        run([hyper, "export", out, self.file])
+        shutil.rmtree(out)
+
+
+def like_for_like(name, actions, more=(), label=None, seeds=128):
+    """The search of an agent, and its study."""
+    search = Search(name, actions)
+    agent, sets, _ = AGENTS[name]
+    sets = [s for s in sets if s.split("=")[0] not in [m.split("=")[0] for m in more]] + list(more)
+    studies = [Study(f"like-for-like-{actions}", label or name, agent, sets + [f"actions={actions}"], first, search=search)
+               for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
+    return [search, *studies]
+
+
+def independent(actions, seeds=128):
+    return [Study(f"like-for-like-{actions}", "independent", "independent", [f"actions={actions}"], first)
+            for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
+
+
+def near_exact(arms):
+    """Sentence 1 with a number of arms."""
+    return [Study("near-exact", f"{agent}-{arms}", agent, [f"arms={arms}", *sets], FIRST_SEED, 128, 10_000,
+                  experiment="gaussian")
+            for agent, sets in (("exact", []), ("linear", ["index-dim=10"]))]
+
+
+def pieces():
+    out = like_for_like("egreedy", 1000) + independent(1000) + like_for_like("ensemble-10", 1000)
+    out += like_for_like("linear", 1000) + like_for_like("ensemble-30", 1000)
+    for arms in (10, 30, 100):
+        out += near_exact(arms)
+    for name in ("egreedy", "ensemble-10", "linear", "ensemble-30"):
+        out += like_for_like(name, 200, seeds=64)
+    out += independent(200, seeds=64) + like_for_like("ensemble-100", 1000)
+    for name in ("linear", "ensemble-10"):
+        out += like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:]
+    return out + like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:]
+
+
+def run(command):
+    command = [str(c) for c in command]
+    print(time.strftime("%H:%M:%S"), " ".join(command), flush=True)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--hyper", default="hyper", help="the hyper command (default: the one in PATH)")
+    p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path, help="unfinished pieces")
+    p.add_argument("--hours", type=float, default=1e9, help="begin no piece after so many hours")
+    p.add_argument("--backend", help="as for hyper run, such as xla:cuda")
+    p.add_argument("--list", action="store_true", help="show which pieces are there, and make none")
+    args = p.parse_args()
+    common = ["--backend", args.backend] if args.backend else []
+    if args.list:
+        for piece in pieces():
+            print("there  " if piece.file.exists() else "missing", piece.file.relative_to(HERE))
+        return
+    args.work.mkdir(parents=True, exist_ok=True)
+    begin = time.time()
+    for piece in pieces():
+        if piece.file.exists():
+            continue
+        if time.time() - begin > args.hours * 3600:
+            break
+        try:
+            piece.make(args.hyper, args.work, common)
+        except subprocess.CalledProcessError as e:
+            sys.exit(f"pieces.py: {' '.join(e.cmd)} ended with status {e.returncode}")
+
+
+if __name__ == "__main__":
+    main()
