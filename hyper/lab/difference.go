@@ -48,7 +48,7 @@ func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (
 	regretA, regretB := a.since(from, d.Period, seeds), b.since(from, d.Period, seeds)
 	d.subtract(regretA, regretB)
 	d.Diverged = a.diverged(d.Period, seeds) + b.diverged(d.Period, seeds)
-	d.Ratio = ratioOfRegrets(regretA, regretB)
+	d.Ratio = RatioOfRegrets(regretA, regretB)
 	return d, from, nil
 }
 
@@ -97,7 +97,7 @@ func (d *Difference) subtract(a, b []float64) {
 			differences[i] = a[i]
 		}
 	}
-	d.Mean, d.Share = meanDifference(differences), Float(math.NaN())
+	d.Mean, d.Share = MeanDifference(differences), Float(math.NaN())
 	if sum := stat.Mean(differences, nil) * float64(len(differences)); sum != 0 && !math.IsInf(sum, 0) {
 		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
 	}

@@ -146,11 +146,11 @@ func logInterval(value, se float64, n int, wide widening) Estimate {
 		student{value, se, float64(n - 1), wide, true}}
 }
 
-// meanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric. With a
+// MeanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric. With a
 // difference of +Inf, which is of a pair whose first run diverged, the mean and the upper end are infinite; with one of
 // -Inf, whose second run alone diverged, the lower end is, and the mean unless the first runs diverged too. The other
 // end is that of the pairs that did not diverge.
-func meanDifference(differences []float64) Estimate {
+func MeanDifference(differences []float64) Estimate {
 	sound := finiteOnes(differences)
 	mean, se := meanSE(sound)
 	e := interval(mean, se, len(sound))
@@ -218,8 +218,8 @@ func share(k, n int) Estimate {
 // and its lower end zero. The other end is that of the other pairs.
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
-// ratioOfRegrets is RatioOfMeans of regrets, whose interval is wider below 60 pairs: their tails are heavy.
-func ratioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegretRatios) }
+// RatioOfRegrets is RatioOfMeans of regrets, whose interval is wider below 60 pairs: their tails are heavy.
+func RatioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegretRatios) }
 
 // ratioOfMeans is RatioOfMeans with another factor for the half-width.
 func ratioOfMeans(a, b []float64, wide widening) Estimate {

@@ -69,6 +69,23 @@ func (l Least) Over(other Least, bound float64) (ratio Estimate, p float64, err 
 	return ratio, p, nil
 }
 
+// Bounds are the ends of the interval of the ratio of Over, where it has one or both: also where no setting of an agent
+// performs well with confidence. An end that is not known is 0 or infinite.
+func (l Least) Bounds(other Least) (lower, upper float64) { return ratioAt(l.all, other.all, 1-Level) }
+
+// RunsToPass is about the fewest runs with which one more setting would perform well with confidence, if its average
+// regret stays: infinite where none is below its target.
+func (l Least) RunsToPass() float64 {
+	fewest := math.Inf(1)
+	for _, s := range l.all {
+		margin := math.Log(s.target / float64(s.average.Value))
+		if half := math.Log(float64(s.average.Upper / s.average.Value)); 0 < margin && margin <= half {
+			fewest = min(fewest, float64(l.Runs)*math.Pow(half/margin, 2))
+		}
+	}
+	return fewest
+}
+
 // ratioAt are the ends of a ratio's interval, as far as p-values below alpha tell; 0 and infinite where they do not.
 func ratioAt(a, b []priced, alpha float64) (lower, upper float64) {
 	mayA, doesA := least(a, alpha)

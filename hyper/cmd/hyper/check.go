@@ -45,6 +45,11 @@ Each claim has its own number of runs and of periods: hyper list EXPERIMENT show
 the study must have that many runs or more, with results at exactly that period. --periods and
 --runs judge all claims at another size; check then says so.
 
+With --paper and --study DIR check answers whether the paper holds: ten sentences of it, each with the paper's
+words, one answer (holds, does not hold, open), the number that makes the answer with its 95% interval, and
+what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says how the
+answers are found.
+
 With --all and --study DIR check prints the table of all claims of the paper, as Markdown, from the
 results that lie in the folders DIR/EXPERIMENT. As many claims are read together there, verdicts are
 corrected by Holm's method: some that are decided one by one are undecided in the table. --claim
@@ -57,13 +62,14 @@ const checkExample = `  hyper check gaussian --quick                            
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
   hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
   hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
+  hyper check --paper --study notebooks/results                  # does the paper hold? Ten answers
   hyper check --all --study notebooks/results                    # the table of all claims
   hyper check beyond --study notebooks/results/beyond            # that of later work's`
 
 // checkFlags are those of hyper check.
 type checkFlags struct {
 	quick, json   bool
-	all           bool
+	all, paper    bool
 	periods, runs int
 	seed          uint64
 	only, study   []string
@@ -73,19 +79,21 @@ type checkFlags struct {
 func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
-		Use:               "check EXPERIMENT | --all --study DIR | beyond --study DIR",
+		Use:               "check EXPERIMENT | --paper --study DIR | --all --study DIR | beyond --study DIR",
 		Short:             "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
 		Long:              checkHelp,
 		Example:           checkExample,
 		ValidArgsFunction: completeFirst,
 		Args: func(c *cobra.Command, args []string) error {
-			if f.all {
+			if f.all || f.paper {
 				return cobra.NoArgs(c, args)
 			}
 			return argument("EXPERIMENT")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
+			case f.paper:
+				return f.answers(c)
 			case f.all:
 				return f.table(c, paper.Order)
 			case args[0] == beyond.Name:
@@ -95,6 +103,8 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
+	flags.BoolVar(&f.paper, "paper", false, "does the paper hold? The answers to ten sentences, by the results in "+
+		"--study DIR")
 	flags.BoolVar(&f.all, "all", false, "the table of all claims of the paper, by the results in --study DIR")
 	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
 	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+

@@ -1,0 +1,70 @@
+package paper
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// certificate is what hyper approx --json printed of a network of section 6.
+type certificate struct {
+	Measure string
+	Points  int
+	Epsilon float64
+	Delta   float64
+	Draws   int
+	Within  int // draws whose error is at most Epsilon
+}
+
+// certified is section 6: the network for each of some measures has an error of at most epsilon with probability above
+// 1 - delta. Its p-value is the binomial test's of the worst certificate.
+func certified(a *study.Archive) ([]study.Part, error) {
+	all, err := certificates(a.File("approx.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	const wanted = 70
+	worst := study.Part{Text: fmt.Sprintf("probability of an error above epsilon, over delta: the worst of %d networks", wanted),
+		Claim: study.Below(1), For: 0, Against: 1}
+	for _, c := range all {
+		outside := float64(c.Draws - c.Within)
+		p := distuv.Binomial{N: float64(c.Draws), P: c.Delta}.CDF(outside)
+		if share := lab.Float(outside / float64(c.Draws) / c.Delta); share > worst.Value {
+			worst.Value, worst.Pairs = share, c.Draws
+			tail := (1 - lab.Level) / 2 // Clopper and Pearson 1934
+			worst.Lower = lab.Float(distuv.Beta{Alpha: outside, Beta: float64(c.Within) + 1}.Quantile(tail) / c.Delta)
+			worst.Upper = lab.Float(distuv.Beta{Alpha: outside + 1, Beta: float64(c.Within)}.Quantile(1-tail) / c.Delta)
+		}
+		worst.For = math.Max(worst.For, p)
+	}
+	if len(all) < wanted {
+		worst.For, worst.Missing = 1, fmt.Sprintf("%d of %d certificates", len(all), wanted)
+	}
+	return []study.Part{worst}, nil
+}
+
+func certificates(file string) (all []certificate, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var c certificate
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if c.Draws < 1 || c.Within < 0 || c.Within > c.Draws || !(c.Delta > 0 && c.Delta < 1) {
+			return nil, fmt.Errorf("%s: no certificate has %+v", file, c)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}

@@ -1,0 +1,224 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// Sentences are ten sentences of the paper that stand for it, as notebooks/results/PROTOCOL.md says: what is tested was
+// written there before the runs of sentences 1, 3, 4 and 5.
+var Sentences = []study.Sentence{
+	{Number: 1, Section: "section 4.1", Text: "The linear hypermodel explores nearly as well as exact Thompson sampling",
+		Quote: "a linear hypermodel can realize the benefits of a much larger ensemble", Parts: nearExact},
+	{Number: 2, Section: "section 4.1", Text: "It performs well with 50 to 100 times less computation than an ensemble",
+		Quote: "a speed-up of around 50 to 100 times for large numbers of actions", Parts: lessComputation},
+	{Number: 3, Section: "section 4.2", Text: "With 1000 actions it has less regret than ensembles of any size",
+		Quote: "a large performance gap when the number of actions is greater than 200, which, surprisingly, cannot be " +
+			"compensated by increasing the ensemble size", Parts: belowEnsembles},
+	{Number: 4, Section: "section 4.2", Text: "With 200 actions its regret and that of ensembles are alike",
+		Quote: "The performance of ensemble hypermodels is comparable when the number of actions is 200", Parts: comparable},
+	{Number: 5, Section: "section 4.2", Text: "Epsilon-greedy falls further behind as the number of actions grows",
+		Quote: "The gap between the epsilon-greedy agent and hypermodel agents grows as the number of actions becomes large",
+		Parts: gapGrowing},
+	{Number: 6, Section: "section 5", Text: "Information-directed sampling is dramatically better than Thompson sampling",
+		Quote: "As expected, the difference in performance is dramatic", Parts: dramatic},
+	{Number: 7, Section: "section 6", Text: "The network of the theorem exists, and can be built",
+		Quote: "linear hypermodels can represent essentially any probability distribution over functions",
+		Parts: certified},
+	{Number: 8, Section: "appendix B", Text: "Additive priors lower the regret of ensembles of all sizes",
+		Quote: "ensembles with additive priors achieve significantly lower regrets across different numbers of actions and " +
+			"ensemble sizes", Parts: additivePriors},
+	{Number: 9, Section: "appendix C", Text: "Perturbations help where noise is large, a narrow prior costs much and a " +
+		"wide one some, and more index numbers help up to a point",
+		Quote: "we need to introduce perturbation into the loss function, as the observation noise grows", Parts: sensitive},
+	{Number: 10, Section: "appendices D, E", Text: "The linear hypermodel beats the diagonal one, which beats Bayes by " +
+		"Backprop, and dropout is behind both hypermodels",
+		Quote: "the performance of a tuned dropout agent is worse than the hypermodel agents", Parts: approximations},
+}
+
+// ratio is a comparison of two agents by the ratio of their mean regrets.
+type ratio struct {
+	text  string
+	claim study.Range
+	a, b  study.Source
+}
+
+// ratios makes the parts of a sentence.
+func ratios(a *study.Archive, all []ratio) (parts []study.Part, err error) {
+	for _, r := range all {
+		p, err := a.Ratio(r.text, r.claim, r.a, r.b)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func nearExact(a *study.Archive) ([]study.Part, error) {
+	const bound = 1.35 // ours
+	var all []ratio
+	for _, arms := range []int{10, 30, 100} {
+		of := func(agent string, sets ...string) study.Source {
+			return study.Source{Folder: "gaussian/near-exact", Agent: agent, Periods: 10_000, Runs: 128,
+				Sets: append(sets, fmt.Sprintf("arms=%d", arms))}
+		}
+		all = append(all, ratio{fmt.Sprintf("regret of the linear hypermodel over exact Thompson sampling, %d arms", arms),
+			study.Below(bound), of("linear", "index-dim=10"), of("exact")})
+	}
+	return ratios(a, all)
+}
+
+// lessComputation is about figure 2 with 100 arms. Where no setting of an agent surely performs well, the ratio has no
+// estimate, and one end of its interval.
+func lessComputation(a *study.Archive) ([]study.Part, error) {
+	h, rows, err := a.Study("frontier/k100")
+	if err != nil {
+		return nil, err
+	}
+	size := lab.Size{Periods: 10_000, Runs: 400}
+	var least [2]lab.Least
+	sure := true
+	for i, agent := range []string{"linear", "ensemble"} {
+		least[i], err = LeastOf(lab.FromStudy(Frontier, h, rows), size, PerformsWell, agent, "sampled", 100)
+		if sure = sure && err == nil; err != nil && !errors.Is(err, lab.ErrNoneBelow) {
+			return nil, err
+		}
+	}
+	const bound = 1. / 50
+	lower, upper := least[0].Bounds(least[1])
+	p := study.Part{Text: "computation of the linear hypermodel over an ensemble's, 100 arms", Claim: study.Below(bound),
+		Value: lab.Float(math.NaN()), Lower: lab.Float(lower), Upper: lab.Float(upper), For: 1, Against: 1,
+		Pairs: least[0].Runs, Periods: size.Periods}
+	if !sure {
+		p.Decide = fmt.Sprintf("an ensemble that surely performs well: about %.0f runs", least[1].RunsToPass())
+		return []study.Part{p}, nil
+	}
+	ratio, both, err := least[0].Over(least[1], bound)
+	if p.Value = ratio.Value; float64(ratio.Value) < bound {
+		p.For = both / 2
+	} else {
+		p.Against = both / 2
+	}
+	return []study.Part{p}, err
+}
+
+// likeForLike is an agent of stratum A.
+func likeForLike(actions, runs int, agent string, sets ...string) study.Source {
+	if agent == "linear" || agent == "ensemble" {
+		sets = append(sets, "clip=0") // the second arm bounds gradients
+	}
+	return study.Source{Folder: fmt.Sprintf("neural/like-for-like-%d", actions), Agent: agent, Sets: sets,
+		Periods: 100_000, Runs: runs}
+}
+
+func belowEnsembles(a *study.Archive) ([]study.Part, error) {
+	var all []ratio
+	for _, n := range []int{10, 30, 100} {
+		all = append(all, ratio{fmt.Sprintf("regret of the linear hypermodel over an ensemble of %d, 1000 actions", n),
+			study.Below(1), likeForLike(1000, 128, "linear"), likeForLike(1000, 128, "ensemble", particles(n))})
+	}
+	return ratios(a, all)
+}
+
+func comparable(a *study.Archive) ([]study.Part, error) {
+	const alike = 1.25 // ours
+	var all []ratio
+	for _, n := range []int{10, 30} {
+		all = append(all, ratio{fmt.Sprintf("regret of the linear hypermodel over an ensemble of %d, 200 actions", n),
+			study.Within(alike), likeForLike(200, 64, "linear"), likeForLike(200, 64, "ensemble", particles(n))})
+	}
+	return ratios(a, all)
+}
+
+func gapGrowing(a *study.Archive) (parts []study.Part, err error) {
+	for _, other := range []struct {
+		text, agent string
+		sets        []string
+	}{
+		{"the linear hypermodel", "linear", nil},
+		{"an ensemble of 10", "ensemble", []string{particles(10)}},
+		{"an ensemble of 30", "ensemble", []string{particles(30)}},
+	} {
+		of := func(actions int, agent string, sets ...string) study.Source {
+			return likeForLike(actions, 64, agent, sets...)
+		}
+		p, err := a.Gap("how much epsilon-greedy loses more than "+other.text+", 1000 actions less 200", study.Above(0),
+			of(1000, "egreedy"), of(1000, other.agent, other.sets...),
+			of(200, "egreedy"), of(200, other.agent, other.sets...))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func dramatic(a *study.Archive) ([]study.Part, error) {
+	of := func(agent string) study.Source {
+		return study.Source{Folder: "ids/study8", Agent: agent, Sets: []string{"noise-factor=100", "noise-variance=0.01"},
+			Periods: 400, Runs: 500}
+	}
+	return ratios(a, []ratio{{"regret of IDS over Thompson sampling, noise as printed", study.Below(0.5), of("ids"),
+		of("thompson")}})
+}
+
+func additivePriors(a *study.Archive) ([]study.Part, error) {
+	var all []ratio
+	for _, actions := range []int{200, 1000} {
+		for _, n := range ensembleSizes {
+			of := func(prior string) study.Source {
+				return study.Source{Folder: "additive-prior", Agent: "ensemble", Periods: 2_000, Runs: 60,
+					Sets: []string{fmt.Sprintf("actions=%d", actions), particles(n), "additive-prior=" + prior}}
+			}
+			all = append(all, ratio{fmt.Sprintf("regret with an additive prior over regret without, ensemble of %d, %d actions",
+				n, actions), study.Below(1), of("yes"), of("no")})
+		}
+	}
+	return ratios(a, all)
+}
+
+func sensitive(a *study.Archive) ([]study.Part, error) {
+	of := func(folder string, periods, runs int, set string) study.Source {
+		return study.Source{Folder: folder, Agent: "linear", Sets: []string{set}, Periods: periods, Runs: runs}
+	}
+	noise := func(scale int) study.Source {
+		return of("noise-sensitivity/sgd-100000", 100_000, 24, fmt.Sprintf("perturbation=%d", scale))
+	}
+	prior := func(multiplier string) study.Source {
+		return of("prior-sensitivity/sgd-100000", 100_000, 24, "prior-multiplier="+multiplier)
+	}
+	dimension := func(m int) study.Source {
+		return of("index-dimension/adam-20000", 20_000, 60, fmt.Sprintf("index-dim=%d", m))
+	}
+	return ratios(a, []ratio{
+		{"regret with perturbations over regret without, noise 2", study.Below(1), noise(1), noise(0)},
+		{"regret with the right prior over a hundredth of its variance", study.Below(1), prior("1"), prior("0.01")},
+		{"regret with the right prior over thirty times its variance", study.Below(1), prior("1"), prior("30")},
+		{"regret with thirty times the prior's variance over a hundredth", study.Below(1), prior("30"), prior("0.01")},
+		{"regret with index dimension 10 over dimension 1", study.Below(1), dimension(10), dimension(1)},
+		{"regret with index dimension 5 over dimension 10", study.Within(1.25), dimension(5), dimension(10)},
+	})
+}
+
+func approximations(a *study.Archive) ([]study.Part, error) {
+	of := func(folder, agent string, sets ...string) study.Source {
+		return study.Source{Folder: folder, Agent: agent, Sets: sets, Periods: 5_000, Runs: 60}
+	}
+	const folder = "posterior-approximations"
+	linear := of("neural", "linear", "actions=200")
+	diagonal := of(folder, "diagonal", "perturbation=1")
+	bbb := of(folder, "bbb", "kl-strength=0.0203", "prior-deviation=0.5")
+	dropout := of(folder, "dropout", "keep=0.8", "index-set=iid")
+	return ratios(a, []ratio{
+		{"regret of the linear hypermodel over the diagonal one", study.Below(1), linear, diagonal},
+		{"regret of the linear hypermodel over Bayes by Backprop", study.Below(1), linear, bbb},
+		{"regret of the diagonal hypermodel over Bayes by Backprop", study.Below(1), diagonal, bbb},
+		{"regret of the linear hypermodel over dropout", study.Below(1), linear, dropout},
+		{"regret of the diagonal hypermodel over dropout", study.Below(1), diagonal, dropout},
+	})
+}

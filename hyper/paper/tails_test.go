@@ -1,0 +1,144 @@
+package paper_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+var tails = flag.Int("tails", 0, "samples of each population in TestTails, 20 or more for the levels of the protocol")
+
+// pair is the regrets of two agents in the same environments: a population to draw samples from.
+type pair struct{ a, b []float64 }
+
+// The tests of the ten sentences are right in their tails: with the runs of two committed agents as the population, and
+// samples of them, the share of true hypotheses that a test at a level rejects is at most about the level.
+//
+//	go test ./hyper/paper -run Tails -tails 60 -v     # all levels, in some 20 minutes
+func TestTails(t *testing.T) {
+	populations := pairsOfAgents(t)
+	if len(populations) < 300 {
+		t.Fatalf("%d pairs of agents have 60 runs in common, want 300 or more", len(populations))
+	}
+	sizes, samples := []int{24, 64, 128}, *tails
+	if samples == 0 {
+		sizes, samples = []int{64}, 1
+	}
+	levels := []float64{0.05, 0.005, 0.0005}
+	random := rand.New(rand.NewPCG(9, 10))
+	for _, n := range sizes {
+		rejected, tests := make([]float64, len(levels)), 0.
+		for _, p := range populations {
+			truth := sum(p.a) / sum(p.b)
+			for range samples {
+				s := stats.Ratio(sample(random, p, n))
+				for _, pValue := range []float64{s.PBelow(truth), s.PAbove(truth)} {
+					tests++
+					for i, level := range levels {
+						if pValue <= level {
+							rejected[i]++
+						}
+					}
+				}
+			}
+		}
+		for i, level := range levels {
+			share := rejected[i] / tests
+			err := math.Sqrt(level * (1 - level) / tests) // of the share, if it were the level
+			t.Logf("%d pairs: at %v %.5f ± %.5f of %.0f true hypotheses are rejected", n, level, share,
+				math.Sqrt(share*(1-share)/tests), tests)
+			times := 1.
+			if n < 64 { // rarely enough of the worst runs are among so few
+				times = []float64{1, 1, 4}[i]
+			}
+			if share > times*level+3*err {
+				t.Errorf("%d pairs: at %v %.5f of true hypotheses are rejected", n, level, share)
+			}
+		}
+	}
+}
+
+// sample draws n runs with replacement.
+func sample(random *rand.Rand, p pair, n int) (a, b []float64) {
+	for range n {
+		i := random.IntN(len(p.a))
+		a, b = append(a, p.a[i]), append(b, p.b[i])
+	}
+	return a, b
+}
+
+func sum(x []float64) (total float64) {
+	for _, v := range x {
+		total += v
+	}
+	return total
+}
+
+// pairsOfAgents are the regrets of all pairs of agents that have committed runs of one length in the same world, with 60
+// seeds in common or more.
+func pairsOfAgents(t *testing.T) (all []pair) {
+	var folders []string
+	for _, name := range paper.Order {
+		if root := filepath.Join("../../notebooks/results", name); name != "frontier" {
+			folders = append(append(folders, root), must.M1(filepath.Glob(filepath.Join(root, "*")))...)
+		}
+	}
+	for _, folder := range folders {
+		pieces := must.M1(filepath.Glob(filepath.Join(folder, "*.gz")))
+		if len(pieces) == 0 {
+			continue
+		}
+		h, rows, err := lab.ReadStudy(paper.Known, pieces...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pairsOf(h, rows)...)
+	}
+	return all
+}
+
+func pairsOf(h lab.Header, rows []lab.Row) (all []pair) {
+	last := make([]map[uint64]lab.Row, len(h.Spec.Entries))
+	for _, r := range rows {
+		if last[r.Entry] == nil {
+			last[r.Entry] = map[uint64]lab.Row{}
+		}
+		if r.Period > last[r.Entry][r.Seed].Period {
+			last[r.Entry][r.Seed] = r
+		}
+	}
+	for i := range last {
+		for j := range i {
+			if world(h.Spec.Entries[i]) != world(h.Spec.Entries[j]) {
+				continue
+			}
+			var p pair
+			for _, seed := range slices.Sorted(maps.Keys(last[i])) {
+				if one, other := last[i][seed], last[j][seed]; one.Period == other.Period {
+					p.a, p.b = append(p.a, float64(one.Regret)), append(p.b, float64(other.Regret))
+				}
+			}
+			if len(p.a) >= 60 {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// world tells the environments of an entry from others.
+func world(e lab.Entry) string {
+	v := lab.Values(e.Setting)
+	return fmt.Sprint(v["actions"], v["arms"], v["noise"], v["noise-factor"])
+}

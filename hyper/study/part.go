@@ -1,0 +1,124 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/stats"
+)
+
+// Range is what a number is claimed to lie between. An end may be infinite.
+type Range struct{ Above, Below float64 }
+
+// Below is the range of the numbers below a bound.
+func Below(bound float64) Range { return Range{math.Inf(-1), bound} }
+
+// Above is the range of the numbers above a bound.
+func Above(bound float64) Range { return Range{bound, math.Inf(1)} }
+
+// Within is the range from 1/factor to factor: of the ratio of two numbers that are alike.
+func Within(factor float64) Range { return Range{1 / factor, factor} }
+
+func (r Range) String() string {
+	switch {
+	case math.IsInf(r.Above, -1):
+		return fmt.Sprintf("below %.3g", r.Below)
+	case math.IsInf(r.Below, 1):
+		return fmt.Sprintf("above %.3g", r.Above)
+	}
+	return fmt.Sprintf("between %.3g and %.3g", r.Above, r.Below)
+}
+
+// Part is one comparison of a sentence, with its evidence.
+type Part struct {
+	Text  string // what is compared
+	Claim Range  // what the sentence says of the number
+	// The number with its interval at [lab.Level]; NaN where there is none.
+	Value, Lower, Upper lab.Float
+	// For is the one-sided p-value against the sentence: small where the number lies in the claimed range. Against is
+	// small where the number lies outside.
+	For, Against float64
+	Pairs        int // of runs
+	Periods      int
+	Diverged     [2]int // runs of the first agent, and of the second
+	Missing      string // what is not there yet, or ""
+	Decide       string // what would decide the part where no number of runs does, or ""
+}
+
+// Ratio compares the mean regrets of two agents, paired by seed.
+func (a *Archive) Ratio(text string, claim Range, x, y Source) (Part, error) {
+	part := Part{Text: text, Claim: claim, Periods: x.Periods}
+	return part.of(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+		part.Diverged = [2]int{runs[0].Diverged, runs[1].Diverged}
+		one, other := regrets(runs[0], seeds), regrets(runs[1], seeds)
+		return stats.Ratio(one, other), lab.RatioOfRegrets(one, other)
+	}, x, y)
+}
+
+// Gap is the mean of (x - y) - (u - v), paired by seed: how much more x loses than y, beyond what u loses more than v.
+func (a *Archive) Gap(text string, claim Range, x, y, u, v Source) (Part, error) {
+	part := Part{Text: text, Claim: claim, Periods: x.Periods}
+	return part.of(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+		part.Diverged = [2]int{runs[0].Diverged + runs[2].Diverged, runs[1].Diverged + runs[3].Diverged}
+		difference := make([]float64, len(seeds))
+		for i, s := range seeds {
+			difference[i] = runs[0].Regret[s] - runs[1].Regret[s] - (runs[2].Regret[s] - runs[3].Regret[s])
+		}
+		return stats.Mean(difference), lab.MeanDifference(difference)
+	}, x, y, u, v)
+}
+
+// of fills in the evidence from the runs of some sources, over the seeds that all have.
+func (p *Part) of(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, lab.Estimate), sources ...Source) (Part, error) {
+	nan := lab.Float(math.NaN())
+	p.Value, p.Lower, p.Upper, p.For, p.Against = nan, nan, nan, 1, 1
+	var runs []Runs
+	for _, s := range sources {
+		r, err := a.Runs(s)
+		if few := (missing{}); errors.As(err, &few) {
+			p.Missing = few.Error()
+			return *p, nil
+		} else if err != nil {
+			return *p, err
+		}
+		runs = append(runs, r)
+	}
+	var seeds []uint64
+	for _, seed := range sortedSeeds(runs[0].Regret) {
+		everywhere := true
+		for _, r := range runs[1:] {
+			_, there := r.Regret[seed]
+			everywhere = everywhere && there
+		}
+		if everywhere {
+			seeds = append(seeds, seed)
+		}
+	}
+	if len(seeds) < 2 {
+		return *p, fmt.Errorf("%s: the agents have %d seeds in common", p.Text, len(seeds))
+	}
+	p.judge(statistic(runs, seeds))
+	return *p, nil
+}
+
+// judge fills in the number and its tests.
+func (p *Part) judge(s stats.Paired, e lab.Estimate) {
+	p.Value, p.Lower, p.Upper, p.Pairs = e.Value, e.Lower, e.Upper, s.Pairs
+	p.For, p.Against = 0, 1
+	if !math.IsInf(p.Claim.Below, 1) {
+		p.For, p.Against = max(p.For, s.PBelow(p.Claim.Below)), min(p.Against, s.PAbove(p.Claim.Below))
+	}
+	if !math.IsInf(p.Claim.Above, -1) {
+		p.For, p.Against = max(p.For, s.PAbove(p.Claim.Above)), min(p.Against, s.PBelow(p.Claim.Above))
+	}
+}
+
+func regrets(r Runs, seeds []uint64) []float64 {
+	out := make([]float64, len(seeds))
+	for i, seed := range seeds {
+		out[i] = r.Regret[seed]
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package study_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+const results = "../../notebooks/results"
+
+// said is a sentence whose parts have these p-values, for it and against it.
+func said(number int, pValues ...[2]float64) study.Sentence {
+	return study.Sentence{Number: number, Parts: func(*study.Archive) (parts []study.Part, err error) {
+		for _, p := range pValues {
+			parts = append(parts, study.Part{For: p[0], Against: p[1], Pairs: 100, Claim: study.Below(1)})
+		}
+		return parts, nil
+	}}
+}
+
+// A sentence holds if all its parts do, does not hold if one does not, and is open otherwise. P-values are two-sided,
+// count the parts, and are corrected for the sentences that are read together.
+func TestAnswer(t *testing.T) {
+	all, err := study.Answer(study.NewArchive(results, paper.Known), []study.Sentence{
+		said(1, [2]float64{0.001, 1}, [2]float64{0.004, 1}),
+		said(2, [2]float64{0.001, 1}, [2]float64{1, 0.002}),
+		said(3, [2]float64{0.001, 1}, [2]float64{0.02, 0.9}),
+		said(4, [2]float64{1, 1}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		verdict      study.Verdict
+		p, corrected float64
+	}{
+		{study.Holds, 0.008, 0.032},       // 2 x 0.004, 4 sentences, of which it and the next have the least
+		{study.DoesNotHold, 0.008, 0.032}, // 2 parts x 2 x 0.002
+		{study.Open, 0.04, 0.08},          // alone it would hold
+		{study.Open, 1, 1},                // nothing is known
+	} {
+		got := all[i]
+		if got.Verdict != want.verdict || math.Abs(got.P-want.p) > 1e-12 || math.Abs(got.Corrected-want.corrected) > 1e-12 {
+			t.Errorf("sentence %d: %s, p = %v, corrected %v, want %+v", i+1, got.Verdict, got.P, got.Corrected, want)
+		}
+	}
+	if shown := all[1].Shown; shown.Against != 0.002 {
+		t.Errorf("what refutes sentence 2 is not shown, but %+v", shown)
+	}
+	// 100 runs give p = 0.02, z = 2.054; two sentences are left for the correction: 0.0125, z = 2.241
+	if needs := all[2].Needs; needs != "about 120 runs" {
+		t.Errorf("sentence 3 needs %s", needs)
+	}
+	if needs := all[3].Needs; needs != "more than a million runs" {
+		t.Errorf("sentence 4 needs %s", needs)
+	}
+}
+
+// The archive reads the runs that a source means, and says what is missing or unclear.
+func TestRuns(t *testing.T) {
+	a := study.NewArchive(results, paper.Known)
+	ids := study.Source{Folder: "ids/study8", Agent: "ids", Sets: []string{"noise-factor=100", "noise-variance=0.01"},
+		Periods: 400, Runs: 500}
+	runs, err := a.Runs(ids)
+	if err != nil || len(runs.Regret) != 500 || runs.Diverged != 0 {
+		t.Fatalf("%d runs, %v", len(runs.Regret), err)
+	}
+	few := ids
+	few.Runs = 3
+	if runs, err = a.Runs(few); err != nil || len(runs.Regret) != 3 {
+		t.Errorf("of the lowest 3 seeds: %d runs, %v", len(runs.Regret), err)
+	}
+	for seed := range runs.Regret {
+		if seed < 1_100_000 || seed > 1_100_002 {
+			t.Errorf("seed %d is none of the lowest three", seed)
+		}
+	}
+	for want, s := range map[string]study.Source{
+		"500 of 501 runs":      {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
+		"0 of 5 runs":          {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
+		"0 of 7 runs":          {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
+		"name more settings":   {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
+		"has 0 of 500 runs of": {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
+	} {
+		if _, err := a.Runs(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", s, err, want)
+		}
+	}
+}
+
+// A comparison has the interval of package lab and the p-values of package stats, for both sides of its range.
+func TestRatioAndGap(t *testing.T) {
+	a := study.NewArchive(results, paper.Known)
+	of := func(agent string) study.Source {
+		return study.Source{Folder: "ids/study8", Agent: agent, Sets: []string{"noise-factor=100", "noise-variance=0.01"},
+			Periods: 400, Runs: 500}
+	}
+	below := must.M1(a.Ratio("", study.Below(1), of("ids"), of("thompson")))
+	if below.For > 0.001 || below.Against < 0.5 || below.Pairs != 500 || !(below.Lower < below.Value && below.Value < 1) {
+		t.Errorf("%+v", below)
+	}
+	alike := must.M1(a.Ratio("", study.Within(1.25), of("ids"), of("thompson")))
+	if alike.For < below.For || alike.Against < 0.5 {
+		t.Errorf("within a quarter: %+v", alike)
+	}
+	gap := must.M1(a.Gap("", study.Above(0), of("thompson"), of("ids"), of("exact-thompson"), of("exact-ids")))
+	if gap.Pairs != 500 || gap.For+gap.Against < 0.5 {
+		t.Errorf("%+v", gap)
+	}
+	lost := must.M1(a.Ratio("", study.Below(1), of("ids"), study.Source{Folder: "ids/none", Agent: "x", Runs: 2}))
+	if lost.Missing != "ids/none has 0 of 2 runs of agent x" || lost.For != 1 || lost.Against != 1 ||
+		!math.IsNaN(float64(lost.Value)) {
+		t.Errorf("without runs of one agent: %+v", lost)
+	}
+}
+
+// Damaged results are an error, not a missing run.
+func TestDamagedResults(t *testing.T) {
+	dir := t.TempDir()
+	must.M(os.MkdirAll(filepath.Join(dir, "x"), 0o755))
+	must.M(os.WriteFile(filepath.Join(dir, "x", "a.jsonl.gz"), []byte("no gzip"), 0o644))
+	if _, err := study.NewArchive(dir, paper.Known).Runs(study.Source{Folder: "x", Agent: "linear"}); err == nil {
+		t.Error("a damaged piece is read")
+	}
+}
+
+func TestRangeAsText(t *testing.T) {
+	for want, r := range map[string]study.Range{
+		"below 1.35": study.Below(1.35), "above 0": study.Above(0), "between 0.8 and 1.25": study.Within(1.25),
+	} {
+		if r.String() != want {
+			t.Errorf("%s, want %s", r, want)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	s := study.Answered{Sentence: study.Sentence{Number: 3, Text: "It is so", Section: "section 9"}, Verdict: study.Open,
+		Needs: "about 300 runs", Shown: study.Part{Text: "a over b", Value: 1.234, Lower: 0.9, Upper: 1200,
+			Claim: study.Below(1), Pairs: 12, Periods: 100_000, Diverged: [2]int{1, 0}}}
+	s.Evidence = []study.Part{s.Shown, {Text: "c over d", Missing: "5 of 7 runs", Claim: study.Above(lab.Level)}}
+	want := "| 3 | It is so (section 9) | **open** | a over b: 1.23 [0.9, 1200], claimed below 1; about 300 runs would " +
+		"decide |\n"
+	if got := study.Table([]study.Answered{s}); !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	parts := study.Parts(s)
+	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",
+		"| c over d | 5 of 7 runs | above 0.95 | | |\n"} {
+		if !strings.Contains(parts, want) {
+			t.Errorf("%s has no line %s", parts, want)
+		}
+	}
+}

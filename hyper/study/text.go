@@ -1,0 +1,87 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/lab"
+)
+
+// Finding says in a line what makes the answer: the number with its interval, what the sentence says of it, and what
+// would decide an open sentence.
+func (s Answered) Finding() string {
+	p := s.Shown
+	if p.Missing != "" {
+		return "to be run: " + s.Needs
+	}
+	text := fmt.Sprintf("%s: %s, claimed %v", p.Text, p.Estimate(), p.Claim)
+	if s.Verdict == Open {
+		text += "; " + s.Needs + " would decide"
+	}
+	return text
+}
+
+// Estimate is the number of a part with its interval.
+func (p Part) Estimate() string {
+	if math.IsNaN(float64(p.Value)) {
+		return fmt.Sprintf("[%s, %s]", digits(p.Lower), digits(p.Upper))
+	}
+	return fmt.Sprintf("%s [%s, %s]", digits(p.Value), digits(p.Lower), digits(p.Upper))
+}
+
+// digits has three digits, and no exponent between a thousandth and ten million.
+func digits(x lab.Float) string {
+	if v := math.Abs(float64(x)); v >= 1000 && v < 1e7 {
+		return fmt.Sprintf("%.0f", float64(x))
+	}
+	return fmt.Sprintf("%.3g", float64(x))
+}
+
+// Table is the answers as a Markdown table.
+func Table(all []Answered) string {
+	var b strings.Builder
+	b.WriteString("| | The paper says | Answer | What the runs say |\n| --- | --- | --- | --- |\n")
+	for _, s := range all {
+		fmt.Fprintf(&b, "| %d | %s (%s) | **%s** | %s |\n", s.Number, s.Text, s.Section, s.Verdict, s.Finding())
+	}
+	return b.String()
+}
+
+// Parts is the evidence of a sentence as a Markdown table.
+func Parts(s Answered) string {
+	var b strings.Builder
+	b.WriteString("| What is compared | Estimate, 95% interval | Claimed | Runs x periods | Diverged |\n" +
+		"| --- | --- | --- | --- | --- |\n")
+	for _, p := range s.Evidence {
+		if p.Missing != "" {
+			fmt.Fprintf(&b, "| %s | %s | %v | | |\n", p.Text, p.Missing, p.Claim)
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s | %v | %s | %s |\n", p.Text, p.Estimate(), p.Claim, p.size(), p.diverged())
+	}
+	return b.String()
+}
+
+func (p Part) size() string {
+	if p.Periods == 0 {
+		return fmt.Sprintf("%d draws", p.Pairs)
+	}
+	return fmt.Sprintf("%d x %s", p.Pairs, thousands(p.Periods))
+}
+
+func (p Part) diverged() string {
+	if p.Diverged == [2]int{} {
+		return ""
+	}
+	return fmt.Sprintf("%d and %d", p.Diverged[0], p.Diverged[1])
+}
+
+// thousands is a number with commas.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
