@@ -13,6 +13,9 @@ import (
 type Claim struct {
 	Name string
 	Text string // what the paper says, with its section
+	// Sentence is the number of the sentence of package paper of which the claim is a part: committed results answer the
+	// sentence, and the claim is tested on fresh runs alone. It is 0 for all other claims.
+	Sentence int
 	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
 	Quick, Full Size
 	// Smaller are sizes at which a study that has not come to Full may show what it has. They decide nothing.

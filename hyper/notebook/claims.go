@@ -11,57 +11,25 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
-	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// alone says how the verdicts of [Verdicts] differ from those of [Outcomes].
-const alone = "\nEach claim is judged alone here. The [table of all claims](results/README.md) corrects its verdicts " +
-	"by Holm's method: a claim that is decided here may be undecided there.\n"
-
-// Verdicts is a table of an experiment's claims, each tested on the first of some studies that has what it compares: at
-// its own full size, or where no study has come to that at a smaller one, as the verdict then says. Each claim is judged
-// alone, without Holm's correction, as the table says.
-func Verdicts(studies ...Held) *Table {
-	x := paper.Known[studies[0].Header.Spec.Experiment]
-	var simulators []lab.Simulator
-	for _, s := range studies {
-		simulators = append(simulators, lab.FromStudy(x, s.Header, s.Rows))
-	}
-	t := NewTable("claim", "statistic", "estimate, 95% interval", "the claim says", "pairs", "diverged", "verdict alone")
-	for _, c := range x.Claims {
-		name := fmt.Sprintf("`%s`: %s", c.Name, c.Text)
-		judged := must.M1(paper.JudgeStudies(x.Name, c, simulators...))
-		f, asked := judged.Shown().Finding, ""
-		if f.Reason != "" {
-			t.Row(name, nil, nil, nil, nil, nil, fmt.Sprintf("**%s**: %s", f.Verdict, f.Reason))
-			continue
-		}
-		if judged.Smaller != nil {
-			asked = fmt.Sprintf(" at this size, which decides nothing: the claim asks for %v", c.Full)
-		}
-		t.Rowf("%s | %s | %.3g [%.3g, %.3g] | %s | %d | %d | **%s**%s", name, f.Statistic, f.Estimate, f.Lower, f.Upper,
-			f.Wants(), f.Runs, f.Diverged, f.Verdict, asked)
-	}
-	t.text.WriteString(alone)
-	return t
-}
-
-// Outcomes is what the table of all claims, results/README.md beside the notebook, says of the claims of experiments,
-// sorted by verdict. These verdicts are corrected for all claims of that table. Claims of later work than the paper's
-// have a table of their own, results/beyond/README.md.
+// Outcomes is what the table of results/README.md, or of results/beyond/README.md, says of the claims of experiments,
+// sorted by verdict. These verdicts are corrected for all claims of that table. Claims that are parts of the paper's ten
+// sentences have no verdict of their own, and are left out: see [Answers].
 func Outcomes(experiments ...lab.Experiment) *Table {
 	p := readPage()
-	var lines [][]string // claim, statistic and what the claim says, estimate, size, run-periods, share, verdict
+	var lines [][]string // claim, statistic and what the claim says, estimate, size, verdict
 	for _, x := range experiments {
 		for _, c := range x.Claims {
-			lines = append(lines, append([]string{"`" + c.Name + "`"}, p.line(c.Name)...))
+			if c.Sentence == 0 {
+				lines = append(lines, append([]string{"`" + c.Name + "`: " + c.Text}, p.line(c.Name)...))
+			}
 		}
 	}
-	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods",
-		"verdict among all claims")
+	t := NewTable("claim", "statistic, and what the claim says of it", "estimate, 95% interval", "runs × periods", "verdict")
 	for _, v := range verdicts {
 		for _, cells := range lines {
-			if verdict, ok := strings.CutPrefix(cells[6], string(v)); ok {
+			if verdict, ok := strings.CutPrefix(cells[4], string(v)); ok {
 				t.Row(cells[0], cells[1], cells[2], cells[3], "**"+string(v)+"**"+verdict)
 			}
 		}
@@ -92,7 +60,7 @@ func InShort(all ...Words) string {
 	p, of := readPage(), map[string]lab.Verdict{}
 	for _, w := range all {
 		for _, name := range w.Claims {
-			verdict := p.line(name)[5]
+			verdict := p.line(name)[3]
 			at := slices.IndexFunc(verdicts, func(v lab.Verdict) bool { return strings.HasPrefix(verdict, string(v)) })
 			if at < 0 {
 				panic(fmt.Errorf("the table of claims has no verdict for the claim %s: %q", name, verdict))

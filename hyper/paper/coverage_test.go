@@ -270,15 +270,15 @@ func TestOtherClaimsCover(t *testing.T) {
 				}
 			}
 		}
-		want := map[string]float64{"ratio of late regret": 6, "difference of gaps": 11}
+		want := map[string]float64{"ratio of late regret": 2, "difference of gaps": 1}
 		if !maps.Equal(claims, want) {
 			t.Errorf("claims of other kinds: %v, want %v", claims, want)
 		}
 		for kind := range want {
 			share := covered[kind] / claims[kind]
 			t.Logf("%d runs: intervals of a %s cover %.3f, on average over %v claims", runs, kind, share, claims[kind])
-			if !(share >= 0.93 && share <= 0.98) {
-				t.Errorf("%d runs: intervals of a %s cover %.3f, want 0.93 to 0.98", runs, kind, share)
+			if share < 0.93 { // of so few claims none tells whether it is too much
+				t.Errorf("%d runs: intervals of a %s cover %.3f, want 0.93 or more", runs, kind, share)
 			}
 		}
 	}

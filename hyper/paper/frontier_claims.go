@@ -61,7 +61,7 @@ func sizesOnAllData(arms int, of sizes) (out []frontierSetting) {
 	return out
 }
 
-// frontierArms are those of figure 2.
+// frontierArms are the numbers of arms of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
 // FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
@@ -102,9 +102,9 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 }
 
 // frontierClaims asks first whether exact Thompson sampling performs well, since agents that approximate it can hardly
-// where it does not. Then it compares the agents for each number of arms that both were searched for.
+// where it does not. Then it compares the two agents for each number of arms that both were searched for.
 func frontierClaims() (out []lab.Claim) {
-	for _, arms := range frontierArms {
+	for _, arms := range []int{100, 300, 1000} {
 		out = append(out, lab.Claim{
 			Name: fmt.Sprintf("exact-%d", arms),
 			Text: fmt.Sprintf("exact Thompson sampling, which both agents approximate, performs well, K = %d arms (ours)",
@@ -115,51 +115,19 @@ func frontierClaims() (out []lab.Claim) {
 			},
 		})
 	}
-	return slices.Concat(out, figure2Claims(), ourFrontierClaims())
-}
-
-// figure2Claims are the paper's: both agents trained by its algorithm, with indices that are drawn, against its bar.
-func figure2Claims() (out []lab.Claim) {
-	for _, arms := range FrontierArms("ensemble", "sampled") {
-		bound, less := 1., "less computation than"
-		if arms >= 100 {
-			bound, less = 1./50, "at most a fiftieth of the computation of"
-		}
-		text := fmt.Sprintf("a diagonal linear hypermodel performs well with %s an ensemble, K = %d arms (section 4.1, "+
-			"figure 2)", less, arms)
-		c := leastComputation(fmt.Sprintf("least-%d", arms), text, bound, PerformsWell, "sampled", arms)
-		if arms == 100 {
-			c.Full.Runs, c.Smaller = 400, []lab.Size{c.Full}
-		}
-		out = append(out, c)
+	const than = "the diagonal linear hypermodel %s with %s an ensemble, K = %d arms (%s)"
+	for _, arms := range []int{10, 30} {
+		out = append(out, leastComputation(fmt.Sprintf("least-%d", arms), fmt.Sprintf(than, "performs well",
+			"less computation than", arms, "section 4.1, figure 2"), 1, PerformsWell, arms))
 	}
-	return out
-}
-
-// ourFrontierClaims are the same with closed forms, where every particle is visited, and against a bar of ours.
-func ourFrontierClaims() (out []lab.Claim) {
-	const (
-		performs = "performs well"
-		twice    = "has at most twice the regret of exact Thompson sampling"
-		closed   = ", both with the expectation over z in closed form"
-		onAll    = ", both with closed forms on all data"
-	)
-	for _, of := range []struct {
-		bar                           Bar
-		name, integrate, passes, both string
-	}{
-		{PerformsWell, "closed", "analytic", performs, closed},
-		{PerformsWell, "full-data", "full-data", performs, onAll},
-		{TwiceExact, "twice-least", "sampled", twice, ""},
-		{TwiceExact, "twice-closed", "analytic", twice, closed},
-		{TwiceExact, "twice-full-data", "full-data", twice, onAll},
-	} {
-		for _, arms := range FrontierArms("ensemble", of.integrate) {
-			text := fmt.Sprintf("a diagonal linear hypermodel %s with less computation than an ensemble%s, K = %d arms (ours)",
-				of.passes, of.both, arms)
-			out = append(out, leastComputation(fmt.Sprintf("%s-%d", of.name, arms), text, 1, of.bar, of.integrate,
-				arms))
-		}
+	fiftieth := leastComputation("least-100", fmt.Sprintf(than, "performs well", "at most a fiftieth of the computation of",
+		100, "section 4.1, figure 2"), 1./50, PerformsWell, 100)
+	fiftieth.Full.Runs = 400
+	out = append(out, ofSentence(2, fiftieth))
+	for _, arms := range FrontierArms("ensemble", "sampled") {
+		out = append(out, leastComputation(fmt.Sprintf("twice-least-%d", arms), fmt.Sprintf(than,
+			"has at most twice the regret of exact Thompson sampling", "less computation than", arms, "ours"), 1, TwiceExact,
+			arms))
 	}
 	return out
 }
@@ -180,10 +148,10 @@ type family struct {
 
 func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integrate) }
 
-// leastComputation claims that the least computation of a diagonal linear hypermodel over that of an ensemble, trained
-// in the same way, is below a bound.
-func leastComputation(name, text string, bound float64, bar Bar, integrate string, arms int) lab.Claim {
-	a, b := family{"linear", integrate, arms}, family{"ensemble", integrate, arms}
+// leastComputation claims that the least computation of a diagonal linear hypermodel over the least computation of an
+// ensemble, both trained by the paper's algorithm, is below a bound.
+func leastComputation(name, text string, bound float64, bar Bar, arms int) lab.Claim {
+	a, b := family{"linear", "sampled", arms}, family{"ensemble", "sampled", arms}
 	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
 			var found [2]lab.Least

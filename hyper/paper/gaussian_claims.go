@@ -9,7 +9,7 @@ import (
 // linearNearExact: what the index distribution of a diagonal linear hypermodel can represent suffices for Thompson
 // sampling. The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
 var linearNearExact = lab.Claim{
-	Name: "linear-near-exact",
+	Name: "linear-near-exact", Sentence: 1,
 	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +
 		"sampling (ours)",
 	Quick: lab.Size{Periods: 2000, Runs: 30}, Full: lab.Size{Periods: 2000, Runs: 100},
@@ -28,19 +28,6 @@ var largerEnsembles = lab.Claim{
 		return compareRegret(simulate, size, 1,
 			lab.NewSide("ensemble", "arms=20", "particles=100"), lab.NewSide("ensemble", "arms=20", "particles=10"))
 	},
-}
-
-// reachesTarget: the agent has a setting that performs well in the paper's sense.
-func reachesTarget(agent string, arms int, setting string) lab.Claim {
-	return lab.Claim{
-		Name: fmt.Sprintf("target-%s-%d", agent, arms),
-		Text: fmt.Sprintf("with %s, %s has average regret below 0.01 sqrt(K) over 10,000 periods at K = %d arms "+
-			"(ours: section 4.1's target, trained with closed forms)", setting, agent, arms),
-		Quick: performQuick, Full: performFull,
-		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-			return againstTarget(simulate, size, agent, fmt.Sprintf("arms=%d", arms), setting, "integrate=analytic")
-		},
-	}
 }
 
 // againstTarget judges whether a setting of an agent performs well.

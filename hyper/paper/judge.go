@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -16,8 +15,6 @@ type Judged struct {
 	Size       lab.Size // at which it was judged
 	Finding    lab.Finding
 	Untested   error // why there is no estimate, or nil
-	// RunPeriods is the number of periods of all runs that the finding is from: what it costs to make it again.
-	RunPeriods int
 	// Smaller is what results of a smaller size say, where they are not enough for the claim's own. It decides nothing.
 	Smaller *Judged
 }
@@ -33,8 +30,7 @@ func (j Judged) Shown() Judged {
 // Judge judges a claim at a size. A claim that results cannot say anything of is not tested, or undecided where no
 // setting of an agent performs well with confidence: its Finding has the reason.
 func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simulator) (Judged, error) {
-	cost := costs{}
-	f, why := claim.Test(cost.of(simulate), size)
+	f, why := claim.Test(simulate, size)
 	if untested(why) {
 		nan := lab.Float(math.NaN())
 		f = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, P: nan, Bound: f.Bound, Periods: size.Periods,
@@ -46,8 +42,7 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 		return Judged{}, why
 	}
 	f.Claim = claim.Name
-	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, Untested: why, RunPeriods: cost.sum()},
-		nil
+	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, Untested: why}, nil
 }
 
 // JudgeStudies judges a claim at its full size by the first of some studies, one or more, that has what it compares, else
@@ -85,13 +80,16 @@ func judgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 	return j, nil
 }
 
-// JudgeAll judges all claims of experiments in an order, as the paper's are in Order, by studies, by the name of the
-// experiment, with Holm's correction over all of them. A claim is judged by the first study that has what it compares.
-// An experiment without a study has claims that are not tested.
+// JudgeAll judges the claims of experiments that are no part of the ten sentences, in an order, as the paper's are in
+// Order, by studies, by the name of the experiment, with Holm's correction over all of them. A claim is judged by the
+// first study that has what it compares. An experiment without a study has claims that are not tested.
 func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
 	for _, name := range order {
 		for _, claim := range Known[name].Claims {
+			if claim.Sentence > 0 {
+				continue
+			}
 			j, err := JudgeStudies(name, claim, append(studies[name], nothing)...)
 			if err != nil {
 				return nil, err
@@ -118,43 +116,4 @@ func nothing([]string, []string, lab.Size) (lab.Header, []lab.Row, error) {
 func untested(err error) bool {
 	return slices.ContainsFunc([]error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, ErrNotSearched},
 		func(cause error) bool { return errors.Is(err, cause) })
-}
-
-// costs are the run-periods of results, by entry and size.
-type costs map[string]int
-
-// of returns the simulator, and notes what its results cost.
-func (c costs) of(simulate lab.Simulator) lab.Simulator {
-	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-		h, rows, err := simulate(agents, sets, size)
-		if err != nil {
-			return h, rows, err
-		}
-		periods := map[[2]int]int{} // of each run of each entry
-		for _, r := range rows {
-			at := [2]int{r.Entry, int(r.Seed)}
-			periods[at] = max(periods[at], r.Period)
-		}
-		for i, e := range h.Spec.Entries {
-			text, err := json.Marshal(e)
-			if err != nil {
-				return h, rows, err
-			}
-			cost := 0
-			for at, n := range periods {
-				if at[0] == i {
-					cost += n
-				}
-			}
-			c[string(text)] = max(c[string(text)], cost)
-		}
-		return h, rows, nil
-	}
-}
-
-func (c costs) sum() (sum int) {
-	for _, cost := range c {
-		sum += cost
-	}
-	return sum
 }

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -25,9 +24,8 @@ func less(name, text string, bound float64, a, b lab.Side) lab.Claim {
 type comparison lab.Comparison
 
 // claim is that the comparison comes out, at a size.
-func (c comparison) claim(name, text string, full lab.Size, smaller ...lab.Size) lab.Claim {
-	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Smaller: smaller,
-		Test: lab.Comparison(c).Judge}
+func (c comparison) claim(name, text string, full lab.Size) lab.Claim {
+	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: lab.Comparison(c).Judge}
 }
 
 // in is an agent on the neural bandit with a number of actions.
@@ -39,112 +37,40 @@ func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
 
 var ensembleSizes = []int{10, 30, 100, 300}
 
-// neuralClaims are those of section 4.2.
+// ofSentence makes a claim a part of one of the ten sentences.
+func ofSentence(number int, c lab.Claim) lab.Claim {
+	c.Sentence = number
+	return c
+}
+
+// neuralClaims are about section 4.2, beside the sentences on it, which compare agents that are trained alike: see
+// belowEnsembles, comparable and gapGrowing. Agents have the settings of the first protocol.
 func neuralClaims() []lab.Claim {
-	out := slices.Concat(ensembleClaims(), otherClaims(), longClaims())
-	return append(out, less("hypernetwork-below-linear",
-		"with 1000 actions a hypernetwork of as many parameters has less regret than the linear hypermodel (ours: section "+
-			"6 leaves it open)", 1, in(1000, "hypernetwork"), in(1000, "linear")))
-}
-
-// ensembleClaims compare the linear hypermodel with ensembles: better with 1000 actions, like them with 200.
-func ensembleClaims() (out []lab.Claim) {
-	for _, n := range ensembleSizes {
-		out = append(out, less(fmt.Sprintf("linear-below-ensemble-%d", n),
-			fmt.Sprintf("with 1000 actions the linear hypermodel has less regret than an ensemble of %d (section 4.2)", n), 1,
-			in(1000, "linear"), in(1000, "ensemble", particles(n))))
-	}
-	for _, n := range ensembleSizes {
-		c := comparison{A: in(200, "linear"), B: in(200, "ensemble", particles(n)), Above: 1 / 1.25, Below: 1.25}
-		out = append(out, c.claim(fmt.Sprintf("comparable-%d", n), fmt.Sprintf(
-			"with 200 actions the linear hypermodel and an ensemble of %d have comparable regret (section 4.2; within a "+
-				"quarter, ours)", n), neuralFullTest))
-	}
-	for _, n := range ensembleSizes {
-		out = append(out, gapGrows(fmt.Sprintf("ensemble-%d-gap-grows", n),
-			fmt.Sprintf("an ensemble of %d and the linear hypermodel", n), "section 4.2", lab.NewSide("linear"),
-			lab.NewSide("ensemble", particles(n))))
-	}
-	return append(out, less("size-no-remedy",
-		"with 1000 actions an ensemble of 10 has at most 1.25 times the regret of one "+
-			"of 300: size does not compensate the gap (section 4.2; the bound is ours)", 1.25,
-		in(1000, "ensemble", particles(10)), in(1000, "ensemble", particles(300))))
-}
-
-// gapGrows is the claim that the gap between two agents, of which the first has less regret, grows with the number of
-// actions.
-func gapGrows(name, between, source string, less, more lab.Side) lab.Claim {
-	at := func(actions int, s lab.Side) lab.Side { return in(actions, s.Agent, s.Sets...) }
-	return lab.Claim{Name: name,
-		Text:  fmt.Sprintf("the gap between %s grows from 200 actions to 1000 (%s)", between, source),
-		Quick: neuralQuickTest, Full: neuralFullTest,
-		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
-			return contrast(simulate, size, at(1000, less), at(1000, more), at(200, less), at(200, more))
-		},
-	}
-}
-
-// otherClaims compare the linear hypermodel with agents that do worse, and ensembles with perturbations and without.
-func otherClaims() (out []lab.Claim) {
-	for _, actions := range []int{200, 1000} {
-		for _, other := range []string{"egreedy", "independent"} {
-			out = append(out, less(fmt.Sprintf("linear-below-%s-%d", other, actions),
-				fmt.Sprintf("with %d actions the linear hypermodel has less regret than %s (section 4.2)", actions,
-					words[other]), 1, in(actions, "linear"), in(actions, other)))
-		}
-	}
-	for _, other := range []string{"egreedy", "independent"} {
-		out = append(out, gapGrows(other+"-gap-grows", words[other]+" and the linear hypermodel", "section 4.2",
-			lab.NewSide("linear"), lab.NewSide(other)))
-	}
-	for _, n := range ensembleSizes {
-		out = append(out, gapGrows(fmt.Sprintf("egreedy-gap-grows-%d", n),
-			fmt.Sprintf("epsilon-greedy and an ensemble of %d", n), "section 4.2; asked after the runs were seen",
-			lab.NewSide("ensemble", particles(n)), lab.NewSide("egreedy")))
-	}
 	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
 		"(section 4.2)"
-	return append(out,
+	late := func(name, text string, actions int, a, b lab.Side) lab.Claim {
+		return comparison{A: a, B: b, Below: 1, Late: true}.claim("long-run-"+name, fmt.Sprintf(
+			"with %d actions %s in the long run (ours: late regret)", actions, text), longTest)
+	}
+	return []lab.Claim{
+		less("linear-below-independent-1000",
+			"with 1000 actions the linear hypermodel has less regret than independent arms (section 4.2)", 1,
+			in(1000, "linear"), in(1000, "independent")),
 		less("independent-degrades", "independent arms have less regret with 200 actions than with 1000 (section 4.2)", 1,
 			in(200, "independent"), in(1000, "independent")),
 		less("linear-no-perturbation", fmt.Sprintf(less0, "the linear hypermodel"), 1,
 			in(1000, "linear", "perturbation=0"), in(1000, "linear", "perturbation=1")),
 		less("ensemble-no-perturbation", fmt.Sprintf(less0, "an ensemble of 10"), 1,
-			in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")))
-}
-
-// longClaims compare what agents lose a period in the long run: the linear hypermodel, and the ensembles that have the
-// least regret in study 1 (1000 actions: of 10 and of 100) and study 2 (200: of 30). The last two are of the paper's own
-// algorithm, and were asked after those of the first were seen.
-func longClaims() (out []lab.Claim) {
-	claim := func(name, text, source string, actions int, a, b lab.Side) {
-		out = append(out, comparison{A: a, B: b, Below: 1, Late: true}.claim("long-run-"+name,
-			fmt.Sprintf("with %d actions %s in the long run (%s)", actions, text, source), longTest))
+			in(1000, "ensemble", particles(10), "perturbation=0"), in(1000, "ensemble", particles(10), "perturbation=1")),
+		late("ensemble-200-30", "the linear hypermodel by Adam loses less a period than an ensemble of 30", 200,
+			in(200, "linear"), in(200, "ensemble", particles(30))),
+		late("paper-linear-1000", "the linear hypermodel loses less a period by plain SGD than by Adam", 1000,
+			in(1000, "linear", paperSGD...), in(1000, "linear")),
+		less("hypernetwork-below-linear",
+			"with 1000 actions a hypernetwork of as many parameters has less regret than the linear hypermodel (ours: "+
+				"section 6 leaves it open)", 1, in(1000, "hypernetwork"), in(1000, "linear")),
 	}
-	for _, other := range []struct {
-		agent              string
-		actions, particles int
-	}{{"ensemble", 1000, 10}, {"ensemble", 1000, 100}, {"egreedy", 1000, 0}, {"ensemble", 200, 30}} {
-		name, text := fmt.Sprintf("%s-%d", other.agent, other.actions), words[other.agent]
-		b := in(other.actions, other.agent)
-		if other.particles > 0 {
-			name, text = fmt.Sprintf("%s-%d", name, other.particles), fmt.Sprintf("%s of %d", text, other.particles)
-			b = in(other.actions, other.agent, particles(other.particles))
-		}
-		claim(name, "the linear hypermodel loses less a period than "+text, "section 4.2; late regret, ours", other.actions,
-			in(other.actions, "linear"), b)
-	}
-	const own = "the linear hypermodel trained by the paper's own algorithm loses less a period than "
-	const after = "late regret, ours; asked after the runs by Adam were seen"
-	claim("paper-ensemble-1000-10", own+"an ensemble of 10", "section 4.2; "+after, 1000,
-		in(1000, "linear", paperSGD...), in(1000, "ensemble", particles(10)))
-	claim("paper-linear-1000", own+"the one trained by Adam", after, 1000, in(1000, "linear", paperSGD...),
-		in(1000, "linear"))
-	return out
 }
-
-// words name agents in sentences.
-var words = map[string]string{"egreedy": "epsilon-greedy", "independent": "independent arms", "ensemble": "an ensemble"}
 
 // additivePriorClaims are those of appendix B.
 func additivePriorClaims() []lab.Claim {
@@ -157,8 +83,8 @@ func additivePriorClaims() []lab.Claim {
 			}
 			c := comparison{A: in(actions, "ensemble", particles(n), "additive-prior=yes"),
 				B: in(actions, "ensemble", particles(n), "additive-prior=no"), Below: 1}
-			out = append(out, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret of an "+
-				"ensemble of %d (appendix B)", actions, n), priorTest))
+			out = append(out, ofSentence(8, c.claim(name, fmt.Sprintf("with %d actions an additive prior lowers the regret "+
+				"of an ensemble of %d (appendix B)", actions, n), priorTest)))
 		}
 	}
 	return out
@@ -167,7 +93,7 @@ func additivePriorClaims() []lab.Claim {
 // paperSGD is the paper's own algorithm: plain SGD with indices that are drawn independently.
 var paperSGD = []string{"optimizer=sgd", "index-set=iid"}
 
-const bySGD = ", trained by plain SGD"
+const bySGD, byAdam = ", trained by plain SGD", ", trained by Adam"
 
 // noiseClaims are those of appendix C on perturbations.
 func noiseClaims() []lab.Claim {
@@ -189,10 +115,9 @@ func noiseClaims() []lab.Claim {
 	}
 	const helps = "200 actions, noise 2: perturbations of scale 1 give less regret than none%s (appendix C)"
 	out = append(out,
-		comparison{A: at(2, 1), B: at(2, 0), Below: 1}.claim("perturbation-2", fmt.Sprintf(helps, ""), longTest,
-			neuralFullTest),
-		comparison{A: at(2, 1, paperSGD...), B: at(2, 0, paperSGD...), Below: 1}.claim("perturbation-2-sgd",
-			fmt.Sprintf(helps, bySGD), longTest), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
+		comparison{A: at(2, 1), B: at(2, 0), Below: 1}.claim("perturbation-2", fmt.Sprintf(helps, byAdam), longTest),
+		ofSentence(9, comparison{A: at(2, 1, paperSGD...), B: at(2, 0, paperSGD...), Below: 1}.claim("perturbation-2-sgd",
+			fmt.Sprintf(helps, bySGD), longTest)), moreNoiseClaim(at(2, 1), at(2, 0), at(1, 1), at(1, 0)))
 	for _, of := range []struct {
 		name         string
 		noise, other int
@@ -221,11 +146,12 @@ func priorClaims() (out []lab.Claim) {
 	for _, by := range []struct {
 		name, text string
 		sets       []string
-	}{{"", "", nil}, {"-sgd", bySGD, paperSGD}} {
+		sentence   int
+	}{{"", byAdam, nil, 0}, {"-sgd", bySGD, paperSGD, 9}} {
 		of := func(name, text string, a, b string) {
 			at := func(m string) lab.Side { return lab.NewSide("linear", append(by.sets, "prior-multiplier="+m)...) }
-			out = append(out, comparison{A: at(a), B: at(b), Below: 1}.claim(name+by.name,
-				fmt.Sprintf("200 actions%s: %s", by.text, text), longTest))
+			out = append(out, ofSentence(by.sentence, comparison{A: at(a), B: at(b), Below: 1}.claim(name+by.name,
+				fmt.Sprintf("200 actions%s: %s", by.text, text), longTest)))
 		}
 		of("small-prior-costs", "the right prior has less regret than one of a hundredth of the variance (appendix C)", "1",
 			"0.01")
@@ -241,14 +167,10 @@ func priorClaims() (out []lab.Claim) {
 func dimensionClaims() []lab.Claim {
 	at := func(m int) lab.Side { return lab.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
 	return []lab.Claim{
-		comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
-			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest),
-		comparison{A: at(5), B: at(10), Below: 1.25}.claim("dimension-saturates",
-			"200 actions: from 5 to 10 regret falls by less than a fifth (appendix C: marginal; the bound is ours)",
-			dimensionTest),
-		comparison{A: at(5), B: at(10), Above: 1 / 1.25, Below: 1.25}.claim("dimension-flat",
-			"200 actions: regret with 5 and with 10 is alike (appendix C: marginal; within a quarter, ours, and asked "+
-				"after the runs were seen)", dimensionTest),
+		ofSentence(9, comparison{A: at(10), B: at(1), Below: 1}.claim("dimension-helps",
+			"200 actions: index dimension 10 for each layer gives less regret than 1 (appendix C)", dimensionTest)),
+		ofSentence(9, comparison{A: at(5), B: at(10), Above: 1 / 1.25, Below: 1.25}.claim("dimension-flat",
+			"200 actions: regret with 5 and with 10 is alike (appendix C: marginal; within a quarter, ours)", dimensionTest)),
 	}
 }
 
@@ -264,8 +186,8 @@ func approximationClaims() []lab.Claim {
 	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
 		"(appendix E: a half works well; the bound is ours)"
 	return []lab.Claim{
-		claim("diagonal-below-bbb", "a diagonal hypermodel has less regret trained by perturbed SGD than by Bayes by "+
-			"Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb")),
+		ofSentence(10, claim("diagonal-below-bbb", "a diagonal hypermodel has less regret trained by perturbed SGD than by "+
+			"Bayes by Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb"))),
 		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one (appendix D)", 1,
 			of("linear"), of("diagonal")),
 		claim("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1,
@@ -282,8 +204,8 @@ func approximationClaims() []lab.Claim {
 			"hypermodel (appendix D; within a quarter, ours)", neuralFullTest),
 		claim("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"),
 			of("dropout")),
-		claim("diagonal-below-dropout", "the diagonal hypermodel has less regret than dropout (appendix E)", 1,
-			of("diagonal"), of("dropout")),
+		ofSentence(10, claim("diagonal-below-dropout", "the diagonal hypermodel has less regret than dropout (appendix E)",
+			1, of("diagonal"), of("dropout"))),
 		claim("bbb-below-dropout", "Bayes by Backprop has less regret than dropout (appendix E: worse than the hypermodel "+
 			"agents)", 1, of("bbb"), of("dropout")),
 		claim("keep-half-80", fmt.Sprintf(keeps, "0.8"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.8")),

@@ -48,8 +48,16 @@ func sans(points float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)}
 }
 
-// newPlot returns an empty plot in the project's style.
+// newPlot returns a plot in the project's style, empty but for a grid.
 func newPlot(axes Axes) *gonum.Plot {
+	p := gridless(axes)
+	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
+	p.Add(&plotter.Grid{Vertical: line, Horizontal: line})
+	return p
+}
+
+// gridless returns an empty plot in the project's style.
+func gridless(axes Axes) *gonum.Plot {
 	p := gonum.New()
 	p.Title.Text = axes.Title
 	p.Title.Padding = vg.Points(2)
@@ -57,8 +65,6 @@ func newPlot(axes Axes) *gonum.Plot {
 	styleText(&p.Legend.TextStyle, legendSize)
 	styleAxis(&p.X, axes.X, axes.LogX)
 	styleAxis(&p.Y, axes.Y, axes.LogY)
-	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
-	p.Add(&plotter.Grid{Vertical: line, Horizontal: line})
 	return p
 }
 

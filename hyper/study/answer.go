@@ -16,6 +16,7 @@ type Sentence struct {
 	Number  int
 	Section string // where it is said
 	Text    string // in plain words
+	Label   string // in a word or three
 	Quote   string // in the words of who says it
 	// Parts compares what the sentence is about. The sentence says that every part lies in its range.
 	Parts func(*Archive) ([]Part, error)

@@ -42,9 +42,10 @@ type Part struct {
 	For, Against float64
 	Pairs        int // of runs
 	Periods      int
-	Diverged     [2]int // runs of the first agent, and of the second
-	Missing      string // what is not there yet, or ""
-	Decide       string // what would decide the part where no number of runs does, or ""
+	Diverged     [2]int  // runs of the first agent, and of the second
+	Scale        float64 // of a difference: the mean regret of the first agent; 0 for a ratio
+	Missing      string  // what is not there yet, or ""
+	Decide       string  // what would decide the part where no number of runs does, or ""
 }
 
 // Ratio compares the mean regrets of two agents, paired by seed.
@@ -66,6 +67,7 @@ func (a *Archive) Gap(text string, claim Range, x, y, u, v Source) (Part, error)
 		for i, s := range seeds {
 			difference[i] = runs[0].Regret[s] - runs[1].Regret[s] - (runs[2].Regret[s] - runs[3].Regret[s])
 		}
+		part.Scale = float64(lab.MeanRegret(regrets(runs[0], seeds)).Value)
 		return stats.Mean(difference), lab.MeanDifference(difference)
 	}, x, y, u, v)
 }
@@ -113,6 +115,26 @@ func (p *Part) judge(s stats.Paired, e lab.Estimate) {
 	if !math.IsInf(p.Claim.Above, -1) {
 		p.For, p.Against = max(p.For, s.PAbove(p.Claim.Above)), min(p.Against, s.PBelow(p.Claim.Above))
 	}
+}
+
+// Relative is the number as a multiple of the bound that it is claimed to be on one side of: below 1 where it is as
+// claimed. A number between two bounds counts by the nearer one. A difference counts as exp(-difference / Scale).
+func (p Part) Relative() (value, lower, upper float64) {
+	value, lower, upper = float64(p.Value), float64(p.Lower), float64(p.Upper)
+	switch {
+	case p.Scale > 0:
+		of := func(x float64) float64 { return math.Exp(-(x - p.Claim.Above) / p.Scale) }
+		return of(value), of(upper), of(lower)
+	case math.IsInf(p.Claim.Above, -1):
+		return value / p.Claim.Below, lower / p.Claim.Below, upper / p.Claim.Below
+	}
+	of := func(x float64) float64 { return max(x/p.Claim.Below, p.Claim.Above/x) }
+	first, second := of(lower), of(upper)
+	nearest := min(first, second)
+	if middle := math.Sqrt(p.Claim.Above * p.Claim.Below); lower < middle && middle < upper {
+		nearest = of(middle)
+	}
+	return of(value), nearest, max(first, second)
 }
 
 func regrets(r Runs, seeds []uint64) []float64 {

@@ -160,3 +160,24 @@ func TestTables(t *testing.T) {
 		}
 	}
 }
+
+// What is claimed lies below 1: of a bound, between two bounds, and of a difference as a share of the first regret.
+func TestRelative(t *testing.T) {
+	for name, c := range map[string]struct {
+		part study.Part
+		want [3]float64
+	}{
+		"below":       {study.Part{Claim: study.Below(2), Value: 1, Lower: 0.5, Upper: 4}, [3]float64{0.5, 0.25, 2}},
+		"within":      {study.Part{Claim: study.Within(1.25), Value: 1, Lower: 0.8, Upper: 2}, [3]float64{0.8, 0.8, 1.6}},
+		"within, low": {study.Part{Claim: study.Within(2), Value: 0.25, Lower: 0.125, Upper: 0.5}, [3]float64{2, 1, 4}},
+		"difference": {study.Part{Claim: study.Above(0), Scale: 100, Value: 0, Lower: -100, Upper: 100},
+			[3]float64{1, math.Exp(-1), math.E}},
+	} {
+		value, lower, upper := c.part.Relative()
+		for i, got := range []float64{value, lower, upper} {
+			if math.Abs(got-c.want[i]) > 1e-12 {
+				t.Errorf("%s: %v, %v, %v, want %v", name, value, lower, upper, c.want)
+			}
+		}
+	}
+}

@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"image/color"
+	"slices"
 
 	"github.com/spf13/cobra"
+	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
@@ -21,9 +25,21 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	if len(f.study) != 1 {
 		return errors.New("--paper needs one --study DIR, a folder of results such as notebooks/results")
 	}
+	if !slices.ContainsFunc(paper.Order, func(name string) bool { return studyPatterns(f.study[0], name) != nil }) {
+		return noStudies(f.study[0], paper.Order)
+	}
 	all, err := study.Answer(study.NewArchive(f.study[0], paper.Known), paper.Sentences)
 	if err != nil {
 		return err
+	}
+	if f.figure != "" {
+		p, err := forest(all)
+		if err == nil {
+			err = plot.Save(p, f.figure)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	count := map[study.Verdict]int{}
 	for _, s := range all {
@@ -41,6 +57,35 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 	}
 	return failure{fmt.Errorf("of %d sentences %d hold, %d do not hold, %d are open", len(all), count[study.Holds],
 		count[study.DoesNotHold], count[study.Open])}
+}
+
+// answerColors are the colors of the answers in the figure.
+var answerColors = map[study.Verdict]color.NRGBA{
+	study.Holds: plot.Palette[2], study.DoesNotHold: plot.Palette[1], study.Open: plot.Gray,
+}
+
+// forest draws all comparisons of the sentences, and strongly those that make the answers.
+func forest(all []study.Answered) (*gonum.Plot, error) {
+	var rows []plot.ForestRow
+	for _, s := range all {
+		row := plot.ForestRow{Label: fmt.Sprintf("%s  %d", s.Label, s.Number), Note: string(s.Verdict),
+			Color: answerColors[s.Verdict]}
+		for _, p := range s.Evidence {
+			if p.Missing != "" {
+				continue
+			}
+			if p.Text == s.Shown.Text {
+				row.Main = len(row.Estimates)
+			}
+			value, lower, upper := p.Relative()
+			row.Estimates = append(row.Estimates, plot.Estimate{Value: value, Lower: lower, Upper: upper})
+		}
+		if row.Estimates == nil {
+			row.Note += ", to be run"
+		}
+		rows = append(rows, row)
+	}
+	return plot.Forest("Does the paper hold? Left of 1: as claimed", "estimate over the bound that is claimed", 1./32, 300, rows)
 }
 
 // answer is a line of JSON about a sentence.

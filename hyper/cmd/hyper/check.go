@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,10 +49,10 @@ words, one answer (holds, does not hold, open), the number that makes the answer
 what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says how the
 answers are found.
 
-With --all and --study DIR check prints the table of all claims of the paper, as Markdown, from the
-results that lie in the folders DIR/EXPERIMENT. As many claims are read together there, verdicts are
-corrected by Holm's method: some that are decided one by one are undecided in the table. --claim
-prints the lines of some. With the name beyond in place of an experiment's it prints the table of the
+With --all and --study DIR check prints what else was found: the table of all claims that are no part of the
+ten sentences, as Markdown, from the results in the folders DIR/EXPERIMENT. These claims are read together, so
+their verdicts are corrected by Holm's method: some that are decided one by one are undecided in the table.
+--claim prints the lines of some. With the name beyond in place of an experiment's it prints the table of the
 claims of later work, which are read together, too.
 
 The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
@@ -63,7 +62,7 @@ const checkExample = `  hyper check gaussian --quick                            
   hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
   hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
   hyper check --paper --study notebooks/results                  # does the paper hold? Ten answers
-  hyper check --all --study notebooks/results                    # the table of all claims
+  hyper check --all --study notebooks/results                    # what else was found
   hyper check beyond --study notebooks/results/beyond            # that of later work's`
 
 // checkFlags are those of hyper check.
@@ -73,6 +72,7 @@ type checkFlags struct {
 	periods, runs int
 	seed          uint64
 	only, study   []string
+	figure        string
 	engine        engineFlags
 }
 
@@ -92,6 +92,8 @@ func checkCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
+			case f.figure != "" && !f.paper:
+				return errors.New("--figure is for --paper")
 			case f.paper:
 				return f.answers(c)
 			case f.all:
@@ -105,7 +107,9 @@ func checkCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&f.paper, "paper", false, "does the paper hold? The answers to ten sentences, by the results in "+
 		"--study DIR")
-	flags.BoolVar(&f.all, "all", false, "the table of all claims of the paper, by the results in --study DIR")
+	flags.StringVar(&f.figure, "figure", "", "with --paper: path of a figure of the answers, without extension")
+	flags.BoolVar(&f.all, "all", false, "what else was found: the table of all claims beside the ten sentences, by the "+
+		"results in --study DIR")
 	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
 	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+
 		"hyper list)")
@@ -189,10 +193,6 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 		return
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
-	if found.Share != nil && !math.IsNaN(float64(*found.Share)) {
-		fmt.Printf("  p = %.2g; the largest share of one seed in the difference is %.0f%%\n", float64(found.P),
-			100*float64(*found.Share))
-	}
 	if found.Diverged > 0 {
 		fmt.Printf("  %d of %d runs diverged, and count as worse than all others\n", found.Diverged, found.Runs)
 	}

@@ -26,7 +26,7 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	for _, want := range []string{"runs: reproduced", "undecided", "runs would decide", "refuted",
-		"least-10: a diagonal",
+		"least-10: the diagonal",
 		"not tested: not in the study: agent linear with"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)

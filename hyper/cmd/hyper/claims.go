@@ -76,10 +76,15 @@ func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error
 		}
 	}
 	if len(studies) == 0 {
-		return nil, fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
-			filepath.Join(dir, order[0], "*.gz"))
+		return nil, noStudies(dir, order)
 	}
 	return paper.JudgeAll(order, studies)
+}
+
+// noStudies is the error about a folder without results of experiments.
+func noStudies(dir string, order []string) error {
+	return fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
+		filepath.Join(dir, order[0], "*.gz"))
 }
 
 // studyPatterns are those of the studies of an experiment in a folder: the pieces in DIR/NAME are one study, and those
@@ -104,7 +109,7 @@ func writeClaims(w io.Writer, all []paper.Judged) {
 			x := paper.Known[j.Experiment]
 			fmt.Fprintf(w, "\n### %s: %s (`%s`)\n\n", sectionTitle(x.Section), x.Title, x.Name)
 			writeRows(w, []string{"Name: claim", "Statistic, and what the claim says of it", "Estimate, 95% interval",
-				"Runs × periods", "Run-periods", "One seed", "Verdict"}, nil)
+				"Runs × periods", "Verdict"}, nil)
 			last = j.Experiment
 		}
 		fmt.Fprintln(w, claimLine(j))
@@ -130,19 +135,10 @@ func claimLine(j paper.Judged) string {
 	f := shown.Finding
 	name := fmt.Sprintf("`%s`: %s", j.Claim.Name, j.Claim.Text)
 	if shown.Untested != nil {
-		cost := ""
-		if f.Verdict != lab.NotTested {
-			cost = thousands(shown.RunPeriods) + " "
-		}
-		return fmt.Sprintf("| %s | | | %s | %s| | %s |", name, sizeText(shown.Size), cost, judgement(j))
-	}
-	share := ""
-	if f.Share != nil && !math.IsNaN(float64(*f.Share)) {
-		share = fmt.Sprintf("%.0f%%", 100*float64(*f.Share))
+		return fmt.Sprintf("| %s | | | %s | %s |", name, sizeText(shown.Size), judgement(j))
 	}
 	size := lab.Size{Periods: f.Periods, Runs: f.Runs, Sets: shown.Size.Sets}
-	return fmt.Sprintf("| %s | %s, %s | %s | %s | %s | %s | %s |", name, f.Kind, f.Wants(), estimate(f), sizeText(size),
-		thousands(shown.RunPeriods), share, judgement(j))
+	return fmt.Sprintf("| %s | %s, %s | %s | %s | %s |", name, f.Kind, f.Wants(), estimate(f), sizeText(size), judgement(j))
 }
 
 // estimate is that of a finding, with its interval.

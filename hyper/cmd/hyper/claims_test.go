@@ -1,88 +1,112 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/plot"
+	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-var update = flag.Bool("update", false, "write the table of claims into notebooks/results/README.md")
+var update = flag.Bool("update", false, "write what the results say into the pages")
 
 const (
-	resultsPage = "../../../notebooks/results/README.md"
-	tableBegins = "go test ./hyper/cmd/hyper -run TestClaimsTable -update -->\n"
-	tableEnds   = "\n<!-- end of claims -->"
+	resultsFolder = "../../../notebooks/results"
+	resultsPage   = resultsFolder + "/README.md"
 )
 
-// The table of claims in notebooks/results is what the committed results say, and the README's lines are lines of it.
+// between is the text of a page between two marks, each at the end of a line.
+func between(t *testing.T, page, begin, end string) (before, text, after string) {
+	t.Helper()
+	before, rest, ok := strings.Cut(page, begin)
+	line, rest, ok2 := strings.Cut(rest, "-->\n")
+	text, after, ok3 := strings.Cut(rest, end)
+	if !ok || !ok2 || !ok3 {
+		t.Fatalf("the page has no place between %q and %q", begin, end)
+	}
+	return before + begin + line + "-->\n", text, end + after
+}
+
+// has compares a part of a page with what it is to be, or writes it with -update.
+func has(t *testing.T, file, begin, end, want string) {
+	t.Helper()
+	before, text, after := between(t, string(must.M1(os.ReadFile(file))), begin, end)
+	if *update {
+		must.M(os.WriteFile(file, []byte(before+want+after), 0o644))
+	} else if text != want {
+		t.Errorf("%s is not what the results say; the test writes it with -update:\n%s", file, want)
+	}
+}
+
+// The table of claims in notebooks/results is what the committed results say.
 func TestClaimsTable(t *testing.T) {
-	all, err := judgeFolder(paper.Order, "../../../notebooks/results", false)
+	all, err := judgeFolder(paper.Order, resultsFolder, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table strings.Builder
 	writeClaims(&table, all)
-	page := string(must.M1(os.ReadFile(resultsPage)))
-	before, rest, ok := strings.Cut(page, tableBegins)
-	_, after, ok2 := strings.Cut(rest, tableEnds)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the table", resultsPage)
-	}
-	want := before + tableBegins + table.String() + tableEnds + after
-	if *update {
-		must.M(os.WriteFile(resultsPage, []byte(want), 0o644))
-	} else if page != want {
-		t.Errorf("%s is not what the results say; the test writes it with -update", resultsPage)
-	}
+	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", table.String()+"\n")
+}
 
-	lines := map[string]paper.Judged{}
-	for _, j := range all {
-		lines[j.Claim.Name] = j
+// The ten answers, their evidence and their figure are what the committed results say, on the results page and in the
+// README.
+func TestAnswersOnPages(t *testing.T) {
+	all := must.M1(study.Answer(study.NewArchive(resultsFolder, paper.Known), paper.Sentences))
+	table := "\n" + study.Table(all) + "\n"
+	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
+	has(t, "../../../README.md", "<!-- answers", "<!-- end of answers -->", table)
+	evidence := ""
+	for _, s := range all {
+		evidence += fmt.Sprintf("\n### %d. %s: %s\n\n“%s” (%s)\n\n%s", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
+			study.Parts(s))
 	}
-	const readmePage = "../../../README.md"
-	readme := string(must.M1(os.ReadFile(readmePage)))
-	headlines := regexp.MustCompile("(?m)^\\|.*\\| ([^|]*) \\| ([^|]*) \\| `([a-z0-9-]+)` \\|$").FindAllStringSubmatch(readme, -1)
-	if len(headlines) < 5 || len(headlines) > 10 {
-		t.Errorf("the README has %d headline results, want 5 to 10", len(headlines))
-	}
-	for _, h := range headlines {
-		j, ok := lines[h[3]]
-		if !ok {
-			t.Errorf("the README has claim %s, which the table does not have", h[3])
-			continue
-		}
-		text, verdict := headline(j)
-		if *update {
-			line := strings.TrimSuffix(h[0], fmt.Sprintf("| %s | %s | `%s` |", h[1], h[2], h[3]))
-			readme = strings.Replace(readme, h[0], fmt.Sprintf("%s| %s | %s | `%s` |", line, text, verdict, h[3]), 1)
-		} else if h[1] != text || h[2] != verdict {
-			t.Errorf("the README has %s, %s of claim %s, and the results say %s, %s", h[1], h[2], h[3], text, verdict)
-		}
-	}
+	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", evidence+"\n")
+	p := must.M1(forest(all))
 	if *update {
-		must.M(os.WriteFile(readmePage, []byte(readme), 0o644))
+		must.M(plot.Save(p, resultsFolder+"/answers"))
+	}
+	path := filepath.Join(t.TempDir(), "answers")
+	must.M(plot.Save(p, path))
+	if !bytes.Equal(must.M1(os.ReadFile(path+".svg")), must.M1(os.ReadFile(resultsFolder+"/answers.svg"))) {
+		t.Error("answers.svg is not what the results say; the test draws it with -update")
 	}
 }
 
-// headline is what the README says of a claim.
-func headline(j paper.Judged) (text, verdict string) {
-	verdict = string(j.Finding.Verdict)
-	if j.Smaller != nil {
-		verdict = "smaller study"
+// hyper check --paper prints ten answers, as text and as JSON, and refuses what does not go with it.
+func TestCheckPaper(t *testing.T) {
+	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
+	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
+		"does not hold: regret of IDS over Thompson sampling") || !strings.Contains(stderr, "of 10 sentences ") {
+		t.Errorf("exit status %d\n%s%s", status, stdout, stderr)
 	}
-	shown := j.Shown()
-	if shown.Untested != nil {
-		return "", verdict
+	_, stdout, _ = call(t, "check", "--paper", "--json", "--study", must.M1(filepath.Abs(resultsFolder)))
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var seventh answer
+	if err := json.Unmarshal([]byte(lines[6]), &seventh); err != nil || len(lines) != 10 || seventh.Sentence != 7 ||
+		seventh.Answer != study.Holds || len(seventh.Parts) != 1 {
+		t.Errorf("%d lines of JSON, the seventh %+v, %v", len(lines), seventh, err)
 	}
-	return estimate(shown.Finding), verdict
+	for want, args := range map[string][]string{
+		"--paper needs one --study DIR":   {"check", "--paper"},
+		"--runs does not go with --paper": {"check", "--paper", "--study", "x", "--runs", "3"},
+		"no results in folders":           {"check", "--paper", "--study", t.TempDir()},
+		"--figure is for --paper":         {"check", "gaussian", "--figure", "x"},
+		"unknown command \"ids\" for":     {"check", "--paper", "ids", "--study", "x"},
+	} {
+		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
+		}
+	}
 }
 
 // A line of the table is printed alone, with the verdict that it has in the table.

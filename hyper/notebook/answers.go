@@ -1,0 +1,45 @@
+package notebook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/paper"
+	"github.com/hypermodels/hypermodels/hyper/study"
+)
+
+// Answers says in Markdown whether sentences of the paper hold, by their numbers in paper.Sentences: all of them where
+// none is given. The answers are those of results/README.md beside the notebook, made from the same results.
+func Answers(numbers ...int) string {
+	var b strings.Builder
+	for _, s := range answered(numbers) {
+		fmt.Fprintf(&b, "* **%d. %s: %s.** “%s” (%s). %s.\n", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
+			upperFirst(s.Finding()))
+	}
+	return b.String() + "\n[All ten answers](results/README.md)\n"
+}
+
+// Evidence is a Markdown table of what a sentence of the paper compares, by its number in paper.Sentences.
+func Evidence(number int) string { return study.Parts(answered([]int{number})[0]) }
+
+// answered answers the sentences together, as their correction asks, and returns some of them.
+func answered(numbers []int) []study.Answered {
+	all := must.M1(study.Answer(study.NewArchive("results", paper.Known), paper.Sentences))
+	if len(numbers) == 0 {
+		return all
+	}
+	var out []study.Answered
+	for _, n := range numbers {
+		at := slices.IndexFunc(all, func(s study.Answered) bool { return s.Number == n })
+		if at < 0 {
+			panic(fmt.Errorf("there is no sentence %d: they have the numbers 1 to %d", n, len(all)))
+		}
+		out = append(out, all[at])
+	}
+	return out
+}
+
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
