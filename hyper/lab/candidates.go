@@ -135,8 +135,8 @@ func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, er
 			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}
-	for key, value := range values {
-		if err := Set(c.entry.Setting, key, value); err != nil {
+	for _, key := range choicesFirst(c.entry.Setting, slices.Sorted(maps.Keys(values))) {
+		if err := Set(c.entry.Setting, key, values[key]); err != nil {
 			return c, err
 		}
 	}

@@ -2,8 +2,11 @@ package lab
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // ranked is an Outcome with its place among the candidates, and what it is ordered by.
@@ -68,4 +71,37 @@ func orInfinite(x *Float) Float {
 		return Float(math.Inf(1))
 	}
 	return *x
+}
+
+// RankCorrelation is Spearman's rank correlation of mean regret in a round and in the round before it, over the settings
+// that both rounds have. It is NaN for fewer than two.
+func (t Tuning) RankCorrelation(round int) (correlation float64, settings int) {
+	var before, after []float64
+	for _, o := range t.Rungs[round].Results {
+		same := func(p Outcome) bool { return maps.Equal(p.Settings, o.Settings) }
+		if i := slices.IndexFunc(t.Rungs[round-1].Results, same); i >= 0 {
+			before, after = append(before, float64(t.Rungs[round-1].Results[i].Mean)), append(after, float64(o.Mean))
+		}
+	}
+	if len(before) < 2 {
+		return math.NaN(), len(before)
+	}
+	return stat.Correlation(ranks(before), ranks(after), nil), len(before)
+}
+
+// ranks are the places of numbers among all, from 1 on; equal numbers share the mean of theirs.
+func ranks(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		for _, w := range x {
+			switch {
+			case w < v:
+				out[i]++
+			case w == v:
+				out[i] += 0.5
+			}
+		}
+		out[i] += 0.5
+	}
+	return out
 }

@@ -110,6 +110,24 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	}
 }
 
+// A key of a choice's value may be searched over: the choice is set first, whatever the order of the keys.
+func TestTuneSetsChoicesFirst(t *testing.T) {
+	x := smallTuning()
+	x.Space = nil
+	for _, text := range []string{"schedule=cosine", "schedule-periods[schedule=cosine]=50", "step-size=0.01,0.1"} {
+		x.Space = append(x.Space, must.M1(lab.ParseDimension(text)))
+	}
+	for range 20 { // maps have another order each time
+		spec, err := x.Spec(paper.Known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := lab.Values(spec.Entries[0].Setting); v["schedule"] != "cosine" || v["schedule-periods"] != 50. {
+			t.Fatalf("the candidate has schedule %v, schedule-periods %v", v["schedule"], v["schedule-periods"])
+		}
+	}
+}
+
 func TestTuneRefuses(t *testing.T) {
 	before := lab.Compilations()
 	for want, change := range map[string]func(*lab.Tuning){

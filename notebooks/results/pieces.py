@@ -5,8 +5,9 @@
     python3 notebooks/results/pieces.py --hyper ./hyper-bin --hours 2       # nice -n 19, to work beside it
     python3 notebooks/results/pieces.py --hyper ./hyper-bin --list          # what is there, and what is missing
 
-It can be stopped at any time and goes on where it was: unfinished pieces lie in --work. Run with one build to its end;
-hyper refuses to go on with results of another one that would differ.
+It can be stopped at any time and goes on where it was: unfinished pieces lie in --work. Run a piece with one build to its
+end: hyper refuses to go on with results of another build that would differ. On a machine with a GPU, where a piece takes
+a minute or less, `--backend xla:cuda --hours 0.1 --copy DIR` leaves what it makes in DIR as well, to be brought home.
 """
 
 import argparse
@@ -32,26 +33,42 @@ for n in (10, 30, 100):
                                SPACE + ["index-samples=4,16", "prior-factor=0.1:10"])
 
 
-class Search:
-    """The search of stratum A for an agent with a number of actions: a record in tuning/like-for-like."""
+# Stratum B: each agent at its best.
+BEST = ["optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.0005:0.05", "step-size[optimizer=sgd]=0.001:0.3",
+        "clip=0,1,5", "schedule=constant,inverse-root,cosine", "schedule-after[schedule=inverse-root]=300:30000",
+        f"schedule-periods[schedule=cosine]={PERIODS}", "sgd-steps=2,4,8"]
+HYPER_BEST = ["prior-factor=0.1:10", "perturbation=0,0.5,1"]
+BEST_AGENTS = {
+    "egreedy": ("egreedy", [], BEST + ["prior-variance=0.225:22.5", "initial-scale=0.3,1,3", "anneal=3:300"]),
+    "linear": ("linear", [], BEST + HYPER_BEST + ["initial-map=0.1,0.3,1", "index-set=iid,frame",
+                                                  "index-samples[index-set=iid]=16", "index-samples[index-set=frame]=60"]),
+}
+for n in (10, 30):
+    BEST_AGENTS[f"ensemble-{n}"] = ("ensemble", [f"particles={n}"], BEST + HYPER_BEST + [
+        "initial-scale=0.3,1,3", "integrate=sampled,analytic", "index-samples[integrate=sampled]=16"])
 
-    def __init__(self, name, actions):
-        self.agent, self.sets, self.space = AGENTS[name]
-        self.sets = self.sets + [f"actions={actions}"]
-        self.name = f"{name}-{actions}"
-        self.file = HERE / "tuning" / "like-for-like" / f"{self.name}.json"
+
+class Search:
+    """A search for an agent with a number of actions: a record in a folder of tuning."""
+
+    def __init__(self, folder, name, agents, actions, seed, rungs):
+        self.agent, sets, self.space = agents[name]
+        self.sets = sets + [f"actions={actions}"]
+        self.name, self.seed, self.rungs = f"{name}-{actions}", seed, rungs
+        self.out = f"search-{self.name}" if folder == "like-for-like" else f"search-{folder}-{self.name}"
+        self.file = HERE / "tuning" / folder / f"{self.name}.json"
 
     def winner(self):
         return json.loads(self.file.read_text())["rungs"][-1]["results"][0]["settings"]
 
     def make(self, hyper, work, common):
-        out = work / f"search-{self.name}"
-        command = [hyper, "tune", "neural", "--agent", self.agent, "--seed", "2200000", "--out", out, *common]
+        out = work / self.out
+        command = [hyper, "tune", "neural", "--agent", self.agent, "--seed", self.seed, "--out", out, *common]
         for s in self.sets:
             command += ["--set", s]
         for s in self.space:
             command += ["--space", s]
-        for rung in ("24:8:10000", "8:16:30000", f"3:32:{PERIODS}"):
+        for rung in self.rungs:
             command += ["--rung", rung]
         run(command)
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -88,13 +105,18 @@ class Study:
 
 
 def like_for_like(name, actions, more=(), label=None, seeds=128):
-    """The search of an agent, and its study."""
-    search = Search(name, actions)
-    agent, sets, _ = AGENTS[name]
-    sets = [s for s in sets if s.split("=")[0] not in [m.split("=")[0] for m in more]] + list(more)
-    studies = [Study(f"like-for-like-{actions}", label or name, agent, sets + [f"actions={actions}"], first, search=search)
-               for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
-    return [search, *studies]
+    """Stratum A: the search of an agent, and its study."""
+    search = Search("like-for-like", name, AGENTS, actions, 2_200_000, ["24:8:10000", "8:16:30000", f"3:32:{PERIODS}"])
+    sets = [s for s in search.sets if s.split("=")[0] not in [m.split("=")[0] for m in more]] + list(more)
+    return [search] + [Study(f"like-for-like-{actions}", label or name, search.agent, sets, first, search=search)
+                       for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
+
+
+def at_its_best(name, seeds=64):
+    """Stratum B: the search of an agent, and its study."""
+    search = Search("best", name, BEST_AGENTS, 1000, 2_300_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
+    return [search] + [Study("best-1000", name, search.agent, search.sets, first, search=search)
+                       for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
 
 
 def independent(actions, seeds=128):
@@ -119,6 +141,8 @@ def pieces():
     out += independent(200, seeds=64) + like_for_like("ensemble-100", 1000)
     for name in ("linear", "ensemble-10"):
         out += like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:]
+    for name in ("egreedy", "ensemble-10", "linear", "ensemble-30"):
+        out += at_its_best(name)
     return out + like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:]
 
 
@@ -134,6 +158,7 @@ def main():
     p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path, help="unfinished pieces")
     p.add_argument("--hours", type=float, default=1e9, help="begin no piece after so many hours")
     p.add_argument("--backend", help="as for hyper run, such as xla:cuda")
+    p.add_argument("--copy", type=pathlib.Path, help="a folder that gets a copy of each piece as well")
     p.add_argument("--list", action="store_true", help="show which pieces are there, and make none")
     args = p.parse_args()
     common = ["--backend", args.backend] if args.backend else []
@@ -150,6 +175,10 @@ def main():
             break
         try:
             piece.make(args.hyper, args.work, common)
+            if args.copy:
+                to = args.copy / piece.file.relative_to(HERE)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(piece.file, to)
         except subprocess.CalledProcessError as e:
             sys.exit(f"pieces.py: {' '.join(e.cmd)} ended with status {e.returncode}")
 

@@ -71,6 +71,10 @@ func TestAnswersOnPages(t *testing.T) {
 			study.Parts(s))
 	}
 	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", evidence+"\n")
+	archive := study.NewArchive(resultsFolder, paper.Known)
+	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
+		must.M1(archive.Searches("tuning/like-for-like")) + "\n"
+	has(t, resultsPage, "<!-- like for like", "<!-- end of like for like -->", alike)
 	p := must.M1(forest(all))
 	if *update {
 		must.M(plot.Save(p, resultsFolder+"/answers"))
