@@ -75,7 +75,7 @@ type missing struct {
 }
 
 func (m missing) Error() string {
-	return fmt.Sprintf("%s has %d of %d runs of agent %s", m.source.Folder, m.there, m.source.Runs, m.source.Agent)
+	return fmt.Sprintf("%d of %d runs of agent %s are in %s", m.there, m.source.Runs, m.source.Agent, m.source.Folder)
 }
 
 // Runs reads the runs of a source: those with the lowest seeds where there are more than it asks for. Fewer are an

@@ -84,11 +84,11 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	for want, s := range map[string]study.Source{
-		"500 of 501 runs":      {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
-		"0 of 5 runs":          {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
-		"0 of 7 runs":          {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
-		"name more settings":   {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
-		"has 0 of 500 runs of": {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
+		"500 of 501 runs":    {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
+		"0 of 5 runs":        {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
+		"0 of 7 runs":        {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
+		"name more settings": {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
+		"0 of 500 runs of":   {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
 	} {
 		if _, err := a.Runs(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", s, err, want)
@@ -116,7 +116,7 @@ func TestRatioAndGap(t *testing.T) {
 		t.Errorf("%+v", gap)
 	}
 	lost := must.M1(a.Ratio("", study.Below(1), of("ids"), study.Source{Folder: "ids/none", Agent: "x", Runs: 2}))
-	if lost.Missing != "ids/none has 0 of 2 runs of agent x" || lost.For != 1 || lost.Against != 1 ||
+	if lost.Missing != "0 of 2 runs of agent x are in ids/none" || lost.For != 1 || lost.Against != 1 ||
 		!math.IsNaN(float64(lost.Value)) {
 		t.Errorf("without runs of one agent: %+v", lost)
 	}
