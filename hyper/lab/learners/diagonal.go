@@ -1,6 +1,8 @@
 package learners
 
 import (
+	"fmt"
+
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 	"github.com/hypermodels/hypermodels/hyper/base"
@@ -9,16 +11,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Diagonal is an agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz, C
-// and B diagonal, so that an index has a number for each parameter and a row of B is 1 or -1.
+// Diagonal is an agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz and a
+// diagonal C, so that the index has a number for each parameter. Rows of B are on the unit hypersphere. The text allows
+// two readings of that:
+//
+//   - Diagonal rows, the default: B is diagonal like C, and a row is 1 or -1. C can cancel DB, so that predictions
+//     become certain as data come in.
+//   - Dense rows: a row has N_theta numbers. A diagonal C cannot cancel DB, and nearly all of the prior's variance is
+//     left whatever the data. B has N_theta^2 numbers for each run: 99 MB for the paper's network.
 type Diagonal struct {
 	Net
+	PriorRows string `help:"rows of the prior's B on the unit hypersphere: diagonal (1 or -1), or dense"`
 	Perturbed
 }
 
+// The readings of B's rows.
+const (
+	diagonalRows = "diagonal"
+	denseRows    = "dense"
+)
+
 // NewDiagonal has the settings of appendix D.
 func NewDiagonal(arms bool) *Diagonal {
-	c := &Diagonal{Net: Net{[]int{60, 60}}, Perturbed: perturbed()}
+	c := &Diagonal{Net: Net{[]int{60, 60}}, PriorRows: diagonalRows, Perturbed: perturbed()}
 	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, train.Antithetic.String(), 4, 0.1
 	if arms {
 		c.Hidden, c.PriorMultiplier, c.Perturbation = nil, 1, 1
@@ -32,6 +47,9 @@ func (c *Diagonal) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	layout := hyper.PerParameter(hyper.NumTheta(b), 1)
 	prior := &hyper.Prior{Layout: layout, Rows: hyper.RowsSphere}
+	if c.PriorRows == denseRows {
+		prior.Layout = hyper.Dense(hyper.NumTheta(b), hyper.NumTheta(b))
+	}
 	if net, ok := b.(base.MLP); ok && p.Truth != nil && p.Truth.Wider != nil {
 		prior.StdDev = p.Truth.Wider(net.Layers)
 	}
@@ -50,4 +68,9 @@ func (c *Diagonal) Learner(p bandit.Problem, periods int) learner.Learner {
 }
 
 // Validate reports everything that is wrong.
-func (c *Diagonal) Validate(p *bandit.Problem) error { return faultsOf(c, p) }
+func (c *Diagonal) Validate(p *bandit.Problem) error {
+	if c.PriorRows != diagonalRows && c.PriorRows != denseRows {
+		return faultsOf(c, p, fmt.Errorf("prior-rows must be %s or %s, got %q", diagonalRows, denseRows, c.PriorRows))
+	}
+	return faultsOf(c, p)
+}
