@@ -43,3 +43,11 @@ func answered(numbers []int) []study.Answered {
 }
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// LikeForLike is Markdown tables of the study behind sentences 3 to 5, as far as it is made: mean regrets, and the
+// searches for the settings.
+func LikeForLike() string {
+	a := study.NewArchive("results", paper.Known)
+	return must.M1(a.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
+		must.M1(a.Searches("tuning/like-for-like"))
+}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/janpfeifer/must"
 
@@ -151,6 +152,15 @@ func TestTables(t *testing.T) {
 		"decide |\n"
 	if got := study.Table([]study.Answered{s}); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
+	}
+	s.Label, s.Quote = "so it is", strings.Repeat("it is so ", 20)
+	for line := range strings.Lines(study.Evidence([]study.Answered{s})) {
+		if !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 120 {
+			t.Errorf("a line of %d characters: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+	if got := study.Evidence([]study.Answered{s}); !strings.HasPrefix(got, "### 3. So it is: open\n\nIt is so. In the paper's words: ") {
+		t.Errorf("got %s", got)
 	}
 	parts := study.Parts(s)
 	for _, want := range []string{"| a over b | 1.23 [0.9, 1200] | below 1 | 12 x 100,000 | 1 and 0 |\n",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
@@ -47,6 +48,37 @@ func Table(all []Answered) string {
 	}
 	return b.String()
 }
+
+// Evidence is all sentences with their answers and what they compare, in Markdown.
+func Evidence(all []Answered) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "### %d. %s: %s\n\n%s\n%s\n", s.Number, upperFirst(s.Label), s.Verdict,
+			wrapped(fmt.Sprintf("%s. In the paper's words: “%s” (%s).", s.Text, s.Quote, s.Section)), Parts(s))
+	}
+	return b.String()
+}
+
+// wrapped breaks a text into lines of at most 118 characters.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		if i > 0 && column+1+n > 118 {
+			b.WriteByte('\n')
+			column = 0
+		} else if i > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String() + "\n"
+}
+
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // Parts is the evidence of a sentence as a Markdown table.
 func Parts(s Answered) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,12 +64,7 @@ func TestAnswersOnPages(t *testing.T) {
 	table := "\n" + study.Table(all) + "\n"
 	has(t, resultsPage, "<!-- answers", "<!-- end of answers -->", table)
 	has(t, "../../../README.md", "<!-- answers", "<!-- end of answers -->", table)
-	evidence := ""
-	for _, s := range all {
-		evidence += fmt.Sprintf("\n### %d. %s: %s\n\n“%s” (%s)\n\n%s", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
-			study.Parts(s))
-	}
-	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", evidence+"\n")
+	has(t, resultsPage, "<!-- evidence", "<!-- end of evidence -->", "\n"+study.Evidence(all))
 	archive := study.NewArchive(resultsFolder, paper.Known)
 	alike := "\n" + must.M1(archive.Means("neural/like-for-like-1000", "neural/like-for-like-200")) + "\n" +
 		must.M1(archive.Searches("tuning/like-for-like")) + "\n"
