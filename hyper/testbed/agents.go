@@ -110,7 +110,7 @@ const hypermodelIndex = 6
 
 // Hypermodel is the testbed's linear hypermodel, theta = mu + C z for z of N(0, I/6), beside a fixed network with a
 // hidden layer of 10 units, each of whose layers sees a half of the index, times 1/sqrt(rho). C is drawn without regard
-// to fan-in, and mu starts at 0.
+// to fan-in, and mu starts at 0, as in the library enn before 20 May 2022: see the package's comment.
 func Hypermodel() Agent { return hypermodel(Classes) }
 
 func hypermodel(k Kind) Agent {

@@ -21,7 +21,11 @@
 //   - ensemble+ has prior functions times 3/sqrt(rho) in all sweeps. The testbed's code for its second sweep asks for
 //     another scaling by a word that it does not know, and so has none.
 //   - Prior functions are drawn anew for each problem; there they are the same for all problems of a shape.
-//   - epinet and dropout have one output, the log odds, where the testbed's have one for each class.
+//   - epinet and dropout have one output, the log odds, where the testbed's have one for each class, and the first
+//     biases of dropout start at 0, there as weights do.
+//   - hypermodel starts as that of the library enn before 20 May 2022 (commit 83d3b06). Since then the s parameters of
+//     an array start with deviations of 1/sqrt(s) in mu and sqrt(2/(6+s)) in C, and the first layer of the prior's
+//     network is not divided by sqrt(D). In the bandit of package beyond the later start has about half the regret.
 //   - The first biases of ensemble+'s fixed networks are N(0, 1/D), as the truth's.
 //   - The agent mlp has 1000 steps in all sweeps, as by an oversight of the code, since published scores have it so.
 //

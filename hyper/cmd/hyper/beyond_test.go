@@ -10,6 +10,7 @@ import (
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/beyond"
+	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -41,6 +42,87 @@ func TestTableOfLaterWork(t *testing.T) {
 	} else if page != want {
 		t.Errorf("the page is not what the results say; -update writes it:\n%s", want)
 	}
+}
+
+// Marks around the table of published means.
+const (
+	publishedBegin = "<!-- published means; go test ./hyper/cmd/hyper -run Beyond -update -->\n\n"
+	publishedEnd   = "\n<!-- end of published means -->"
+)
+
+// published are means of cumulative regret after 10,000 periods, in the order of the table: those of 30 seeds that
+// figure 3 of ATS has, read off by eye.
+var published = []struct {
+	agent string
+	mean  float64
+}{{"mlp", 770}, {"dropout", 220}, {"ensemble", 420}, {"ensemble+", 178}, {"hypermodel", 107}, {"epinet", 74}}
+
+// The page and notebook 12 have the published means beside our intervals, and say which intervals do not hold them;
+// -update writes the page.
+func TestBeyondPublishedMeans(t *testing.T) {
+	const notebooks = "../../../notebooks"
+	const file = notebooks + "/results/beyond/README.md"
+	table := publishedTable(notebooks + "/results")
+	page := string(must.M1(os.ReadFile(file)))
+	before, rest, begins := strings.Cut(page, publishedBegin)
+	_, after, ends := strings.Cut(rest, publishedEnd)
+	if !begins || !ends {
+		t.Fatal("the page has no place for the table of published means")
+	}
+	if want := before + publishedBegin + table + publishedEnd + after; *update {
+		must.M(os.WriteFile(file, []byte(want), 0o644))
+	} else if page != want {
+		t.Errorf("the page does not have the published means beside our intervals; -update writes them:\n%s", table)
+	}
+	var book struct {
+		Cells []struct {
+			Kind   string   `json:"cell_type"`
+			Source []string `json:"source"`
+		} `json:"cells"`
+	}
+	must.M(json.Unmarshal(must.M1(os.ReadFile(notebooks+"/12-beyond.ipynb")), &book))
+	for _, c := range book.Cells {
+		if c.Kind == "markdown" && strings.Contains(strings.Join(c.Source, "")+"\n", table) {
+			return
+		}
+	}
+	t.Errorf("no Markdown of notebook 12 has the table of published means:\n%s", table)
+}
+
+// publishedTable is a table of published means and our intervals of three studies, by a folder of results. Bold are
+// intervals that do not hold the mean.
+func publishedTable(dir string) string {
+	worlds := must.M1(beyond.Tabulate(paper.Known, dir, nil)).Worlds
+	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
+	h, all := must.M2(lab.ReadStudy(beyond.Known, sixty...))
+	standings := must.M1(lab.Compare(h, all, beyond.TestbedBandit.Failure))
+	var rows [][]string
+	for _, p := range published {
+		cell := func(x lab.Estimate) string {
+			if float64(x.Lower) <= p.mean && p.mean <= float64(x.Upper) {
+				return interval(x)
+			}
+			return "**" + interval(x) + "**"
+		}
+		of := func(w beyond.WorldRegrets) string {
+			r, ok := w.Of(p.agent)
+			if !ok {
+				return ""
+			}
+			return cell(r.Regret[len(r.Regret)-1])
+		}
+		fresh := ""
+		for _, s := range standings {
+			if s.Agent == p.agent {
+				fresh = cell(s.Mean)
+			}
+		}
+		rows = append(rows, []string{p.agent, number(p.mean), of(worlds[0]), fresh, of(worlds[1])})
+	}
+	var out strings.Builder
+	writeRows(&out, []string{"Agent", "Published mean", "Ours, 10 runs", "Ours, 60 runs", "Ours, searched alike, 10 runs"},
+		rows)
+	return out.String()
 }
 
 // hyper table prints the table, as Markdown and as JSON, and says what a folder lacks.
