@@ -50,8 +50,8 @@ const (
 type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
-	Kind      string  `json:"-"`        // of the statistic, in a word or two
-	Estimate  Float   `json:"estimate"` // infinite where a run diverged, see [Row.Counted]
+	Kind      string  `json:"-"` // of the statistic, in a word or two
+	Estimate  Float   `json:"estimate"`
 	Lower     Float   `json:"lower"`
 	Upper     Float   `json:"upper"`           // may be infinite
 	Bound     float64 `json:"bound"`           // the claim is that the statistic is below it
@@ -60,7 +60,7 @@ type Finding struct {
 	P        Float   `json:"p"`
 	Periods  int     `json:"periods"`
 	Runs     int     `json:"runs"`            // or pairs of runs, diverged ones included
-	Diverged int     `json:"diverged"`        // runs or pairs
+	Diverged int     `json:"diverged"`        // runs, of all that are compared
 	Share    *Float  `json:"share,omitempty"` // of a difference, see [Difference]
 	Verdict  Verdict `json:"verdict"`
 	Reason   string  `json:"reason,omitempty"` // why there is no estimate
@@ -76,8 +76,7 @@ type Finding struct {
 	}
 }
 
-// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other. An estimate of
-// +Inf is below none: then a run diverged for which the claim wants little regret.
+// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
 		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, wide: e.student.wide}
@@ -86,8 +85,6 @@ func Below(statistic string, e Estimate, bound float64, periods, runs int) Findi
 		f.Verdict = Reproduced
 	case float64(e.Lower) > bound:
 		f.Verdict = Refuted
-	case math.IsInf(float64(e.Value), 1):
-		f.Verdict, f.P = Refuted, 0
 	}
 	return f
 }

@@ -42,7 +42,7 @@ func TestWithin(t *testing.T) {
 		want                lab.Verdict
 	}{
 		{1, 0.9, 1.1, lab.Reproduced}, {1, 0.7, 1.1, lab.Undecided}, {1, 0.9, 1.4, lab.Undecided},
-		{0.6, 0.5, 0.7, lab.Refuted}, {2, 1.5, 3, lab.Refuted}, {math.Inf(1), 0.9, math.Inf(1), lab.Refuted},
+		{0.6, 0.5, 0.7, lab.Refuted}, {2, 1.5, 3, lab.Refuted},
 	} {
 		e := lab.Estimate{Value: lab.Float(c.value), Lower: lab.Float(c.lower), Upper: lab.Float(c.upper)}
 		if f := lab.Within("ratio", e, 0.8, 1.25, 10, 100); f.Verdict != c.want {

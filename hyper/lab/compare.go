@@ -4,7 +4,7 @@ import "math"
 
 // Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard
 // problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the
-// rest. Runs that diverged count by [Row.Counted].
+// rest.
 type Standing struct {
 	Agent    string         `json:"agent"`
 	Settings map[string]any `json:"settings"`
@@ -13,7 +13,7 @@ type Standing struct {
 	Diverged int            `json:"diverged"` // runs
 	Mean     Estimate       `json:"mean"`     // of cumulative regret
 	Median   Estimate       `json:"median"`
-	Failed   Estimate       `json:"failed"` // share of runs that failed; those that diverged did
+	Failed   Estimate       `json:"failed"` // share of runs that failed
 	// mean less that of the first entry, over Pairs at their last common period; NaN without any
 	Difference Estimate `json:"difference"`
 	Pairs      int      `json:"pairs"` // of runs with the same seed
@@ -51,13 +51,13 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return d.Mean, d.Pairs
 }
 
-// failed is the number of runs that diverged, or whose regret per period over the last half or so is above a bound.
+// failed is the number of runs whose regret per period over the last half or so is above a bound, or NaN.
 func (h history) failed(bound float64) (n int) {
 	seeds, periods := common(h)
 	last := periods[len(periods)-1]
 	middle := before(periods, (last+1)/2)
 	for _, late := range h.since(middle, last, seeds) {
-		if late/float64(last-middle) > bound {
+		if !(late/float64(last-middle) <= bound) {
 			n++
 		}
 	}
@@ -74,17 +74,14 @@ func before(periods []int, limit int) (found int) {
 	return found
 }
 
-// since is the regret of runs from the end of one period, or from the start for 0, to that of another: infinite where
-// the run diverged.
+// since is the regret of runs from the end of one period, or from the start for 0, to that of another.
 func (h history) since(from, to int, seeds []uint64) []float64 {
 	out := h.at(to, seeds)
 	if from == 0 {
 		return out
 	}
 	for i, x := range h.at(from, seeds) {
-		if !math.IsInf(out[i], 1) {
-			out[i] -= x
-		}
+		out[i] -= x
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package lab
 
-// Curve is the cumulative regret of an entry over the periods that all its runs have. Runs that diverged count by
-// [Row.Counted]: the mean is infinite from the first period on at which a run has. Of a single run, bounds are NaN.
+// Curve is the cumulative regret of an entry over the periods that all its runs have. Of a single run, bounds are NaN.
 type Curve struct {
 	Agent     string
 	Settings  map[string]any

@@ -5,11 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
 // Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
-// Level, and NaN with a single pair. Runs that diverged count by [Row.Counted].
+// Level, and NaN with a single pair.
 type Difference struct {
 	Period   int      // the last one that all pairs have reached in both entries
 	Pairs    int      // of runs with the same seed
@@ -17,7 +18,7 @@ type Difference struct {
 	Mean     Estimate // of A minus B
 	Ratio    Estimate // mean of A over mean of B
 	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the
-	// difference, and more where the others point the other way. NaN where a run diverged, or the sum is zero.
+	// difference, and more where the others point the other way. NaN where the sum is zero.
 	Share Float
 }
 
@@ -65,7 +66,7 @@ func enough(seeds []uint64, periods []int) error {
 }
 
 // PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: a Difference without a
-// Ratio. Where a run of A or D diverged it is +Inf, and else where one of B or C did -Inf.
+// Ratio.
 func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
 	seeds, periods := common(of...)
@@ -88,24 +89,18 @@ func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	return out, nil
 }
 
-// subtract fills in the mean of a minus b. Where both are infinite a counts: it is then not below b.
+// subtract fills in the mean of a minus b.
 func (d *Difference) subtract(a, b []float64) {
-	differences := make([]float64, len(a))
-	for i := range a {
-		differences[i] = a[i] - b[i]
-		if math.IsInf(a[i], 1) {
-			differences[i] = a[i]
-		}
-	}
+	differences := floats.SubTo(make([]float64, len(a)), a, b)
 	d.Mean, d.Share = MeanDifference(differences), Float(math.NaN())
-	if sum := stat.Mean(differences, nil) * float64(len(differences)); sum != 0 && !math.IsInf(sum, 0) {
+	if sum := stat.Mean(differences, nil) * float64(len(differences)); sum != 0 {
 		d.Share = Float(max(slices.Max(differences)/sum, slices.Min(differences)/sum))
 	}
 }
 
 // Regrets are the cumulative regrets of entries at some shares of the last period that all have, each at the last
 // common period that is not above it: by share and entry, over the seeds that all have, in order. The error is
-// ErrNoRows without these, and there is one where a run diverged.
+// ErrNoRows without these.
 func Regrets(rows []Row, shares []float64, entries ...int) (periods []int, regrets [][][]float64, err error) {
 	var histories []history
 	for _, entry := range entries {
@@ -123,9 +118,6 @@ func Regrets(rows []Row, shares []float64, entries ...int) (periods []int, regre
 		at := make([][]float64, len(entries))
 		for i, h := range histories {
 			at[i] = h.at(period, seeds)
-			if slices.ContainsFunc(at[i], func(x float64) bool { return math.IsInf(x, 0) }) {
-				return nil, nil, fmt.Errorf("a run of entry %d diverged: it has no regret", entries[i])
-			}
 		}
 		periods, regrets = append(periods, period), append(regrets, at)
 	}

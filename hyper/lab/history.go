@@ -2,21 +2,8 @@ package lab
 
 import (
 	"maps"
-	"math"
 	"slices"
 )
-
-// Counted is the regret of the run up to the row, or +Inf where that is no finite number.
-//
-// A run diverges when its predictions are no longer finite. From that period on it takes all actions in turn, which
-// costs what random actions cost, and its regret counts like that of every other run. Every table, figure and verdict
-// says how many runs diverged.
-func (r Row) Counted() float64 {
-	if math.IsNaN(float64(r.Regret)) {
-		return math.Inf(1)
-	}
-	return float64(r.Regret)
-}
 
 // history holds the rows of an entry by seed and period.
 type history map[uint64]map[int]Row
@@ -49,11 +36,11 @@ func (h history) periods(seeds []uint64) []int {
 	return slices.Sorted(maps.Keys(count))
 }
 
-// at returns the regret up to a period of the runs with these seeds, as [Row.Counted] counts it.
+// at returns the regret up to a period of the runs with these seeds.
 func (h history) at(period int, seeds []uint64) []float64 {
 	out := make([]float64, len(seeds))
 	for i, seed := range seeds {
-		out[i] = h[seed][period].Counted()
+		out[i] = float64(h[seed][period].Regret)
 	}
 	return out
 }

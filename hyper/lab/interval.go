@@ -14,8 +14,7 @@ import (
 // Level is the coverage of all intervals of this package.
 const Level = 0.95
 
-// Estimate is a statistic with an interval at Level. Bounds are NaN where there are too few runs, and infinite where a
-// run diverged, see [Row.Counted].
+// Estimate is a statistic with an interval at Level. Bounds are NaN where there are too few runs.
 type Estimate struct {
 	Value Float `json:"value"`
 	Lower Float `json:"lower"`
@@ -26,14 +25,14 @@ type Estimate struct {
 
 // student is a Student's interval: of a statistic, or of its logarithm.
 type student struct {
-	centre      float64  // the statistic, of the runs that did not diverge
+	centre      float64  // the statistic
 	se, freedom float64  // of the statistic or its logarithm; freedom is 0 where there is no such interval
 	wide        widening // of its half-width
 	log         bool
 }
 
 // PValue is that of the hypothesis that the true number is x, against both sides: below 1 - Level where x is outside
-// the interval. It is of the runs that did not diverge, and NaN where the interval is none of Student's.
+// the interval. It is NaN where the interval is none of Student's.
 func (e Estimate) PValue(x float64) float64 {
 	if e.student.freedom < 1 {
 		return math.NaN()
@@ -48,8 +47,7 @@ func (e Estimate) PValue(x float64) float64 {
 	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/scale)
 }
 
-// stdErr is the standard error of a statistic that is no logarithm, over the runs that did not diverge; NaN where there
-// is none.
+// stdErr is the standard error of a statistic that is no logarithm; NaN where there is none.
 func (e Estimate) stdErr() float64 {
 	if e.student.freedom < 1 {
 		return math.NaN()
@@ -107,21 +105,9 @@ func (e Estimate) Scaled(factor float64) Estimate {
 // the mean, whose standard error is that of the mean over the mean (the delta method), widened. So the interval has no
 // end below zero. Its ends are the mean times and over exp(w t s / mean), with Student's t, the standard error s and
 // the factor w of [widening]; a mean of zero has the interval [0, 0].
-//
-// With a regret that is infinite, see [Row.Counted], the mean and the upper end are. The lower end is that of the
-// others.
 func MeanRegret(regrets []float64) Estimate {
-	sound := finiteOnes(regrets)
-	mean, se := meanSE(sound)
-	e := meanOf(mean, se, len(sound))
-	switch {
-	case len(sound) == len(regrets):
-	case len(sound) == 0:
-		e = certain(math.Inf(1))
-	default:
-		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
-	}
-	return e
+	mean, se := meanSE(regrets)
+	return meanOf(mean, se, len(regrets))
 }
 
 // meanOf is MeanRegret of n regrets with a mean and its standard error.
@@ -146,37 +132,14 @@ func logInterval(value, se float64, n int, wide widening) Estimate {
 		student{value, se, float64(n - 1), wide, true}}
 }
 
-// MeanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric. With a
-// difference of +Inf, which is of a pair whose first run diverged, the mean and the upper end are infinite; with one of
-// -Inf, whose second run alone diverged, the lower end is, and the mean unless the first runs diverged too. The other
-// end is that of the pairs that did not diverge.
+// MeanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric.
 func MeanDifference(differences []float64) Estimate {
-	sound := finiteOnes(differences)
-	mean, se := meanSE(sound)
-	e := interval(mean, se, len(sound))
-	up, down := slices.Contains(differences, math.Inf(1)), slices.Contains(differences, math.Inf(-1))
-	if down {
-		e.Value, e.Lower = Float(math.Inf(-1)), Float(math.Inf(-1))
-	}
-	if up {
-		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
-	}
-	if len(sound) == 0 && up != down { // all pairs diverged in the same way
-		return certain(float64(e.Value))
-	}
-	return e
-}
-
-// certain is a statistic of which there is nothing more to know.
-func certain(x float64) Estimate { return Estimate{Value: Float(x), Lower: Float(x), Upper: Float(x)} }
-
-// finiteOnes leaves the finite numbers.
-func finiteOnes(x []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
+	mean, se := meanSE(differences)
+	return interval(mean, se, len(differences))
 }
 
 // median is that of numbers, with an interval between order statistics, which covers at Level for any distribution:
-// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers.
+// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers, or where one is NaN.
 func median(x []float64) Estimate {
 	sorted, n := slices.Sorted(slices.Values(x)), len(x)
 	e := Estimate{Value: Float(quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
@@ -187,7 +150,7 @@ func median(x []float64) Estimate {
 	for covered(d+1) >= Level {
 		d++
 	}
-	if d == 0 {
+	if d == 0 || math.IsNaN(sorted[0]) {
 		return e
 	}
 	excess := (covered(d) - Level) / (covered(d) - covered(d+1))
@@ -213,9 +176,7 @@ func share(k, n int) Estimate {
 }
 
 // RatioOfMeans is the mean of a over that of b, of pairs of numbers that are not negative: Student's interval of its
-// logarithm, whose standard error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened. A pair
-// whose first number is infinite makes the ratio and its upper end infinite, one whose second alone is makes the ratio
-// and its lower end zero. The other end is that of the other pairs.
+// logarithm, whose standard error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened.
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
 // RatioOfRegrets is RatioOfMeans of regrets, whose interval is wider below 60 pairs: their tails are heavy.
@@ -223,37 +184,10 @@ func RatioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegre
 
 // ratioOfMeans is RatioOfMeans with another factor for the half-width.
 func ratioOfMeans(a, b []float64, wide widening) Estimate {
-	var soundA, soundB []float64
-	var up, down bool
-	for i := range a {
-		switch {
-		case math.IsInf(a[i], 1):
-			up = true
-		case math.IsInf(b[i], 1):
-			down = true
-		default:
-			soundA, soundB = append(soundA, a[i]), append(soundB, b[i])
-		}
-	}
-	e := soundRatio(soundA, soundB, wide)
-	if down {
-		e.Value, e.Lower = 0, 0
-	}
-	if up {
-		e.Value, e.Upper = Float(math.Inf(1)), Float(math.Inf(1))
-	}
-	if len(soundA) == 0 && up != down { // all pairs diverged in the same way
-		return certain(float64(e.Value))
-	}
-	return e
-}
-
-// soundRatio is RatioOfMeans of finite numbers, with a factor for the half-width.
-func soundRatio(a, b []float64, wide widening) Estimate {
 	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
 	ratio := meanA / meanB
 	if !(ratio > 0) || math.IsInf(ratio, 1) { // a mean of zero: nothing to divide by
-		return certain(ratio)
+		return Estimate{Value: Float(ratio), Lower: Float(ratio), Upper: Float(ratio)}
 	}
 	misfit := make([]float64, len(a))
 	for i := range a {
@@ -293,23 +227,18 @@ func studentQuantile(freedom int) float64 {
 var quantiles sync.Map // of studentQuantile, by freedom
 
 // quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
-// gonum/stat lacks): the median of an even number is the mean of the middle two.
+// gonum/stat lacks): the median of an even number is the mean of the middle two. It is NaN where a number is.
 func quantile(x []float64, p float64) float64 {
-	if len(x) == 0 {
+	x = slices.Sorted(slices.Values(x)) // NaN first
+	if len(x) == 0 || math.IsNaN(x[0]) {
 		return math.NaN()
 	}
-	x = slices.Sorted(slices.Values(x))
 	at := p * float64(len(x)-1)
 	return between(x[int(math.Floor(at))], x[int(math.Ceil(at))], at-math.Floor(at))
 }
 
-// between is the number that lies at a part of the way from one to another, which may be infinite.
-func between(from, to, part float64) float64 {
-	if from == to || part == 0 {
-		return from
-	}
-	return from + part*(to-from)
-}
+// between is the number that lies at a part of the way from one to another.
+func between(from, to, part float64) float64 { return from + part*(to-from) }
 
 // NoEstimate is of what there is no number.
 func NoEstimate() Estimate {

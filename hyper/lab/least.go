@@ -22,9 +22,8 @@ type Least struct {
 var ErrNoneBelow = errors.New("no setting performs well")
 
 // LeastComputation looks among some entries for the least computation that performs well: with an average regret below
-// target with confidence, which is that the upper end of its interval is, see MeanRegret. A setting of which a run
-// diverged does not, see [Row.Counted]. Only seeds and periods count that all these entries have: the average is over
-// the periods up to the last common one.
+// target with confidence, which is that the upper end of its interval is, see MeanRegret. Only seeds and periods count
+// that all these entries have: the average is over the periods up to the last common one.
 //
 // The interval begins at the least computation that may perform well, which is that the lower end of its average
 // regret's interval is below the target, and ends at the least that does.
@@ -145,9 +144,6 @@ func least(all []priced, alpha float64) (may, does int) {
 	may, does = -1, -1
 	for i, s := range all {
 		mean := float64(s.average.Value)
-		if math.IsInf(mean, 1) {
-			continue
-		}
 		if certain := s.p < alpha; (!certain || mean < s.target) && (may < 0 || s.computation < all[may].computation) {
 			may = i
 		}

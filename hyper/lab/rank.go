@@ -17,8 +17,8 @@ type ranked struct {
 	price float64
 }
 
-// judge orders the candidates by mean regret, which is the paper's statistic. With a target, an average regret that depends on the setting,
-// those below it come first, see Tuning.
+// judge orders the candidates by mean regret, which is the paper's statistic. With a target, an average regret that
+// depends on the setting, those below it come first, see Tuning.
 func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {

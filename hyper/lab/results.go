@@ -37,7 +37,9 @@ type Machine struct {
 	Go   string `json:"go"`
 }
 
-// Row is the state of a run after some periods.
+// Row is the state of a run after some periods. A run diverges when its predictions are no longer finite. From that
+// period on it takes all actions in turn, which costs what random actions cost, and its regret counts like that of every
+// other run. Every table, figure and verdict says how many runs diverged.
 type Row struct {
 	Entry    int    `json:"entry"` // position in Spec.Entries
 	Run      int    `json:"run"`

@@ -57,7 +57,7 @@ type Rung struct {
 // Outcome is what a candidate did.
 type Outcome struct {
 	Settings map[string]string `json:"settings"`
-	// cumulative regret, see Summary; infinite, and so is SE, where a run diverged
+	// cumulative regret, see Summary; +Inf for what is nil there, and in old records where a run diverged
 	Mean     Float `json:"mean"`
 	SE       Float `json:"se"`
 	Median   Float `json:"median"`

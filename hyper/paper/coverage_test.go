@@ -43,7 +43,7 @@ func TestCoverage(t *testing.T) {
 						row.Seed = uint64(i)
 						sample = append(sample, row)
 					}
-					one = append(one, p[at].Counted())
+					one = append(one, float64(p[at].Regret))
 				}
 				d := must.M1(lab.PairedDifference(sample, 0, 1))
 				for k, c := range []struct {
@@ -245,7 +245,7 @@ func simulators(t *testing.T, x lab.Experiment) (all []lab.Simulator) {
 
 func meanOf(rows []lab.Row) (mean float64) {
 	for _, r := range rows {
-		mean += r.Counted() / float64(len(rows))
+		mean += float64(r.Regret) / float64(len(rows))
 	}
 	return mean
 }

@@ -24,8 +24,8 @@ var places = []struct {
 
 // Offers draws what agents cost, in one of their two costs, against the regret that they have for that, each with its
 // name and the 95% interval of its mean regret, on log axes. The color says where the offer stands. An offer that costs
-// nothing, or of which a run diverged, has no place on these axes and is not drawn. It fails when there is not a name
-// for each, and as Lines does.
+// nothing, or whose regret has no interval, has no place on these axes and is not drawn. It fails when there is not a
+// name for each, and as Lines does.
 func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Place), names []string) (*gonum.Plot,
 	error) {
 	if len(names) != len(offers) {

@@ -15,7 +15,7 @@ func TestOffers(t *testing.T) {
 		return lab.Offer{Regret: lab.Estimate{Value: x, Lower: x / 2, Upper: 2 * x}, Operations: cost, ByOperations: place}
 	}
 	offers := []lab.Offer{at(100, 10, lab.OnFrontier), at(50, 1000, lab.OpenPlace), at(80, 0, lab.OffIt),
-		at(math.Inf(1), 100, lab.OffIt)}
+		at(math.NaN(), 100, lab.OffIt)}
 	operations := func(o lab.Offer) (float64, lab.Place) { return o.Operations, o.ByOperations }
 	names := []string{"a", "b", "c", "d"}
 	p, err := Offers(Axes{}, offers, operations, names)

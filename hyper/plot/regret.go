@@ -19,10 +19,10 @@ type Options struct {
 	TargetLabel string   // "target" when empty
 }
 
-// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. A line ends
-// where its statistic becomes infinite, which is where a run diverges, see [lab.Row.Counted]; the legend says how many
-// did. Curves without a point have an entry in the legend only. It fails when there is no point at all. Colours are
-// those of the agents, see [Styled]; labels stand beside the ends of curves where these reach the last period.
+// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. The legend
+// says how many runs diverged. Curves without a point have an entry in the legend only. It fails when there is no point
+// at all. Colours are those of the agents, see [Styled]; labels stand beside the ends of curves where these reach the
+// last period.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {

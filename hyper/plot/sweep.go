@@ -11,8 +11,7 @@ import (
 
 // Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
 // and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
-// say how many runs diverged: an estimate that is infinite for them is not drawn. The setting's values must be numbers.
-// Colours are those of the agents, see [Styled].
+// say how many runs diverged. The setting's values must be numbers. Colours are those of the agents, see [Styled].
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))

@@ -27,8 +27,7 @@ any setting. It prints the number with a 95% interval: of 100 such intervals abo
 true number. Then it prints a verdict:
 
   reproduced  The whole interval is below the bound. The claim holds here.
-  refuted     The whole interval is above the bound, or a run diverged on the side that should
-              have less regret. The claim does not hold here.
+  refuted     The whole interval is above the bound. The claim does not hold here.
   undecided   The bound is inside the interval. More runs may decide. Where check can tell, it
               says about how many.
   not tested  There is nothing to compare. The study lacks runs, periods or settings that the
@@ -37,8 +36,8 @@ true number. Then it prints a verdict:
 
 A claim that two agents are alike has two bounds, and holds where the interval lies between them.
 
-A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
-every other run, so the mean regret of its agent is infinite.
+A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
+in turn, and its regret counts like that of every other run. check says how many runs diverged.
 
 Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
 the study must have that many runs or more, with results at exactly that period. --periods and
@@ -194,7 +193,7 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 	}
 	fmt.Printf("%s: %s\n  %s\n", c.Name, c.Text, found)
 	if found.Diverged > 0 {
-		fmt.Printf("  %d of %d runs diverged, and count as worse than all others\n", found.Diverged, found.Runs)
+		fmt.Printf("  runs that diverged, and took all actions in turn from then on: %d\n", found.Diverged)
 	}
 	if runs, ok := found.RunsToDecide(); ok {
 		fmt.Printf("  about %.0f runs would decide\n", runs)

@@ -25,8 +25,8 @@ diverged; and the mean less that of the first line, over the runs of both with t
 Numbers in brackets are 95% intervals. A dash says that there is nothing to compare, or that the
 runs are too few for an interval: a median's needs six.
 
-A run diverges when its predictions are no longer finite numbers. Such a run counts as worse than
-every other run, so the mean is infinite (+Inf).`,
+A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
+in turn, and its regret counts like that of every other run.`,
 		Example: "  hyper compare notebooks/results/neural/linear-200.jsonl.gz " +
 			"notebooks/results/neural/ensemble-30-200.jsonl.gz",
 		Args: arguments("DIR or FILE"),

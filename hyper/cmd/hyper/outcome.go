@@ -40,8 +40,8 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 		}
 		outcomes = append(outcomes, o)
 		if s.Diverged > 0 {
-			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged (predictions that are not finite); they "+
-				"count as worse than all others, so the mean is infinite: lower step-size or raise index-samples\n",
+			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged: their predictions were no longer finite, so they "+
+				"took all actions in turn from then on, and their regret counts; lower step-size or raise index-samples\n",
 				labels[i], s.Diverged, s.Runs)
 		}
 	}
