@@ -186,10 +186,10 @@ func approximationClaims() []lab.Claim {
 	const keeps = "dropout that keeps half of the units has at most 1.25 times the regret of one that keeps %s " +
 		"(appendix E: a half works well; the bound is ours)"
 	return []lab.Claim{
-		ofSentence(10, claim("diagonal-below-bbb", "a diagonal hypermodel has less regret trained by perturbed SGD than by "+
-			"Bayes by Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb"))),
-		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one (appendix D)", 1,
-			of("linear"), of("diagonal")),
+		ofSentence(10, claim("diagonal-below-bbb", "a diagonal hypermodel, B diagonal, has less regret trained by perturbed "+
+			"SGD than by Bayes by Backprop (appendix D: slightly)", 1, of("diagonal"), of("bbb"))),
+		claim("linear-below-diagonal", "the linear hypermodel has less regret than the diagonal one, B diagonal (appendix "+
+			"D)", 1, of("linear"), of("diagonal")),
 		claim("linear-below-bbb", "the linear hypermodel has less regret than Bayes by Backprop (appendix D)", 1,
 			of("linear"), of("bbb")),
 		claim("weak-divergence", "Bayes by Backprop with the weight of the divergence that a search found has less regret "+
@@ -201,11 +201,11 @@ func approximationClaims() []lab.Claim {
 		claim("wide-prior", "Bayes by Backprop has less regret with a prior of deviation 0.2 than of 1 (appendix D)", 1,
 			of("bbb", "prior-deviation=0.2"), of("bbb", "prior-deviation=1")),
 		alike.claim("diagonal-perturbation", fourIndices+"perturbations of scale 1 make little difference to the diagonal "+
-			"hypermodel (appendix D; within a quarter, ours)", neuralFullTest),
+			"hypermodel, B diagonal (appendix D; within a quarter, ours)", neuralFullTest),
 		claim("linear-below-dropout", "the linear hypermodel has less regret than dropout (appendix E)", 1, of("linear"),
 			of("dropout")),
-		ofSentence(10, claim("diagonal-below-dropout", "the diagonal hypermodel has less regret than dropout (appendix E)",
-			1, of("diagonal"), of("dropout"))),
+		ofSentence(10, claim("diagonal-below-dropout", "the diagonal hypermodel, B diagonal, has less regret than "+
+			"dropout (appendix E)", 1, of("diagonal"), of("dropout"))),
 		claim("bbb-below-dropout", "Bayes by Backprop has less regret than dropout (appendix E: worse than the hypermodel "+
 			"agents)", 1, of("bbb"), of("dropout")),
 		claim("keep-half-80", fmt.Sprintf(keeps, "0.8"), 1.25, of("dropout", "keep=0.5"), of("dropout", "keep=0.8")),

@@ -226,10 +226,10 @@ func approximations(a *study.Archive) ([]study.Part, error) {
 	bbb := of(folder, "bbb", "kl-strength=0.0203", "prior-deviation=0.5")
 	dropout := of(folder, "dropout", "keep=0.8", "index-set=iid")
 	return ratios(a, []ratio{
-		{"regret of the linear hypermodel over the diagonal one", study.Below(1), linear, diagonal},
+		{"regret of the linear hypermodel over the diagonal one, B diagonal", study.Below(1), linear, diagonal},
 		{"regret of the linear hypermodel over Bayes by Backprop", study.Below(1), linear, bbb},
-		{"regret of the diagonal hypermodel over Bayes by Backprop", study.Below(1), diagonal, bbb},
+		{"regret of the diagonal hypermodel, B diagonal, over Bayes by Backprop", study.Below(1), diagonal, bbb},
 		{"regret of the linear hypermodel over dropout", study.Below(1), linear, dropout},
-		{"regret of the diagonal hypermodel over dropout", study.Below(1), diagonal, dropout},
+		{"regret of the diagonal hypermodel, B diagonal, over dropout", study.Below(1), diagonal, dropout},
 	})
 }
