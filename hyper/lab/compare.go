@@ -51,7 +51,7 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return d.Mean, d.Pairs
 }
 
-// failed is the number of runs whose regret per period over the last half or so is above a bound, or NaN.
+// failed is the number of runs whose regret per period over the last half or so is above a bound, or is NaN.
 func (h history) failed(bound float64) (n int) {
 	seeds, periods := common(h)
 	last := periods[len(periods)-1]

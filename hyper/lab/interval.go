@@ -139,7 +139,8 @@ func MeanDifference(differences []float64) Estimate {
 }
 
 // median is that of numbers, with an interval between order statistics, which covers at Level for any distribution:
-// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers, or where one is NaN.
+// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers, or with
+// NaN among them.
 func median(x []float64) Estimate {
 	sorted, n := slices.Sorted(slices.Values(x)), len(x)
 	e := Estimate{Value: Float(quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}

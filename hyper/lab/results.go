@@ -38,8 +38,8 @@ type Machine struct {
 }
 
 // Row is the state of a run after some periods. A run diverges when its predictions are no longer finite. From that
-// period on it takes all actions in turn, which costs what random actions cost, and its regret counts like that of every
-// other run. Every table, figure and verdict says how many runs diverged.
+// period on it takes all actions in turn, which costs what random actions cost, and its regret counts like that of
+// every other run. Every table, figure and verdict says how many runs diverged. Statistics of a regret of NaN are NaN.
 type Row struct {
 	Entry    int    `json:"entry"` // position in Spec.Entries
 	Run      int    `json:"run"`

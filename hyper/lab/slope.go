@@ -42,8 +42,8 @@ func logs(x []float64) []float64 {
 
 // RegretSlope is the slope of log mean regret against log x over the entries of results, the i-th of them at x[i], with
 // an interval over seeds: the cumulative regret of a run of entry i at the last common period moves the slope by w_i
-// times what it is over the mean, where w_i are the weights of the line's least squares (the delta method). The error is
-// ErrNoRows without common seeds or periods.
+// times what it is over the mean, where w_i are the weights of the line's least squares (the delta method). The error
+// is ErrNoRows without common seeds or periods.
 func RegretSlope(rows []Row, x []float64) (slope Estimate, period, runs int, err error) {
 	histories := make([]history, len(x))
 	for i := range x {

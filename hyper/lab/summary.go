@@ -9,8 +9,8 @@ import (
 // ErrNoRows is the cause of errors about statistics of runs that have no rows.
 var ErrNoRows = errors.New("no rows")
 
-// Summary is the outcome of an entry. Regret is expected regret, in units of reward. A statistic that is no number, such
-// as the standard error of a single run, is nil.
+// Summary is the outcome of an entry. Regret is expected regret, in units of reward. A statistic that is no number,
+// such as the standard error of a single run, is nil.
 type Summary struct {
 	Experiment       string         `json:"experiment"`
 	Agent            string         `json:"agent"`

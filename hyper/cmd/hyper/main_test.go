@@ -255,7 +255,7 @@ func TestDivergedRunsAreShown(t *testing.T) {
 		"--periods", "30", "--runs", "3", "--out", dir}
 	status, table, stderr := call(t, args...)
 	if status != 0 || !strings.Contains(stderr, "linear (all 3 diverged): 3 of 3 runs diverged") ||
-		!strings.Contains(stderr, "lower step-size") || !strings.Contains(table, "linear (all 3 diverged)") ||
+		!strings.Contains(stderr, "Lower step-size") || !strings.Contains(table, "linear (all 3 diverged)") ||
 		strings.Contains(table, "Inf") {
 		t.Errorf("run: exit status %d\n%s%s", status, table, stderr)
 	}

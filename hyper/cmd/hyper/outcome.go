@@ -40,8 +40,9 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 		}
 		outcomes = append(outcomes, o)
 		if s.Diverged > 0 {
-			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged: their predictions were no longer finite, so they "+
-				"took all actions in turn from then on, and their regret counts; lower step-size or raise index-samples\n",
+			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged. Their predictions were no longer finite numbers. "+
+				"From then on they took all actions in turn, and their regret counts. Lower step-size, or raise "+
+				"index-samples.\n",
 				labels[i], s.Diverged, s.Runs)
 		}
 	}
