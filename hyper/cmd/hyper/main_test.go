@@ -94,7 +94,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --seed -1":                   "--seed=-1: want a whole number that is not negative",
 		"run gaussian --seed 99999999999999999999": "want a smaller number, this one is too large",
 		"check gaussian --claim linear-near":       "its claims are linear-near-exact",
-		"check gaussian --claim target-linear-1":   `did you mean "target-linear-10"?`,
+		"check gaussian --claim linear-near-exac":  `did you mean "linear-near-exact"?`,
 		"check gaussian --runs 0":                  "--runs must be at least 1, got 0",
 		"tune gaussain --agent a --out b":          `did you mean "gaussian"?`,
 		"tune gaussian --agent linear --out b --space step-sise=1:2": `did you mean "step-size"?`,
