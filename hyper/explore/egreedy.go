@@ -61,10 +61,10 @@ func InTurn(period *Node, actions int, there *Node) *Node {
 	return available(there, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
 }
 
-// available returns the number, [runs], of the action that has so many available actions before it, [runs, 1].
-func available(there, before *Node) *Node {
+// available returns the available action at a place, [runs, 1], among the available actions: int32, [runs].
+func available(there, place *Node) *Node {
 	one := ConvertDType(there, dtypes.Int32)
-	chosen := And(there, Equal(Sub(runningSum(one), one), before))
+	chosen := And(there, Equal(Sub(runningSum(one), one), place))
 	return ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
 }
 

@@ -11,13 +11,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Answers says in Markdown whether sentences of the paper hold, by their numbers in paper.Sentences: all of them where
-// none is given. The answers are those of results/README.md beside the notebook, made from the same results.
+// Answers says in Markdown whether sentences of the paper hold, by their numbers in paper.Sentences: all sentences where
+// no number is given. The page results/README.md beside the notebook has the same answers, from the same results.
 func Answers(numbers ...int) string {
 	var b strings.Builder
 	for _, s := range answered(numbers) {
-		fmt.Fprintf(&b, "* **%d. %s: %s.** “%s” (%s). %s.\n", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
-			upperFirst(s.Finding()))
+		b.WriteString(s.Line())
 	}
 	return b.String() + "\n[All ten answers](results/README.md)\n"
 }
@@ -41,8 +40,6 @@ func answered(numbers []int) []study.Answered {
 	}
 	return out
 }
-
-func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // LikeForLike is Markdown tables of the study behind sentences 3 to 5, as far as it is made: mean regrets, and the
 // searches for the settings.

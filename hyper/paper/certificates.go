@@ -58,7 +58,8 @@ func certificates(file string) (all []certificate, err error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
 		var c certificate
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
@@ -67,6 +68,9 @@ func certificates(file string) (all []certificate, err error) {
 			return nil, fmt.Errorf("%s: no certificate has %+v", file, c)
 		}
 		all = append(all, c)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return all, nil
 }

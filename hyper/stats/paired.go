@@ -14,6 +14,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 const (
@@ -32,7 +34,7 @@ type Paired struct {
 
 // Ratio is the mean of a over the mean of b, for positive numbers in pairs.
 func Ratio(a, b []float64) Paired {
-	ratio := mean(a) / mean(b)
+	ratio := stat.Mean(a, nil) / stat.Mean(b, nil)
 	misfit := make([]float64, len(a))
 	for i := range a {
 		misfit[i] = a[i] - ratio*b[i]
@@ -52,7 +54,7 @@ func Ratio(a, b []float64) Paired {
 
 // Mean is the mean of numbers, as of differences between the runs of a pair.
 func Mean(x []float64) Paired {
-	m := mean(x)
+	m := stat.Mean(x, nil)
 	same := func(v float64) float64 { return v }
 	with := func(sign float64) func() bootstrap {
 		return sync.OnceValue(func() bootstrap {
@@ -149,12 +151,4 @@ func logRatio(s sums) (value, se float64) {
 func meanOf(s sums) (value, se float64) {
 	m := s.a / s.n
 	return m, math.Sqrt(max(s.aa/s.n-m*m, 0) / (s.n - 1))
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }

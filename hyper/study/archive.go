@@ -8,6 +8,7 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -99,7 +100,7 @@ func (a *Archive) Runs(s Source) (Runs, error) {
 		return Runs{}, missing{s, len(last)}
 	}
 	out := Runs{Regret: map[uint64]float64{}}
-	for _, seed := range sortedSeeds(last)[:s.Runs] {
+	for _, seed := range slices.Sorted(maps.Keys(last))[:s.Runs] {
 		r := last[seed]
 		if out.Regret[seed] = float64(r.Regret); math.IsNaN(float64(r.Regret)) || math.IsInf(float64(r.Regret), 0) {
 			return Runs{}, fmt.Errorf("%s of %s: the regret of seed %d is no finite number", s.Agent, s.Folder, seed)
@@ -129,12 +130,4 @@ func (s Source) entry(h lab.Header) (int, error) {
 		found = i
 	}
 	return found, nil
-}
-
-func sortedSeeds[T any](of map[uint64]T) (seeds []uint64) {
-	for seed := range of {
-		seeds = append(seeds, seed)
-	}
-	slices.Sort(seeds)
-	return seeds
 }

@@ -3,7 +3,9 @@ package study
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/stats"
@@ -88,7 +90,7 @@ func (p *Part) of(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, la
 		runs = append(runs, r)
 	}
 	var seeds []uint64
-	for _, seed := range sortedSeeds(runs[0].Regret) {
+	for _, seed := range slices.Sorted(maps.Keys(runs[0].Regret)) {
 		everywhere := true
 		for _, r := range runs[1:] {
 			_, there := r.Regret[seed]

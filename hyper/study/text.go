@@ -39,6 +39,12 @@ func digits(x lab.Float) string {
 	return fmt.Sprintf("%.3g", float64(x))
 }
 
+// Line is the answer as an item of a Markdown list, in one line.
+func (s Answered) Line() string {
+	return fmt.Sprintf("* **%d. %s: %s.** “%s” (%s). %s.\n", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
+		upperFirst(s.Finding()))
+}
+
 // Table is the answers as a Markdown table.
 func Table(all []Answered) string {
 	var b strings.Builder
