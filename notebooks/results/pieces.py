@@ -13,6 +13,7 @@ a minute or less, `--backend xla:cuda --hours 0.1 --copy DIR` leaves what it mak
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -112,11 +113,11 @@ def like_for_like(name, actions, more=(), label=None, seeds=128):
                        for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
 
 
-def at_its_best(name, seeds=64):
-    """Stratum B: the search of an agent, and its study."""
+def at_its_best(name, seeds=64, runs=RUNS):
+    """Stratum B: the search of an agent, and its study, in pieces of some runs."""
     search = Search("best", name, BEST_AGENTS, 1000, 2_300_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
-    return [search] + [Study("best-1000", name, search.agent, search.sets, first, search=search)
-                       for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
+    return [search] + [Study("best-1000", name, search.agent, search.sets, first, runs, search=search)
+                       for first in range(FIRST_SEED, FIRST_SEED + seeds, runs)]
 
 
 def independent(actions, seeds=128):
@@ -141,8 +142,9 @@ def pieces():
     out += independent(200, seeds=64) + like_for_like("ensemble-100", 1000)
     for name in ("linear", "ensemble-10"):
         out += like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:]
-    for name in ("egreedy", "ensemble-10", "linear", "ensemble-30"):
-        out += at_its_best(name)
+    for name in ("egreedy", "ensemble-10", "ensemble-30"):
+        out += at_its_best(name, runs=64)  # made on a GPU
+    out += at_its_best("linear")
     return out + like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:]
 
 
@@ -156,19 +158,21 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--hyper", default="hyper", help="the hyper command (default: the one in PATH)")
     p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path, help="unfinished pieces")
+    p.add_argument("--only", default="", help="make the pieces whose file's path has this regular expression")
     p.add_argument("--hours", type=float, default=1e9, help="begin no piece after so many hours")
     p.add_argument("--backend", help="as for hyper run, such as xla:cuda")
     p.add_argument("--copy", type=pathlib.Path, help="a folder that gets a copy of each piece as well")
     p.add_argument("--list", action="store_true", help="show which pieces are there, and make none")
     args = p.parse_args()
     common = ["--backend", args.backend] if args.backend else []
+    chosen = [p for p in pieces() if re.search(args.only, str(p.file.relative_to(HERE)))]
     if args.list:
-        for piece in pieces():
+        for piece in chosen:
             print("there  " if piece.file.exists() else "missing", piece.file.relative_to(HERE))
         return
     args.work.mkdir(parents=True, exist_ok=True)
     begin = time.time()
-    for piece in pieces():
+    for piece in chosen:
         if piece.file.exists():
             continue
         if time.time() - begin > args.hours * 3600:
