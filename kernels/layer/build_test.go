@@ -29,8 +29,8 @@ func main() {
 }
 `
 
-// cell is a folder like GoNB's for a cell, beside a module that the cell may change.
-type cell struct {
+// workshop is a folder like GoNB's for a cell, beside a module that the cell may change.
+type workshop struct {
 	t             *testing.T
 	program       string // with the verbs
 	dir, out      string
@@ -39,9 +39,9 @@ type cell struct {
 	stdout, wrong string // of the latest build
 }
 
-func newCell(t *testing.T) *cell {
+func newCell(t *testing.T) *workshop {
 	root := must.M1(filepath.EvalSymlinks(t.TempDir()))
-	c := &cell{t: t, program: testprogram.Build(t), dir: root + "/gonb_1", near: root + "/near", calls: root + "/calls",
+	c := &workshop{t: t, program: testprogram.Build(t), dir: root + "/gonb_1", near: root + "/near", calls: root + "/calls",
 		plans: root + "/plans"}
 	c.out = c.dir + "/gonb_1"
 	must.M(os.Mkdir(c.dir, 0o700))
@@ -59,13 +59,13 @@ func newCell(t *testing.T) *cell {
 	return c
 }
 
-func (c *cell) write(file, text string) {
+func (c *workshop) write(file, text string) {
 	c.t.Helper()
 	must.M(os.WriteFile(file, []byte(text), 0o600))
 }
 
 // build compiles a program and runs what came of it; the result tells whether the Go command was asked.
-func (c *cell) build(text string) bool {
+func (c *workshop) build(text string) bool {
 	c.t.Helper()
 	os.Remove(c.calls)
 	c.write(c.dir+"/main.go", text)

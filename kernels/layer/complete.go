@@ -23,15 +23,26 @@ func complete(code string) completeness {
 	if open {
 		return completeness{Status: "incomplete"}
 	}
-	depth, status := brackets(text, body)
-	if status == "" {
-		status = parses(text, body)
+	depth, status := completes(text, body)
+	if _, statements := splitImports(text); status == "invalid" && !body { // Statements alone.
+		if d, s := completes(mainLine+statements, true); s != "invalid" {
+			depth, status = d, s
+		}
 	}
 	c := completeness{Status: status}
 	if status == "incomplete" {
 		c.Indent = strings.Repeat("\t", depth)
 	}
 	return c
+}
+
+// completes is the status of code, and how many brackets are open at its end.
+func completes(text string, body bool) (depth int, status string) {
+	depth, status = brackets(text, body)
+	if status == "" {
+		status = parses(text, body)
+	}
+	return depth, status
 }
 
 // mainLine stands for the line that begins a cell's statements.

@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -76,7 +75,7 @@ func namesOf(d ast.Decl) (names []string) {
 		if star, ok := of.(*ast.StarExpr); ok {
 			of = star.X
 		}
-		return []string{fmt.Sprint(of, ".", d.Name.Name)}
+		return []string{callee(of) + "." + d.Name.Name}
 	case *ast.GenDecl:
 		for _, s := range d.Specs {
 			switch s := s.(type) {

@@ -28,7 +28,6 @@ type engine struct {
 	fate                         error         // how it ended
 	ready                        chan struct{} // closed when outputs arrive
 	readyOnce                    sync.Once
-	count                        int // GoNB's number of the latest cell
 	gopls                        *gopls
 
 	mu    sync.Mutex

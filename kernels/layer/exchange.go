@@ -19,7 +19,6 @@ type exchange struct {
 	count  int    // its number for the client
 	silent bool   // nothing is published of it
 	mute   bool   // nobody answers questions
-	shift  int    // between the engine's numbers of cells and the kernel's
 
 	mu          sync.Mutex
 	stderr      unfolder
@@ -158,11 +157,7 @@ const clearMIME = "application/x-clear-output"
 // output publishes what an execution puts out, with what is the layer's own business taken out.
 func (x *exchange) output(k *kernel, m message) {
 	switch m.head.Type {
-	case "execute_input":
-		if x.silent {
-			return
-		}
-		k.publish(x.request, "execute_input", map[string]any{"code": x.code, "execution_count": x.count})
+	case "execute_input": // The kernel publishes its own.
 	case "error":
 		x.mu.Lock()
 		x.failure = &fault{}
@@ -198,7 +193,7 @@ func (x *exchange) stream(k *kernel, m message) {
 		return
 	}
 	x.mu.Lock()
-	text := translate(x.stderr.add(s.Text), x.shift)
+	text := x.stderr.add(s.Text)
 	x.mu.Unlock()
 	if text != "" && !x.silent {
 		k.forward(m.with(map[string]string{"name": s.Name, "text": text}))

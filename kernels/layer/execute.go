@@ -2,8 +2,12 @@ package layer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -144,6 +148,9 @@ func (k *kernel) execute(ctx context.Context, r request) {
 
 // evaluate has the engine run a cell and returns why it failed, or nil.
 func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fault {
+	if !in.Silent {
+		k.publish(m, "execute_input", map[string]any{"code": in.Code, "execution_count": k.count})
+	}
 	e, err := k.ensureEngine(ctx)
 	if err != nil {
 		k.told = k.engines
@@ -153,12 +160,21 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 		return newFault("KernelError", err.Error())
 	}
 	k.tellLost(m)
-	if in.Store {
-		e.count++
-	}
 	x := newExchange(m)
-	x.code, x.count, x.shift, x.silent, x.mute = in.Code, k.count, k.count-e.count, in.Silent, !in.Stdin
-	in.Code = rewrite(in.Code, k.config.Program)
+	x.code, x.count, x.silent, x.mute = in.Code, k.count, in.Silent, !in.Stdin
+	var p *program
+	var all []decl
+	if word, _ := magic(in.Code); !isOneOf(word, notGo) {
+		var f *fault
+		if in.Code, p, all, f = k.prepare(m, x, in.Code); f != nil {
+			return f
+		}
+	} else {
+		in.Code = rewrite(in.Code, k.config.Program)
+	}
+	if err := k.leave(p); err != nil {
+		return newFault("KernelError", err.Error())
+	}
 	_, err = k.converse(e, x, m.with(in))
 	switch {
 	case errors.Is(err, errNoReply):
@@ -167,7 +183,95 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 		k.told++
 		return engineDied(err)
 	}
-	return x.verdict(k.history.line)
+	if f := k.learn(x, p, all); f != nil {
+		return f
+	}
+	if f := x.verdict(k.history.line); f != nil {
+		return f
+	}
+	if v := x.stderr.value; v != nil && !x.silent {
+		k.publish(m, "execute_result", map[string]any{"execution_count": k.count, "metadata": struct{}{},
+			"data": map[string]string{"text/plain": *v}})
+	}
+	return nil
+}
+
+// prepare takes a cell of Go apart: into what GoNB is to carry out, and the program that is compiled in place of GoNB's,
+// nil where there is none, with what is remembered if that compiles.
+func (k *kernel) prepare(m message, x *exchange, code string) (string, *program, []decl, *fault) {
+	var about struct {
+		Deleted []string `json:"deletedCells"`
+	}
+	_ = json.Unmarshal(m.metadata, &about)
+	k.memory.forget(about.Deleted)
+	c, wrong := parseCell(code)
+	for i := range wrong {
+		wrong[i].Cell = k.count
+	}
+	if wrong != nil {
+		return "", nil, nil, compileFault(wrong, k.history.line)
+	}
+	if f := k.own(x, &c); f != nil {
+		return "", nil, nil, f
+	}
+	form := rewriteLines(strings.Join(c.commands, "\n"), k.config.Program)
+	if c.empty && !c.test {
+		return form, nil, nil, nil
+	}
+	p, all := k.memory.with(c, k.count, cellOf(m))
+	switch {
+	case c.wasm:
+		return p.whole(form, c.main), nil, nil, nil
+	case c.test:
+		return form, &p, all, nil
+	case c.main == "":
+		c.main = "%%"
+	}
+	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing where it sees no Go.
+}
+
+// leave leaves a program for [RunBuild].
+func (k *kernel) leave(p *program) error {
+	file := filepath.Join(k.config.Dir, programFile)
+	if err := errors.Join(lower(file), lower(filepath.Join(k.config.Dir, builtFile))); err != nil || p == nil {
+		return err
+	}
+	return writeJSON(file, p)
+}
+
+// learn reads what came of the build of a program, and returns what is wrong with the cell, or nil.
+func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
+	if p == nil {
+		return nil
+	}
+	var b built
+	text, err := os.ReadFile(filepath.Join(k.config.Dir, builtFile))
+	if err != nil || json.Unmarshal(text, &b) != nil {
+		return nil // It did not come to the build, and GoNB says why.
+	}
+	first := len(k.memory.decls) == 0
+	for i, c := range b.Complaints {
+		if name, ok := strings.CutPrefix(c.Text, "undefined: "); ok {
+			if hint := k.memory.hint(name, first); hint != "" {
+				b.Complaints[i].Text += "\n" + hint
+			}
+		}
+	}
+	if b.Kept {
+		k.memory.keep(*p, all, b)
+	}
+	x.mu.Lock()
+	interrupted := x.interrupted
+	x.mu.Unlock()
+	if len(b.Complaints) == 0 || interrupted {
+		return nil
+	}
+	if b.Kept && !x.silent {
+		for _, note := range b.Notes {
+			k.publish(x.request, "stream", map[string]string{"name": "stderr", "text": note + "\n"})
+		}
+	}
+	return compileFault(b.Complaints, k.history.line)
 }
 
 // lost is what a user must know after a death of the engine.
@@ -188,11 +292,11 @@ func (x *exchange) verdict(source sources) *fault {
 	defer x.mu.Unlock()
 	switch failed := x.stderr.failed; {
 	case failed != nil && x.stderr.panics.Len() > 0:
-		return panicFault(translate(x.stderr.panics.String(), x.shift), source)
+		return panicFault(x.stderr.panics.String(), source)
 	case failed != nil:
 		return statusFault(*failed, x.interrupted)
 	case x.failure != nil:
-		return engineFault(*x.failure, x.shift, source)
+		return engineFault(*x.failure)
 	}
 	return nil
 }

@@ -43,26 +43,15 @@ func (p place) show(source sources) string {
 	return out
 }
 
-// translate puts cells and lines for positions in main.go. The engine's number of a cell is lower than the kernel's by
-// shift.
-func translate(text string, shift int) string {
-	return annotated.ReplaceAllStringFunc(text, func(found string) string {
-		m := annotated.FindStringSubmatch(found)
-		p := newPlace(m[1], m[2])
-		if p.line == 0 || p.cell <= 0 {
-			return m[3]
-		}
-		p.cell += shift
-		return p.String()
-	})
-}
-
 // translated finds places in a translated text.
 var translated = regexp.MustCompile(`cell \[(\d+)\], line (\d+)`)
 
 // panicFault makes a fault of the translated text of a panic.
 func panicFault(text string, source sources) *fault {
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, deepStack) {
+		return overflowFault(text, source)
+	}
 	head, stack, _ := strings.Cut(text, "\n\ngoroutine ")
 	name, value, found := strings.Cut(head, ": ")
 	if !found {
@@ -78,6 +67,18 @@ func panicFault(text string, source sources) *fault {
 	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
 }
 
+// overflowFault is that of a function which calls itself without end. Of its stack the first place is enough.
+func overflowFault(text string, source sources) *fault {
+	limit, _, _ := strings.Cut(strings.TrimPrefix(text, deepStack), "-byte")
+	bytes, _ := strconv.Atoi(limit)
+	var trace []string
+	if m := translated.FindStringSubmatch(text); m != nil {
+		trace = append(trace, newPlace(m[1], m[2]).show(source))
+	}
+	return newFault("fatal error", fmt.Sprintf("stack overflow: calls within calls have filled a stack of %d MiB",
+		bytes>>20), trace...)
+}
+
 // newPlace is a place by digits.
 func newPlace(cell, line string) (p place) {
 	p.cell, _ = strconv.Atoi(cell)
@@ -85,47 +86,36 @@ func newPlace(cell, line string) (p place) {
 	return p
 }
 
-// engineFault makes a fault of GoNB's own: mostly, of what the compiler says.
-func engineFault(f fault, shift int, source sources) *fault {
-	var first string
-	var shown, said []string // of each complaint
-	for i, line := range strings.Split(f.Value, "\n") {
-		m := complaint.FindStringSubmatch(line)
-		if m == nil {
-			if n := len(said); n > 0 && strings.HasPrefix(line, "\t") { // Such as what a call has, and what it wants.
-				said[n-1] += "\n" + line
-			}
-			continue
+// compileFault makes a fault of what is wrong with a cell.
+func compileFault(wrong []complaint, source sources) *fault {
+	shown := make([]string, len(wrong))
+	first := ""
+	for i, c := range wrong {
+		title, more, _ := strings.Cut(c.Text, "\n")
+		at := ""
+		if c.Line > 0 {
+			p := place{c.Cell, c.Line}
+			title, at = fmt.Sprintf("%v: %s", p, title), p.show(source)
 		}
-		title, at := m[3], ""
-		if i < len(f.Trace) {
-			if found := inCell.FindStringSubmatch(f.Trace[i]); found != nil {
-				if p := newPlace(found[1], found[2]); p.cell > 0 && p.line > 0 {
-					p.cell += shift
-					title, at = fmt.Sprintf("%v: %s", p, m[3]), p.show(source)
-				}
-			}
-		}
-		if first == "" {
+		if i == 0 {
 			first = title
 		}
-		shown, said = append(shown, at), append(said, m[3])
-	}
-	switch {
-	case len(said) > 1:
-		for i := range said {
-			said[i] = strings.TrimSpace(shown[i] + "\n" + said[i])
+		if shown[i] = strings.Trim(at+"\n"+more, "\n"); len(wrong) > 1 {
+			shown[i] = strings.Trim(at+"\n"+c.Text, "\n")
 		}
-		return newFault("CompileError", fmt.Sprintf("%s (and %d more)", first, len(said)-1), said...)
-	case len(said) == 1:
-		_, more, _ := strings.Cut(said[0], "\n")
-		var trace []string
-		if text := strings.Trim(shown[0]+"\n"+more, "\n"); text != "" {
-			trace = strings.Split(text, "\n")
-		}
-		return newFault("CompileError", first, trace...)
 	}
-	return newFault("Error", strings.TrimSpace(f.Value))
+	if len(wrong) > 1 {
+		return newFault("CompileError", fmt.Sprintf("%s (and %d more)", first, len(wrong)-1), shown...)
+	}
+	if shown[0] == "" {
+		return newFault("CompileError", first)
+	}
+	return newFault("CompileError", first, strings.Split(shown[0], "\n")...)
+}
+
+// engineFault makes a fault of GoNB's own, such as of a special line.
+func engineFault(f fault) *fault {
+	return newFault("Error", strings.TrimSpace(strings.TrimPrefix(f.Value, "executing special commands in cell: ")))
 }
 
 // statusFault makes a fault of what a wrapper reports, of anything but a panic.

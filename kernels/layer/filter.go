@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +14,8 @@ import (
 type filter struct {
 	mu   sync.Mutex
 	to   io.Writer
-	dir  string
+	dir  string          // of the program's file
+	at   [][2]int        // the cell, and its line, of each line of the file; nil where they are not known
 	line []byte          // begun, and not yet written
 	held strings.Builder // from the first line of what looks like a panic
 	wait *time.Timer     // writes what was waited with in vain
@@ -26,16 +28,20 @@ type filter struct {
 const (
 	lineDelay  = 50 * time.Millisecond
 	panicDelay = time.Second
+	fatalDelay = 30 * time.Second // After deepStack nothing goes on; to print a deep stack takes a while.
 )
 
-func newFilter(to io.Writer, dir string) *filter {
-	f := &filter{to: to, dir: dir}
+// deepStack begins what the runtime says of a stack that is too deep.
+const deepStack = "runtime: goroutine stack exceeds "
+
+func newFilter(to io.Writer, dir string, at [][2]int) *filter {
+	f := &filter{to: to, dir: dir, at: at}
 	f.wait = time.AfterFunc(time.Hour, f.late)
 	return f
 }
 
 // beginning is how the Go runtime begins to tell of a program's end.
-var beginning = regexp.MustCompile(`^(panic: |fatal error: |runtime: goroutine stack exceeds |unexpected fault address |SIG[A-Z]+: )`)
+var beginning = regexp.MustCompile(`^(panic: |fatal error: |` + deepStack + `|unexpected fault address |SIG[A-Z]+: )`)
 
 // ending is in all that it tells of it.
 const ending = "\ngoroutine "
@@ -53,6 +59,8 @@ func (f *filter) Write(p []byte) (int, error) {
 		f.line = f.line[end+1:]
 	}
 	switch {
+	case strings.HasPrefix(f.held.String(), deepStack):
+		f.within(fatalDelay, false)
 	case f.held.Len() > 0 || beginning.Match(f.line): // The runtime writes word by word.
 		f.within(panicDelay, f.ends) // Many goroutines take long.
 	case len(f.line) > 0:
@@ -69,6 +77,24 @@ func (f *filter) within(delay time.Duration, anew bool) {
 	}
 }
 
+// place puts cells and lines for positions in the program's file. Others, and those that are not known, get a mark: GoNB
+// must see none of them.
+func (f *filter) place(line string) string {
+	return position.ReplaceAllStringFunc(line, func(found string) string {
+		p := position.FindStringSubmatch(found)
+		folder, before, name, rest := p[1], p[2], p[3], p[4]
+		number, _ := strconv.Atoi(strings.TrimPrefix(rest, ".go:"))
+		own := before == "" && (folder == "" || folder == "./" || folder == f.dir+"/")
+		if own && number >= 1 && number <= len(f.at) && f.at[number-1][1] > 0 {
+			return place{f.at[number-1][0], f.at[number-1][1]}.String()
+		}
+		if own {
+			folder = ""
+		}
+		return folder + before + name + nothing + rest
+	})
+}
+
 // put writes a line or holds it back.
 func (f *filter) put(line string) {
 	if f.held.Len() > 0 || beginning.MatchString(line) {
@@ -76,10 +102,10 @@ func (f *filter) put(line string) {
 		f.held.WriteString(line)
 		return
 	}
-	io.WriteString(f.to, foldPositions(line, f.dir))
+	io.WriteString(f.to, f.place(line))
 }
 
-// late gives up waiting. A piece of a line is followed by a fold: GoNB looks at whole lines, and must not find a
+// late gives up waiting. A piece of a line is followed by a mark: GoNB looks at whole lines, and must not find a
 // position in two pieces put together.
 func (f *filter) late() {
 	f.mu.Lock()
@@ -87,7 +113,7 @@ func (f *filter) late() {
 	f.due = 0
 	f.release()
 	if len(f.line) > 0 {
-		io.WriteString(f.to, foldPositions(string(f.line), f.dir)+fold)
+		io.WriteString(f.to, f.place(string(f.line))+nothing)
 		f.line = nil
 	}
 }
@@ -98,7 +124,7 @@ func (f *filter) release() {
 	f.held.Reset()
 	f.ends = false
 	for line := range strings.Lines(held) {
-		io.WriteString(f.to, foldPositions(line, f.dir))
+		io.WriteString(f.to, f.place(line))
 	}
 }
 
@@ -117,7 +143,7 @@ func (f *filter) finish(failed bool) string {
 	}
 	var text strings.Builder
 	for line := range strings.Lines(f.held.String()) {
-		text.WriteString(foldPositions(line, f.dir))
+		text.WriteString(f.place(line))
 	}
 	return text.String()
 }

@@ -28,16 +28,6 @@ const settle = 250 * time.Millisecond
 // gonbTarget is that of the comm which a page opens to GoNB.
 const gonbTarget = "gonb_comm"
 
-// annotated is what GoNB makes of a position: the cell's number, which a cell without one lacks, its line, 0 where GoNB
-// has added a line of its own, and the line of main.go.
-var annotated = regexp.MustCompile(` ?\x1b\[7m\[\[ Cell (?:\[(-?\d+)\] )?Line (\d+) \]\]\x1b\[0m (?:\S*/)?(main(?:_test)?\.go:\d+)`)
-
-// complaint is a line of the Go compiler, and inCell what GoNB says before it in a traceback.
-var (
-	complaint = regexp.MustCompile(`^.*main(?:_test)?\.go:(\d+):(\d+): (.*)$`)
-	inCell    = regexp.MustCompile(`^Cell(?:\[(-?\d+)\]:)? Line (\d+)\n`)
-)
-
 // position is anything that GoNB could take for a line of the program that it makes of a cell.
 var position = regexp.MustCompile(`((?:[^\s:]*/)?)([^\s:/]*?)(main(?:_test)?)(\.go:\d+)`)
 

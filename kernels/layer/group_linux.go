@@ -3,6 +3,8 @@ package layer
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownGroup puts a child into a process group of its own, and lets it die with its parent.
@@ -25,3 +27,10 @@ func signalGroup(group int, s os.Signal) {
 }
 
 func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// packets has the reader of a pipe get each write for itself.
+func packets(pipe *os.File) {
+	if flags, err := unix.FcntlInt(pipe.Fd(), unix.F_GETFL, 0); err == nil {
+		_, _ = unix.FcntlInt(pipe.Fd(), unix.F_SETFL, flags|unix.O_DIRECT)
+	}
+}

@@ -27,7 +27,13 @@ func RunImports(argv []string) int {
 	if len(argv) < 1 {
 		return 2
 	}
-	plans, argv := argv[0], argv[1:]
+	if _, err := readProgram(filepath.Dir(argv[0])); err == nil {
+		return 0 // The program that GoNB has made is not the one that is compiled.
+	}
+	return runImports(argv[0], argv[1:])
+}
+
+func runImports(plans string, argv []string) int {
 	var known *knownImports
 	if len(argv) == 2 && argv[0] == "-w" {
 		known = readImports(plans)

@@ -17,6 +17,7 @@ type kernel struct {
 	history  history
 	comms    comms
 	programs programs
+	memory   memory // of what cells have declared
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -47,7 +48,9 @@ func (k *kernel) run(ctx context.Context) {
 	go k.front.shell.listen(k.enqueue)
 	go k.front.control.listen(func(m message) { k.control(ctx, m) })
 	go k.front.stdin.listen(func(m message) {
-		if e := k.running(); e != nil {
+		if one := k.programs.asked(); one != nil {
+			one.tell(m)
+		} else if e := k.running(); e != nil {
 			e.answer(m)
 		}
 	})

@@ -12,11 +12,6 @@ import (
 	"time"
 )
 
-// What GoNB makes of positions, as in internal/goexec/execcode.go of its version 0.11.4.
-func annotate(text, dir string) string {
-	return strings.ReplaceAll(text, dir+"/main.go:12", " \x1b[7m[[ Cell [2] Line 3 ]]\x1b[0m "+dir+"/main.go:12")
-}
-
 func TestIsComplete(t *testing.T) {
 	for _, c := range []struct{ code, status string }{
 		{"", "complete"},
@@ -32,6 +27,9 @@ func TestIsComplete(t *testing.T) {
 		{"%%bash\nfor f in *; do", "complete"},
 		{"%%writefile x.txt\n)", "complete"},
 		{"%%\ns := `a\nb`", "complete"},
+		{"x := 1", "complete"},
+		{"fmt.Println(1)", "complete"},
+		{"import \"fmt\"\nfmt.Println(1)", "complete"},
 
 		{"%%\nfor i := range 3 {", "incomplete"},
 		{"%%\nfmt.Println(", "incomplete"},
@@ -41,10 +39,10 @@ func TestIsComplete(t *testing.T) {
 		{"func f() {", "incomplete"},
 		{"type t struct {\n\ta int", "incomplete"},
 		{"import (", "incomplete"},
+		{"for i := range 3 {", "incomplete"},
 		{"!ls \\", "incomplete"},
 
-		{"x := 1", "invalid"},
-		{"fmt.Println(1)", "invalid"},
+		{"func f() {}\nf()", "invalid"},
 		{"%%\n}", "invalid"},
 		{"%%\n)", "invalid"},
 		{"%%\ns := \"a", "invalid"},
@@ -131,50 +129,54 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestPositions takes lines of standard error through the filter, GoNB, and the unfolder.
+// TestPositions takes lines of standard error through the filter and the unfolder. Line 12 of the program is line 3 of
+// cell 2.
 func TestPositions(t *testing.T) {
 	const dir = "/tmp/k/1/gonb_ab"
 	for _, c := range []struct{ line, want string }{
 		{"nothing\n", "nothing\n"},
 		{"2026/11/21 10:00:00 main.go:12: a\n", "2026/11/21 10:00:00 cell [2], line 3: a\n"},
 		{"10:00:00 " + dir + "/main.go:12:7: a\n", "10:00:00 cell [2], line 3:7: a\n"},
-		{"10:00:00 main.go:40: a\n", "10:00:00 " + dir + "/main.go:40: a\n"}, // A line that GoNB does not know.
+		{"10:00:00 main.go:40: a\n", "10:00:00 main.go:40: a\n"}, // A line of the kernel's own.
 		{"a:b: domain.go:12: c\n", "a:b: domain.go:12: c\n"},
 		{"a:b: /lib/main.go:12: c\n", "a:b: /lib/main.go:12: c\n"},
 		{"{\"a\":\"\x1e\"}\x1e{}\n", "{\"a\":\"\x1e\"}\x1e{}\n"},
 	} {
 		var to strings.Builder
-		f := newFilter(&to, dir)
+		f := newFilter(&to, dir, lines)
 		f.Write([]byte(c.line))
 		if rest := f.finish(true); rest != "" {
 			t.Errorf("%q is taken for a panic", c.line)
 		}
 		for line := range strings.Lines(to.String()) {
-			if before, _, found := strings.Cut(line, "main.go:"); found && strings.Count(before, ":") > 1 {
-				t.Errorf("%q would kill GoNB", line)
+			if strings.Contains(line, "main.go:") {
+				t.Errorf("GoNB would see a position in %q", line)
 			}
 		}
-		if got := unfold(annotate(to.String(), dir)); got != c.want {
+		if got := unfold(to.String()); got != c.want {
 			t.Errorf("%q: %q, want %q", c.line, got, c.want)
 		}
 	}
 }
 
-// unfold takes a text through the unfolder in small pieces, but for what GoNB adds, which arrives in one piece.
+// lines are the places of a program's lines.
+var lines = append(make([][2]int, 11), [2]int{2, 3})
+
+// unfold takes a text through the unfolder in small pieces.
 func unfold(text string) string {
 	var u unfolder
 	var out strings.Builder
 	for _, r := range text {
 		out.WriteString(u.add(string(r)))
 	}
-	return translate(out.String(), 0)
+	return out.String()
 }
 
 const stack = "panic: arm out of range: 7\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/g/main.go:12 +0x1d\n"
 
 func TestPanic(t *testing.T) {
 	var to strings.Builder
-	f := newFilter(&to, "/tmp/g")
+	f := newFilter(&to, "/tmp/g", lines)
 	for _, b := range []byte("before\n" + stack) {
 		f.Write([]byte{b})
 	}
@@ -183,19 +185,18 @@ func TestPanic(t *testing.T) {
 		t.Fatalf("written %q, held %q", to.String(), panics)
 	}
 	var u unfolder
-	shown := u.add("before\n" + annotate(openText+panics+closeText+report{CellVerb, "exit status 2", ""}.String(),
-		"/tmp/g") + "after")
+	shown := u.add("before\n" + openText + panics + closeText + report{CellVerb, "exit status 2", ""}.String() + "after")
 	if shown != "before\nafter" || u.failed == nil || *u.failed != (report{CellVerb, "exit status 2", ""}) {
 		t.Fatalf("shown %q, failed %+v", shown, u.failed)
 	}
-	x := exchange{stderr: u, shift: 5} // Five cells were executed before GoNB was started again.
-	source := func(cell, line int) (string, bool) { return "\tpull(7)", cell == 7 && line == 3 }
+	x := exchange{stderr: u}
+	source := func(cell, line int) (string, bool) { return "\tpull(7)", cell == 2 && line == 3 }
 	got := x.verdict(source)
 	if got.Name != "panic" || got.Value != "arm out of range: 7" {
 		t.Errorf("%s: %s", got.Name, got.Value)
 	}
 	trace := strings.Join(got.Trace, "\n")
-	for _, want := range []string{"Cell In[7], line 3\n    pull(7)\n", "main.main()\n\tcell [7], line 3 +0x1d"} {
+	for _, want := range []string{"Cell In[2], line 3\n    pull(7)\n", "main.main()\n\tcell [2], line 3 +0x1d"} {
 		if !strings.Contains(trace, want) {
 			t.Errorf("%q is not in the traceback\n%s", want, trace)
 		}
@@ -211,14 +212,14 @@ func TestNoPanic(t *testing.T) {
 		"takes a while": func(*filter) { time.Sleep(panicDelay + 300*time.Millisecond) },
 	} {
 		var to safeBuilder
-		f := newFilter(&to, "/tmp/g")
+		f := newFilter(&to, "/tmp/g", lines)
 		text := stack
 		if name == "has no stack" {
 			text = "panic: not at all\n"
 		}
 		f.Write([]byte(text))
 		end(f)
-		if got := unfold(to.String()); got != text {
+		if got := unfold(to.String()); got != strings.ReplaceAll(text, "/tmp/g/main.go:12", "cell [2], line 3") {
 			t.Errorf("a program that %s: %q", name, got)
 		}
 	}
@@ -229,7 +230,7 @@ func TestDots(t *testing.T) {
 	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond,
 		"panic: no\n": panicDelay + 500*time.Millisecond} {
 		var to safeBuilder
-		f := newFilter(&to, "/tmp/g")
+		f := newFilter(&to, "/tmp/g", lines)
 		began := time.Now()
 		for to.String() == "" && time.Since(began) < 5*time.Second {
 			f.Write([]byte(text))
@@ -262,16 +263,14 @@ func (b *safeBuilder) String() string {
 
 func TestCompileError(t *testing.T) {
 	source := func(cell, line int) (string, bool) { return "\tx := 1", cell == 5 }
-	got := engineFault(fault{Value: "# gonb_ab\n./main.go:7:2: declared and not used: x\n./main.go:8:1: undefined: y\n",
-		Trace: []string{"# gonb_ab", "Cell[4]: Line 2\ncontext\nmessage", "Cell[4]: Line 3\ncontext\nmessage", ""}}, 1,
-		source)
+	got := compileFault([]complaint{{5, 2, "declared and not used: x"}, {5, 3, "undefined: y"}}, source)
 	want := fault{"CompileError", "cell [5], line 2: declared and not used: x (and 1 more)", []string{
 		red + "CompileError" + plain + ": cell [5], line 2: declared and not used: x (and 1 more)",
 		"Cell In[5], line 2\n    x := 1\ndeclared and not used: x", "Cell In[5], line 3\n    x := 1\nundefined: y"}}
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("got\n%q\nwant\n%q", *got, want)
 	}
-	if got := engineFault(fault{Value: "%cd takes one argument"}, 0, source); got.Name != "Error" || got.Value != "%cd takes one argument" {
+	if got := engineFault(fault{Value: "executing special commands in cell: %cd takes one argument"}); got.Name != "Error" || got.Value != "%cd takes one argument" {
 		t.Errorf("an error of GoNB's: %+v", got)
 	}
 }

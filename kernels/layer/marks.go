@@ -1,37 +1,27 @@
 package layer
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Marks are how the wrapper of a program speaks to the layer through the program's standard error and GoNB. Each begins
 // with an unlikely control character:
 //
-//	mark newline           a line break that is not there: what stands between two of them is a line for GoNB alone
-//	mark .                 nothing: it keeps GoNB from seeing a position where there is none
+//	mark .                 nothing: it keeps GoNB from seeing a position
+//	mark = value newline   a value to show, quoted as in Go
 //	mark ( text mark )     the text of a panic, kept out of the stream
 //	status newline         follows it: how the program has failed
 //
-// The first two are there for positions. GoNB 0.11.4 puts the cell and its line before every <folder>/main.go:N, but
-// dies on a line in which two colons come before main.go:N, such as those of log.Lshortfile. So each position is
-// written with its folder and on a line of its own.
+// The first is there since GoNB 0.11.4 puts a cell of its own before each <folder>/main.go:N, and dies on a line in
+// which two colons come before main.go:N, such as those of log.Lshortfile.
 const (
 	mark      = '\x1e'
-	fold      = string(mark) + "\n"
 	nothing   = string(mark) + "."
+	valueMark = string(mark) + "="
 	openText  = string(mark) + "("
 	closeText = string(mark) + ")"
 )
-
-// foldPositions makes a line of standard error safe for GoNB; dir is where the program's main.go was.
-func foldPositions(line, dir string) string {
-	return position.ReplaceAllStringFunc(line, func(found string) string {
-		p := position.FindStringSubmatch(found)
-		folder, before, name, rest := p[1], p[2], p[3], p[4]
-		if before != "" || folder != "" && folder != dir+"/" && folder != "./" {
-			return folder + before + name + nothing + rest
-		}
-		return fold + dir + "/" + name + rest + fold
-	})
-}
 
 // report is what a wrapper tells of a failure, in the line after a panic's text.
 type report struct {
@@ -55,6 +45,7 @@ type unfolder struct {
 	panics strings.Builder // the text of a panic
 	inside bool            // between openText and closeText
 	failed *report         // the first failure
+	value  *string         // what the last expression of the cell has come to
 }
 
 // add takes a piece and returns what of it, and of earlier pieces, is for the user.
@@ -93,8 +84,17 @@ func (u *unfolder) take(after string) (length int, known bool) {
 		return 0, false
 	}
 	switch string(mark) + after[:1] {
-	case fold, nothing:
+	case nothing:
 		return 1, true
+	case valueMark:
+		line, _, whole := strings.Cut(after[1:], "\n")
+		if !whole {
+			return 0, false
+		}
+		if v, err := strconv.Unquote(strings.ReplaceAll(line, nothing, "")); err == nil {
+			u.value = &v
+		}
+		return len(line) + 2, true
 	case openText:
 		u.inside = true
 		return 1, true

@@ -14,12 +14,13 @@ import (
 // programs are the connections of what cells have started: package frontend is their side.
 type programs struct {
 	mu    sync.Mutex
-	comms map[string]*program // who has opened a comm
-	live  map[*program]bool
+	comms map[string]*connected // who has opened a comm
+	live  map[*connected]bool
+	asks  *connected // which waits for a line of input
 }
 
-// program is a connection. What it displays belongs to the request that was carried out when it connected.
-type program struct {
+// connected is a program that has connected. What it displays belongs to the request that was carried out when it connected.
+type connected struct {
 	conn    net.Conn
 	mu      sync.Mutex // of writing
 	request message
@@ -59,7 +60,7 @@ func (p *programs) serve(l net.Listener, k *kernel) {
 		if err != nil {
 			return
 		}
-		one := &program{conn: conn}
+		one := &connected{conn: conn}
 		k.mu.Lock()
 		if k.current != nil {
 			one.request = k.current.request
@@ -67,7 +68,7 @@ func (p *programs) serve(l net.Listener, k *kernel) {
 		k.mu.Unlock()
 		p.mu.Lock()
 		if p.live == nil {
-			p.live = map[*program]bool{}
+			p.live = map[*connected]bool{}
 		}
 		p.live[one] = true
 		p.mu.Unlock()
@@ -76,7 +77,7 @@ func (p *programs) serve(l net.Listener, k *kernel) {
 }
 
 // listen passes on what a program sends, until it ends. Then its comms are closed.
-func (p *programs) listen(one *program, k *kernel) {
+func (p *programs) listen(one *connected, k *kernel) {
 	defer p.ended(one, k)
 	lines := bufio.NewScanner(one.conn)
 	lines.Buffer(nil, frontend.LongestLine)
@@ -88,6 +89,9 @@ func (p *programs) listen(one *program, k *kernel) {
 		switch m.Type {
 		case frontend.Sync:
 			one.send(m)
+			continue
+		case askMessage:
+			p.ask(one, k, m)
 			continue
 		case "comm_open", "comm_msg", "comm_close":
 			p.follow(one, m)
@@ -105,8 +109,41 @@ func (p *programs) listen(one *program, k *kernel) {
 	}
 }
 
+// ask asks the user for a line, where the client takes questions.
+func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
+	k.mu.Lock()
+	x := k.current
+	k.mu.Unlock()
+	if x == nil || x.mute || x.request.head.ID != one.request.head.ID {
+		one.send(frontend.Message{Type: tellMessage, Content: mustJSON(inputAnswer{End: true})})
+		return
+	}
+	p.mu.Lock()
+	p.asks = one
+	p.mu.Unlock()
+	k.front.stdin.send(one.request.answer(k.session, "input_request", m.Content))
+}
+
+// asked is the program that waits for a line, or nil. It waits no longer.
+func (p *programs) asked() *connected {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.asks
+	p.asks = nil
+	return one
+}
+
+// tell hands a program the user's answer.
+func (one *connected) tell(m message) {
+	var a inputAnswer
+	if m.read(&a) != nil {
+		a.End = true
+	}
+	one.send(frontend.Message{Type: tellMessage, Content: mustJSON(a)})
+}
+
 // follow notes whose comms are whose.
-func (p *programs) follow(one *program, m frontend.Message) {
+func (p *programs) follow(one *connected, m frontend.Message) {
 	var body struct {
 		ID string `json:"comm_id"`
 	}
@@ -118,7 +155,7 @@ func (p *programs) follow(one *program, m frontend.Message) {
 	switch m.Type {
 	case "comm_open":
 		if p.comms == nil {
-			p.comms = map[string]*program{}
+			p.comms = map[string]*connected{}
 		}
 		p.comms[body.ID] = one
 	case "comm_close":
@@ -127,7 +164,7 @@ func (p *programs) follow(one *program, m frontend.Message) {
 }
 
 // owner is the program whose comm a client's message is for, or nil.
-func (p *programs) owner(m message) *program {
+func (p *programs) owner(m message) *connected {
 	var body struct {
 		ID string `json:"comm_id"`
 	}
@@ -144,14 +181,14 @@ func (p *programs) owner(m message) *program {
 }
 
 // take hands a program a client's comm message.
-func (one *program) take(m message) {
+func (one *connected) take(m message) {
 	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers})
 }
 
 // hearLimit is how long a program may take to hear a message; one that is stopped must not hold up the kernel.
 const hearLimit = 5 * time.Second
 
-func (one *program) send(m frontend.Message) {
+func (one *connected) send(m frontend.Message) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	_ = one.conn.SetWriteDeadline(time.Now().Add(hearLimit))
@@ -161,9 +198,12 @@ func (one *program) send(m frontend.Message) {
 }
 
 // ended closes what a program has left open.
-func (p *programs) ended(one *program, k *kernel) {
+func (p *programs) ended(one *connected, k *kernel) {
 	one.conn.Close()
 	p.mu.Lock()
+	if p.asks == one {
+		p.asks = nil
+	}
 	delete(p.live, one)
 	var left []string
 	for id, owner := range p.comms {

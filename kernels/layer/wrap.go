@@ -2,6 +2,7 @@ package layer
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,16 @@ func RunCell(argv []string) int {
 	if len(argv) == 0 {
 		return 2
 	}
-	return wrapped(CellVerb, "", argv, newFilter(os.Stderr, filepath.Dir(argv[0])))
+	var about running
+	if text, err := os.ReadFile(argv[0] + ".run"); err == nil {
+		_ = json.Unmarshal(text, &about) // Without it positions are those in the program's file.
+	}
+	for _, note := range about.Notes {
+		fmt.Fprintln(os.Stderr, note)
+	}
+	errors := &runes{to: os.Stderr}
+	defer errors.finish()
+	return wrapped(CellVerb, "", argv, newFilter(errors, filepath.Dir(argv[0]), about.Lines))
 }
 
 // RunShell runs a `!command`, encoded by [rewrite], and RunScript the interpreter of a script cell.
@@ -102,11 +112,22 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stderr = os.Stderr
 	if errors != nil {
 		cmd.Stderr = io.Writer(errors)
 	}
 	cmd.SysProcAttr = ownGroup()
+	out, err := startOutput()
+	if err != nil {
+		return "", err
+	}
+	defer out.finish()
+	in, err := newInput()
+	if err != nil {
+		return "", err
+	}
+	defer in.finish()
+	cmd.Stdout, cmd.Stdin = out.write, in.read
 	if pipes != nil {
 		cmd.Env = pipes.env
 		defer func() { pipes.finish(stays.went) }()
@@ -115,8 +136,10 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
+	out.write.Close()
+	go in.serve(cmd.Process.Pid)
 	go passSignals(cmd.Process.Pid, signals)
-	err := stays.wait(cmd)
+	err = stays.wait(cmd)
 	if err == nil {
 		return "", nil
 	}
@@ -124,6 +147,37 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 		return "", err
 	}
 	return cmd.ProcessState.String(), nil
+}
+
+// output is the standard output of a command, on its way to GoNB.
+type output struct {
+	write *os.File // the command's end
+	done  chan struct{}
+}
+
+func startOutput() (*output, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		packets(os.Stdout)
+	}
+	o := &output{write, make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		defer read.Close()
+		to := &runes{to: os.Stdout}
+		_, _ = io.Copy(to, read)
+		to.finish()
+	}()
+	return o, nil
+}
+
+// finish waits until GoNB has all that the command, and what it has left running, has printed.
+func (o *output) finish() {
+	o.write.Close()
+	<-o.done
 }
 
 // passSignals hands signals to a process group, and kills it when it does not end.

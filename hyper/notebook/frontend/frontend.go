@@ -41,6 +41,7 @@ type Conn struct {
 	conn   net.Conn
 	synced chan struct{}
 	comms  sync.Map // *Comm by id
+	heard  sync.Map // what hears the content of other messages, by their type
 	gone   chan struct{}
 }
 
@@ -74,6 +75,9 @@ func (c *Conn) settle() error {
 		return io.ErrUnexpectedEOF
 	}
 }
+
+// Hear has a function called with the content of each message of a type that comes from the kernel.
+func (c *Conn) Hear(kind string, hear func(content json.RawMessage)) { c.heard.Store(kind, hear) }
 
 // Gone is closed when the kernel has ended the connection.
 func (c *Conn) Gone() <-chan struct{} { return c.gone }
@@ -135,6 +139,10 @@ func (c *Conn) listen() {
 			case c.synced <- struct{}{}:
 			default:
 			}
+			continue
+		}
+		if hear, ok := c.heard.Load(m.Type); ok {
+			hear.(func(json.RawMessage))(m.Content)
 			continue
 		}
 		var to struct {

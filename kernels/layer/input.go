@@ -1,0 +1,105 @@
+package layer
+
+import (
+	"encoding/json"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
+)
+
+// asking is the standard input of what a cell runs. When something waits for it, the user is asked for a line; where
+// the client takes no questions, or nobody can tell who waits (see [waits]), it ends.
+type asking struct {
+	read, write *os.File
+	once        sync.Once
+	over        chan struct{} // closed when the command has ended
+}
+
+func newInput() (in *asking, err error) {
+	in = &asking{over: make(chan struct{})}
+	in.read, in.write, err = os.Pipe()
+	return in, err
+}
+
+// inputLook are the delays between looks at who waits: the first ones are short, since most who read do so at once.
+func inputLook(n int) time.Duration {
+	if n < 40 {
+		return 25 * time.Millisecond
+	}
+	return 200 * time.Millisecond
+}
+
+// serve answers the group of processes that a command has begun, until the command ends.
+func (in *asking) serve(group int) {
+	in.read.Close()
+	defer in.write.Close()
+	for n := 0; ; n++ {
+		select {
+		case <-in.over:
+			return
+		case <-time.After(inputLook(n)):
+		}
+		waiting, err := waits(group, in.write)
+		if err == nil && !waiting {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		line, ok := askUser()
+		if !ok {
+			return
+		}
+		if _, err := in.write.WriteString(line + "\n"); err != nil {
+			return
+		}
+		n = 0
+	}
+}
+
+// finish is for the end of the command.
+func (in *asking) finish() { in.once.Do(func() { close(in.over) }) }
+
+// asked and told are the messages between a wrapper and the kernel about a line of input.
+const (
+	askMessage  = "input_request"
+	tellMessage = "input_reply"
+)
+
+// inputAnswer is the kernel's answer: a line, or the end.
+type inputAnswer struct {
+	Value string `json:"value"`
+	End   bool   `json:"end,omitempty"`
+}
+
+// askUser asks for a line; ok is false at the end of the input.
+func askUser() (line string, ok bool) {
+	c, err := frontend.Open()
+	if err != nil {
+		return "", false
+	}
+	defer c.Close()
+	answers := make(chan inputAnswer, 1)
+	c.Hear(tellMessage, func(content json.RawMessage) {
+		var a inputAnswer
+		if json.Unmarshal(content, &a) != nil {
+			a.End = true
+		}
+		select {
+		case answers <- a:
+		default:
+		}
+	})
+	question := frontend.Message{Type: askMessage, Content: json.RawMessage(`{"prompt":"","password":false}`)}
+	if c.Send(question) != nil {
+		return "", false
+	}
+	select {
+	case a := <-answers:
+		return a.Value, !a.End
+	case <-c.Gone():
+		return "", false
+	}
+}

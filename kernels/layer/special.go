@@ -1,0 +1,101 @@
+package layer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// settings are GoNB's special words that begin with one %, in the order of its help.
+var settings = []string{"test", "wasm", "args", "env", "cd", "goflags", "autoget", "noautoget", "version", "reset",
+	"widgets", "widgets_hb", "track", "untrack", "goworkfix", "capture"}
+
+// own carries out the special lines that are the kernel's own business, and takes them out of a cell.
+func (k *kernel) own(x *exchange, c *cell) *fault {
+	say := func(text string) {
+		if !x.silent {
+			k.publish(x.request, "stream", map[string]string{"name": "stdout", "text": text})
+		}
+	}
+	for i, line := range c.commands {
+		words := strings.Fields(strings.TrimPrefix(line, "%"))
+		if len(line) < 2 || line[0] != '%' || len(words) == 0 {
+			continue
+		}
+		switch word := words[0]; word {
+		case "ls", "list":
+			say(k.memory.list())
+		case "rm", "remove":
+			if missing := k.memory.remove(words[1:]); len(missing) > 0 {
+				return newFault("Error", "no cell declares "+strings.Join(missing, ", ")+": %ls lists what they declare")
+			}
+		case "help":
+			say(help)
+		case "with_inputs": // Whatever reads its input is asked.
+		case "reset":
+			if len(words) == 1 {
+				k.memory = memory{}
+				say("All declarations are removed.\n")
+			}
+			c.commands[i] = "%reset go.mod"
+			continue
+		case "test":
+			if len(words) == 1 {
+				c.commands[i] = "%test " + strings.Join(c.tests(), " ")
+			}
+			continue
+		case "with_password", KeptVerb, HyperVerb:
+			continue
+		default:
+			if !slices.Contains(settings, word) {
+				return newFault("Error", fmt.Sprintf("unknown line %%%s in line %d: %%help lists what there is", word, i+1))
+			}
+			continue
+		}
+		c.commands[i] = ""
+	}
+	return nil
+}
+
+// tests are the arguments of a test program for the tests and benchmarks of a cell.
+func (c cell) tests() []string {
+	args := []string{"-test.v"}
+	var names []string
+	bench := false
+	for _, d := range c.decls {
+		name := d.Names[0]
+		isBench := strings.HasPrefix(name, "Benchmark") && strings.Contains(d.Text, "func Benchmark")
+		isTest := strings.HasPrefix(name, "Test") && name != "TestMain" && strings.Contains(d.Text, "func Test")
+		if isBench || isTest {
+			names = append(names, "^"+name+"$")
+		}
+		bench = bench || isBench
+	}
+	if bench {
+		args = append(args, "-test.bench=.")
+	}
+	if len(names) > 0 {
+		args = append(args, "-test.run="+strings.Join(names, "|"))
+	}
+	return args
+}
+
+const help = `A cell is a program of Go. It takes what earlier cells declare: functions, types, constants, variables and
+imports. The cell that runs last wins. Values end with a cell; notebook.Keep keeps what takes long.
+
+A cell of statements alone runs them, and shows its last expression. In a cell that has declarations, too, a line %%
+stands between them and the statements.
+
+  %% [ARGUMENT...]       the statements that follow are the program; the arguments are for package flag
+  %exec FUNCTION [ARG..] the program is a call of a function
+  %test [FLAG...]        runs the tests and benchmarks of the cell
+  %ls, %rm NAME..., %reset   lists, removes and forgets declarations
+  %kept [--remove NAME]  lists and removes what notebook.Keep has kept
+  %hyper COMMAND...      the hyper command
+  %env NAME VALUE, %cd FOLDER, %goflags FLAG..., %capture FILE, %track FOLDER, %version
+  %with_password         the next ! command may ask for a password
+  !COMMAND               a command of the shell; !*COMMAND in the folder of the program, such as !*go get PACKAGE
+  %%bash, %%sh, %%script PROGRAM, %%writefile FILE   as the first line: the rest of the cell is no Go
+
+Tab completes, Shift-Tab shows documentation.
+`
