@@ -78,9 +78,10 @@ class Conformance(jupyter_kernel_test.KernelTests):
         {"text": "%%\nstrings.HasPref", "matches": ["HasPrefix"]},
         {"text": "%%\nfmt.Println(hyper.Hyper", "matches": ["Hypermodel"]},
     ]
-    complete_code_samples = ["%%\nfmt.Println(1)", "func f() {}", "%%bash\nls (", "!ls", "%%\ns := `a\nb`"]
+    code_execute_result = [{"code": "6 * 7", "result": "42"}, {"code": 'x := "a"\nx + "b"', "result": '"ab"'}]
+    complete_code_samples = ["%%\nfmt.Println(1)", "x := 1", "func f() {}", "%%bash\nls (", "!ls", "%%\ns := `a\nb`"]
     incomplete_code_samples = ["%%\nfor {", "func f() {", "%%\nf(1,", "%%\ns := `a", "!ls \\"]
-    invalid_code_samples = ["x := 1", "%%\n)", "%%\nx = = 1\ny()", "func f() {}}"]
+    invalid_code_samples = ["func f() {}\nx := 1", "%%\n)", "%%\nx = = 1\ny()", "func f() {}}"]
     supported_history_operations = ("tail", "range", "search")
     code_history_pattern = "*history?one*"
 
@@ -91,9 +92,6 @@ class Conformance(jupyter_kernel_test.KernelTests):
             {"code": '%%\nfmt.Print("history-two")'},
         ]
         super().test_history()
-
-    def test_execute_result(self):
-        self.skipTest("no meaning in Go: a cell is a program, and has no value")
 
     def test_pager(self):
         self.skipTest("no meaning in Go: there is no `?name` that would fill a pager; inspection shows the same")
@@ -175,7 +173,7 @@ class Beyond(unittest.TestCase):
 
     def test_syntax_error(self):
         cell = self.run_cell("%%")[0]["execution_count"] + 1
-        self.fails("x := 1", "CompileError", f"cell [{cell}], line 1: expected declaration, found x")
+        self.fails("func f() {}\nx := 1", "CompileError", f"cell [{cell}], line 2: expected declaration, found x")
 
     def test_dot_imports(self):
         """One of an earlier cell is there where it is needed, and not in the way elsewhere, whatever its form."""
@@ -451,6 +449,101 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.kc.get_stdin_msg(timeout=30)["content"]["prompt"], "name")
         self.kc.input("gopher")
         self.assertEqual(self.reply(request)["status"], "ok")
+
+    def test_whatever_reads_is_asked(self):
+        for code in ('%%\nvar s string\nfmt.Scanln(&s)\nfmt.Println("got", s)', "!read s; echo got $s",
+                     '%%\ns, _ := bufio.NewReader(os.Stdin).ReadString(10)\nfmt.Print("got ", s)'):
+            request = self.kc.execute(code, allow_stdin=True)
+            self.kc.get_stdin_msg(timeout=30)
+            self.kc.input("gopher")
+            self.assertEqual(self.reply(request)["status"], "ok")
+            self.assertEqual(self.printed(request), "got gopher\n", code)
+            self.assertEqual(self.prints(code, allow_stdin=False).strip(), "got")
+        self.assertEqual(self.prints("%%\ntext, err := io.ReadAll(os.Stdin)\nfmt.Println(len(text), err)", allow_stdin=False), "0 <nil>\n")
+
+    def printed(self, request, name="stdout"):
+        """What a request has printed by now."""
+        text = ""
+        while True:
+            message = self.kc.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            if message["msg_type"] == "stream" and message["content"]["name"] == name:
+                text += message["content"]["text"]
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                return text
+
+    def prints(self, code, name="stdout", **options):
+        """What a cell that succeeds prints."""
+        reply, outputs = self.run_cell(code, **options)
+        self.assertEqual(reply["status"], "ok", (code, outputs))
+        return "".join(c["text"] for k, c in outputs if k == "stream" and c["name"] == name)
+
+    def test_a_changed_cell_runs_again(self):
+        self.prints("func area(r float64) float64 { return r * r }")
+        self.prints("func double(r float64) float64 { return 2 * area(r) }")
+        said = self.prints("func area(r, s float64) float64 { return r * s }", "stderr")
+        self.assertRegex(said, r"^double \(cell \[\d+\]\) is set aside, since it does not compile with this cell: not enough arguments")
+        self.assertEqual(self.prints('%%\nfmt.Println("unrelated")'), "unrelated\n")
+        reply = self.fails("%%\nfmt.Println(double(2))", "CompileError", f"cell [{self.number() + 1}], line 2: undefined: double")
+        self.assertIn("was set aside: not enough arguments", "\n".join(reply["traceback"]))
+        self.assertEqual(self.prints("func double(r float64) float64 { return 2 * area(r, r) }\n%%\nfmt.Println(double(2))"), "8\n")
+        self.prints("%rm area")
+        self.assertEqual(self.prints('%%\nfmt.Println("unrelated")'), "unrelated\n")
+
+    def number(self):
+        return self.run_cell("%%")[0]["execution_count"]
+
+    def test_two_programs_in_a_cell(self):
+        self.prints("func kept() int { return 1 }")
+        cell = self.number() + 1
+        self.fails('%%\nfmt.Println("a")\n%% \nfmt.Println("b")', "CompileError",
+                   f"cell [{cell}], line 3: a second line %%: a cell has one program")
+        self.assertEqual(self.prints("var text = `\n%%\n`\n%%\nfmt.Print(text, kept())"), "\n%%\n1")
+        self.assertEqual(self.prints("fmt.Print(kept())\n"), "1")
+        self.assertEqual(self.prints("var y = 1\n%%"), "")
+
+    def test_statements_alone(self):
+        self.assertEqual(self.prints('fmt.Println("hello")'), "hello\n")
+        self.prints("x := 3")
+        reply, outputs = self.run_cell("fmt.Println(x)")
+        self.assertIn("a cell is a program, and its values end with it", "\n".join(reply["traceback"]))
+        self.assertEqual(self.prints('import "fmt"\n\nfor i := range 2 {\n\tfmt.Print(i)\n}'), "01")
+        self.run_cell("func kept2() int { return 7 }\n%%\nnothingLikeIt()")
+        self.assertEqual(self.prints("%%\nfmt.Print(kept2())"), "7")
+
+    def test_characters_stay_whole(self):
+        text = "é漢🚀" * 5000
+        self.assertEqual(self.prints('%%\nfmt.Print(strings.Repeat("é漢🚀", 5000))'), text)
+        self.assertEqual(self.prints('%%\nfmt.Fprint(os.Stderr, strings.Repeat("é漢🚀", 5000))', "stderr"), text)
+        self.assertEqual(self.prints('%%\nfor _, b := range []byte("é") {\n\tos.Stdout.Write([]byte{b})\n\ttime.Sleep(100 * time.Millisecond)\n}'), "é")
+        self.assertEqual(self.prints("!printf '\\303'; sleep 0.2; printf '\\251'"), "é")
+
+    def test_what_the_compiler_reads(self):
+        self.fails('import _ "embed"\n\n//go:embed no-such-file.txt\nvar data string', "CompileError",
+                   f"cell [{self.number() + 1}], line 3: pattern no-such-file.txt: no matching files found")
+        self.assertEqual(self.prints('!echo here >embedded.txt\nimport _ "embed"\n\n//go:embed embedded.txt\nvar data string\n'
+                                     '%%\nfmt.Print(data)\nos.Remove("embedded.txt")'), "here\n")
+        self.prints('import _ "embed"\nvar data string')
+        self.assertEqual(self.prints('/*\n#include <math.h>\n#cgo LDFLAGS: -lm\n*/\nimport "C"\n%%\nfmt.Print(float64(C.sqrt(4)))'), "2")
+        self.assertEqual(self.prints("func crlf() int { return 1 }\r\n\r\n%%\r\nfmt.Print(crlf())\r\n"), "1")
+
+    def test_what_runs_again_is_told_once(self):
+        self.prints("var lucky = rand.Int64()")
+        self.assertIn("lucky (cell [", self.prints("%%\nfmt.Print(lucky)", "stderr"))
+        self.assertNotIn("lucky", self.prints("%%\nfmt.Print(lucky)", "stderr"))
+        self.prints('var lucky = must.M1(notebook.Keep("lucky-of-suite", func() (int64, error) { return rand.Int64(), nil }))')
+        self.assertEqual(self.prints("%%\nfmt.Print(lucky)"), self.prints("%%\nfmt.Print(lucky)"))
+        self.prints("%rm lucky\n%kept --remove lucky-of-suite")
+
+    def test_special_lines(self):
+        self.fails("%dc /tmp\n%%\nfmt.Println(1)", "Error", "unknown line %dc in line 1: %help lists what there is")
+        self.prints("func listed() {}")
+        self.assertIn("listed (cell [", self.prints("%ls"))
+        self.assertIn("%test", self.prints("%help"))
+        self.assertEqual(self.prints("%exec shout a b\nfunc shout() { fmt.Print(flag.Args()) }"), "[a b]")
+        self.fails("func deep(n int) int { return deep(n+1) + 1 }\n%%\nfmt.Println(deep(0))", "fatal error",
+                   "stack overflow: calls within calls have filled a stack of 64 MiB")
 
     def test_minimal_requests(self):
         """Optional fields may be missing."""

@@ -23,6 +23,7 @@ type exchange struct {
 	mu          sync.Mutex
 	stderr      unfolder
 	interrupted bool
+	asked       bool   // the engine has a question to the user
 	failure     *fault // of the engine, as it published it
 	over        bool
 }
@@ -35,6 +36,12 @@ func (x *exchange) interrupt() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.interrupted = true
+}
+
+func (x *exchange) ask(now bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked = now
 }
 
 // ensureEngine starts an engine when none runs. One that does not answer is ended, and another one tried.
@@ -85,6 +92,8 @@ func (k *kernel) question(e *engine, m message) {
 	if x := k.exchangeOf(m); x != nil && x.mute {
 		e.answer(m.answer(k.session, "input_reply", map[string]string{"value": "", "status": "ok"}))
 		return
+	} else if x != nil {
+		x.ask(true)
 	}
 	k.front.stdin.send(m)
 }

@@ -2,6 +2,7 @@ package layer
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -23,7 +24,7 @@ func newInput() (in *asking, err error) {
 	return in, err
 }
 
-// inputLook are the delays between looks at who waits: the first ones are short, since most who read do so at once.
+// inputLook is the delay before a look at who waits: the first ones are short, since most who read do so at once.
 func inputLook(n int) time.Duration {
 	if n < 40 {
 		return 25 * time.Millisecond
@@ -31,31 +32,43 @@ func inputLook(n int) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// serve answers the group of processes that a command has begun, until the command ends.
-func (in *asking) serve(group int) {
+// inputPatience is the number of looks that must find someone waiting: a program that has GoNB ask waits before GoNB
+// does so.
+const inputPatience = 4
+
+// serve answers the group of processes that a command has begun, until the command ends. What GoNB writes, when the
+// program has it ask, is passed on.
+func (in *asking) serve(group int, gonb io.Reader) {
 	in.read.Close()
 	defer in.write.Close()
-	for n := 0; ; n++ {
+	go func() { _, _ = io.Copy(in.write, gonb) }()
+	for n, waited := 0, 0; ; n++ {
 		select {
 		case <-in.over:
 			return
 		case <-time.After(inputLook(n)):
 		}
 		waiting, err := waits(group, in.write)
-		if err == nil && !waiting {
-			continue
-		}
 		if err != nil {
 			return
 		}
-		line, ok := askUser()
-		if !ok {
+		if waited++; !waiting {
+			waited = 0
+		}
+		if waited < inputPatience {
+			continue
+		}
+		n, waited = 0, 0
+		a := askUser()
+		if a.Wait {
+			continue
+		}
+		if a.End {
 			return
 		}
-		if _, err := in.write.WriteString(line + "\n"); err != nil {
+		if _, err := in.write.WriteString(a.Value + "\n"); err != nil {
 			return
 		}
-		n = 0
 	}
 }
 
@@ -72,13 +85,14 @@ const (
 type inputAnswer struct {
 	Value string `json:"value"`
 	End   bool   `json:"end,omitempty"`
+	Wait  bool   `json:"wait,omitempty"` // GoNB asks the user already, and writes the answer
 }
 
-// askUser asks for a line; ok is false at the end of the input.
-func askUser() (line string, ok bool) {
+// askUser asks for a line.
+func askUser() inputAnswer {
 	c, err := frontend.Open()
 	if err != nil {
-		return "", false
+		return inputAnswer{End: true}
 	}
 	defer c.Close()
 	answers := make(chan inputAnswer, 1)
@@ -94,12 +108,12 @@ func askUser() (line string, ok bool) {
 	})
 	question := frontend.Message{Type: askMessage, Content: json.RawMessage(`{"prompt":"","password":false}`)}
 	if c.Send(question) != nil {
-		return "", false
+		return inputAnswer{End: true}
 	}
 	select {
 	case a := <-answers:
-		return a.Value, !a.End
+		return a
 	case <-c.Gone():
-		return "", false
+		return inputAnswer{End: true}
 	}
 }

@@ -52,6 +52,12 @@ func (k *kernel) run(ctx context.Context) {
 			one.tell(m)
 		} else if e := k.running(); e != nil {
 			e.answer(m)
+			k.mu.Lock()
+			x := k.current
+			k.mu.Unlock()
+			if x != nil {
+				x.ask(false)
+			}
 		}
 	})
 	go func() {

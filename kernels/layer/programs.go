@@ -118,6 +118,13 @@ func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
 		one.send(frontend.Message{Type: tellMessage, Content: mustJSON(inputAnswer{End: true})})
 		return
 	}
+	x.mu.Lock()
+	asked := x.asked
+	x.mu.Unlock()
+	if asked {
+		one.send(frontend.Message{Type: tellMessage, Content: mustJSON(inputAnswer{Wait: true})})
+		return
+	}
 	p.mu.Lock()
 	p.asks = one
 	p.mu.Unlock()

@@ -44,7 +44,10 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 				c.commands[i] = "%test " + strings.Join(c.tests(), " ")
 			}
 			continue
-		case "with_password", KeptVerb, HyperVerb:
+		case "with_password":
+			x.ask(true) // GoNB does.
+			continue
+		case KeptVerb, HyperVerb:
 			continue
 		default:
 			if !slices.Contains(settings, word) {

@@ -128,6 +128,9 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	}
 	defer in.finish()
 	cmd.Stdout, cmd.Stdin = out.write, in.read
+	if kind == ScriptVerb { // The script.
+		cmd.Stdin = os.Stdin
+	}
 	if pipes != nil {
 		cmd.Env = pipes.env
 		defer func() { pipes.finish(stays.went) }()
@@ -137,7 +140,9 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 		return "", err
 	}
 	out.write.Close()
-	go in.serve(cmd.Process.Pid)
+	if kind != ScriptVerb {
+		go in.serve(cmd.Process.Pid, os.Stdin)
+	}
 	go passSignals(cmd.Process.Pid, signals)
 	err = stays.wait(cmd)
 	if err == nil {
