@@ -317,7 +317,7 @@ func TestStalledSubscriber(t *testing.T) {
 	reading.Go(func() { read(n + 3) })
 	for i := range n {
 		must.M(p.Offer(Message{[]byte("big"), make([]byte, big)}, gapOf("a")))
-		if i == n/2 || i == n-1 {
+		if i == n*3/4 || i == n-1 {
 			must.M(p.Send(Message{[]byte("must"), nil}))
 		}
 	}
