@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 )
@@ -25,7 +24,9 @@ func findGo(ctx context.Context) (goTool, error) {
 	}
 	names := []string{"GOVERSION", "GOCACHE", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "CC", "CGO_ENABLED",
 		"CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS"}
-	out, err := exec.CommandContext(ctx, path, append([]string{"env", "-json"}, names...)...).Output()
+	cmd := exec.CommandContext(ctx, path, append([]string{"env", "-json"}, names...)...)
+	cmd.Env = goEnv()
+	out, err := cmd.Output()
 	if err != nil {
 		return goTool{}, fmt.Errorf("%s env: %w", path, err)
 	}
@@ -61,7 +62,7 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 		args := append([]string{"build", "-trimpath", "-modfile=" + toolsFile, "-o", dir}, kernelPrograms...)
 		cmd := exec.CommandContext(ctx, g.path, args...)
 		cmd.Dir = string(repo)
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
+		cmd.Env = goEnv("GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
 		return step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd)
 	}
 	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
