@@ -18,22 +18,28 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// started is a kernel that start.sh has started, as Jupyter does.
+// started is a kernel that a test has started, as Jupyter does.
 type started struct {
-	shell *zmtp.Client
-	log   *strings.Builder
+	shell, iopub *zmtp.Client
+	log          *strings.Builder
 }
 
 // start starts a kernel from a folder that is no checkout, with variables set, or removed if they end without a value's
 // "=". It stops with the test.
 func start(t *testing.T, env ...string) started {
 	t.Helper()
+	return startBy(t, env, "sh", testCheckout(t).path("kernels", kernelName, "start.sh"))
+}
+
+// startBy starts one by another command, which a connection file is added to.
+func startBy(t *testing.T, env []string, argv ...string) started {
+	t.Helper()
 	dir := must.M1(os.MkdirTemp("/tmp", "hyper-start-")) // short: sockets are in it
 	connection := filepath.Join(dir, "kernel-1.json")
 	must.M(os.WriteFile(connection, fmt.Appendf(nil, `{"transport": "ipc", "ip": %q, "key": "", "shell_port": 1,
 		"control_port": 2, "stdin_port": 3, "iopub_port": 4, "hb_port": 5, "signature_scheme": "hmac-sha256"}`,
 		filepath.Join(dir, "s")), 0o600))
-	cmd := exec.Command("sh", testCheckout(t).path("kernels", kernelName, "start.sh"), connection)
+	cmd := exec.Command(argv[0], append(argv[1:], connection)...)
 	cmd.Dir = dir
 	cmd.Env = mergeEnv(os.Environ(), fmt.Sprint("JPY_PARENT_PID=", os.Getpid()))
 	for _, v := range env {
@@ -59,7 +65,9 @@ func start(t *testing.T, env ...string) started {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, log)
 	}
-	return started{shell, log}
+	iopub := must.M1(zmtp.Subscriber(ctx, "ipc://"+filepath.Join(dir, "s-4")))
+	must.M1(iopub.Receive()) // the welcome
+	return started{shell, iopub, log}
 }
 
 // ask sends a request and returns the content of its reply.
@@ -85,6 +93,18 @@ func (s started) cell(t *testing.T) (status, value string) {
 	r := s.ask(t, "execute_request", map[string]any{"code": "import \"github.com/hypermodels/hypermodels/hyper/backend\"\n" +
 		"%%\nfmt.Println(backend.Go, runtime.GOOS)\n!go version"})
 	return r.Status, r.Evalue
+}
+
+// outputs is what a cell has published that fails, until it has ended.
+func (s started) outputs() (said string) {
+	for ended := false; !ended; {
+		m := must.M1(s.iopub.Receive())
+		if string(m[0]) == "error" {
+			said = string(m[6])
+		}
+		ended = said != "" && strings.Contains(string(m[6]), `"idle"`)
+	}
+	return said
 }
 
 // needsKernel skips a test where setup has not been.
@@ -175,11 +195,23 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 				if status, value := k.cell(t); status != "error" || !strings.Contains(value, c.want) {
 					t.Errorf("the cell: %s: %s", status, value)
 				}
+				if said := k.outputs(); !strings.Contains(said, c.want) {
+					t.Errorf("the cell shows %q", said)
+				}
 			}
 			if r := k.ask(t, "shutdown_request", struct{}{}); r.Status != "ok" {
 				t.Errorf("shutdown: %+v", r)
 			}
 		})
+	}
+}
+
+// The kernel proper tells it too.
+func TestTellsWhyTheLayerDoesNotStart(t *testing.T) {
+	needsKernel(t)
+	k := startBy(t, nil, "sh", "-c", built(t)+` layer --dir /dev/null/folder --connection "$0" -- gonb`)
+	if status, value := k.cell(t); status != "error" || !strings.Contains(value, "/dev/null") {
+		t.Errorf("the cell: %s: %s", status, value)
 	}
 }
 
