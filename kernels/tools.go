@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
 )
 
 // goTool is the Go toolchain that builds the kernel's programs and compiles cells.
@@ -59,13 +61,40 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 		return item{}, err
 	}
 	build := func(ctx context.Context, dir, _ string) error {
-		args := append([]string{"build", "-trimpath", "-modfile=" + toolsFile, "-o", dir}, kernelPrograms...)
-		cmd := exec.CommandContext(ctx, g.path, args...)
-		cmd.Dir = string(repo)
-		cmd.Env = goEnv("GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
-		return step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd)
+		env := goEnv("GOFLAGS=-buildvcs=false -trimpath -modfile="+toolsFile, "CGO_ENABLED=0")
+		return g.build(ctx, "the Go kernel (GoNB, goimports, gopls)", string(repo), dir, env, kernelPrograms...)
 	}
 	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
+}
+
+// build compiles packages in a folder, in two steps; the commands go to another folder, or nowhere if that is "".
+func (g goTool) build(ctx context.Context, what, dir, to string, env []string, packages ...string) error {
+	run := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, g.path, append(args, packages...)...)
+		cmd.Dir, cmd.Env = dir, env
+		return cmd
+	}
+	var list bytes.Buffer
+	cmd := run("list", "-deps", "-f", "{{.ImportPath}}")
+	cmd.Stdout = &list
+	if err := step(ctx, "downloading the modules of "+what, cmd, counter{"modules", 0, each("go: downloading ")}); err != nil {
+		return err
+	}
+	args := []string{"build", "-v"}
+	if to != "" {
+		args = append(args, "-o", to)
+	}
+	return step(ctx, "compiling "+what, run(args...), compiled(strings.Fields(list.String())))
+}
+
+// compiled counts the packages that `go build -v` names, in about the order of `go list -deps`. It does not name those
+// that it finds compiled.
+func compiled(packages []string) counter {
+	at := map[string]int{}
+	for i, p := range packages {
+		at[p] = i + 1
+	}
+	return counter{"packages", len(packages), func(done int, line string) int { return max(done, at[line]) }}
 }
 
 // cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes

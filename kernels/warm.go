@@ -45,8 +45,6 @@ func (k kit) compile(ctx context.Context, g goTool, dir string) error {
 	if out, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("go work init: %w: %s", err, out)
 	}
-	cmd := exec.CommandContext(ctx, g.path, "build", modulePath+"/hyper/...")
-	cmd.Dir = string(k.repo)
-	cmd.Env = goEnv("GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
-	return step(ctx, "compiling the packages that cells import", cmd)
+	env := goEnv("GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
+	return g.build(ctx, "the packages that cells import", string(k.repo), "", env, modulePath+"/hyper/...")
 }
