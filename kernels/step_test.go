@@ -79,7 +79,7 @@ func TestCounters(t *testing.T) {
 	for _, want := range []struct {
 		line string
 		done int
-	}{{"go: downloading b v1", 0}, {"b", 3}, {"a", 3}, {"c", 4}} {
+	}{{"go: downloading b v1", 0}, {"b", 1}, {"d", 1}, {"a", 2}, {"unsafe", 3}} {
 		if done = c.add(done, want.line); done != want.done {
 			t.Errorf("after %q %d are done, want %d", want.line, done, want.done)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ func (g goTool) build(ctx context.Context, what, dir, to string, env []string, p
 		return cmd
 	}
 	var list bytes.Buffer
-	cmd := run("list", "-deps", "-f", "{{.ImportPath}}")
+	cmd := run("list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}")
 	cmd.Stdout = &list
 	if err := step(ctx, "downloading the modules of "+what, cmd, counter{"modules", 0, each("go: downloading ")}); err != nil {
 		return err
@@ -87,14 +88,14 @@ func (g goTool) build(ctx context.Context, what, dir, to string, env []string, p
 	return step(ctx, "compiling "+what, run(args...), compiled(strings.Fields(list.String())))
 }
 
-// compiled counts the packages that `go build -v` names, in about the order of `go list -deps`. It does not name those
-// that it finds compiled.
+// compiled counts, of the packages that are to be compiled, those that `go build -v` names as it begins with them.
 func compiled(packages []string) counter {
-	at := map[string]int{}
-	for i, p := range packages {
-		at[p] = i + 1
-	}
-	return counter{"packages", len(packages), func(done int, line string) int { return max(done, at[line]) }}
+	return counter{"packages", len(packages), func(done int, line string) int {
+		if slices.Contains(packages, line) {
+			done++
+		}
+		return done
+	}}
 }
 
 // cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes
