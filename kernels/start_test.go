@@ -90,7 +90,7 @@ func (s started) cell(t *testing.T) (status, value string) {
 	if r := s.ask(t, "kernel_info_request", struct{}{}); r.Status != "ok" {
 		t.Errorf("kernel_info: %+v", r)
 	}
-	r := s.ask(t, "execute_request", map[string]any{"code": "import \"github.com/hypermodels/hypermodels/hyper/backend\"\n" +
+	r := s.ask(t, "execute_request", map[string]any{"code": "import \"" + modulePath + "/hyper/backend\"\n" +
 		"%%\nfmt.Println(backend.Go, runtime.GOOS)\n!go version"})
 	return r.Status, r.Evalue
 }
@@ -126,16 +126,17 @@ func TestStartsWithTheUsersSettings(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "env")
 	must.M(os.WriteFile(own, []byte("GOFLAGS=-mod=vendor\nGO111MODULE=off\nGOOS=windows\nGOARCH=arm64\n"), 0o600))
 	for name, env := range map[string][]string{
-		"vendored modules":  {"GOFLAGS=-mod=vendor"},
-		"GOPATH mode":       {"GO111MODULE=off"},
-		"a workspace gone":  {"GOWORK=/no/such/go.work"},
-		"another system":    {"GOOS=windows", "GOARCH=arm64"},
-		"by go env -w":      {"GOENV=" + own},
-		"no home":           {"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME"},
-		"no temporary":      {"TMPDIR=/no/such/folder", "GOTMPDIR=/no/such/folder"},
-		"a long temporary":  {"TMPDIR=" + longFolder(t)},
-		"a full temporary":  {"TMPDIR=" + fullFolder(t)},
-		"all of these, lab": {"GOENV=" + own, "GOFLAGS=-mod=vendor", "GOWORK=/no/such/go.work", launcherVar + "=" + built(t)},
+		"vendored modules": {"GOFLAGS=-mod=vendor"},
+		"GOPATH mode":      {"GO111MODULE=off"},
+		"a workspace gone": {"GOWORK=/no/such/go.work"},
+		"another system":   {"GOOS=windows", "GOARCH=arm64"},
+		"by go env -w":     {"GOENV=" + own},
+		"no home":          {"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME"},
+		"no temporary":     {"TMPDIR=/no/such/folder", "GOTMPDIR=/no/such/folder"},
+		"a long temporary": {"TMPDIR=" + longFolder(t)},
+		"a full temporary": {"TMPDIR=" + fullFolder(t)},
+		"all of these, lab": {"GOENV=" + own, "GOFLAGS=-mod=vendor", "GOWORK=/no/such/go.work",
+			launcherVar + "=" + built(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, value := start(t, env...).cell(t); status != "ok" {
@@ -184,10 +185,12 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"no Go":         {[]string{"PATH=/usr/bin:/bin", "HYPERMODELS_HOME=" + empty}, "no go in PATH"},
-		"Go fails":      {[]string{"PATH=" + filepath.Dir(broken) + ":/usr/bin:/bin", "HYPERMODELS_HOME=" + empty}, "go: it is broken"},
+		"no Go": {[]string{"PATH=/usr/bin:/bin", "HYPERMODELS_HOME=" + empty}, "no go in PATH"},
+		"Go fails": {[]string{"PATH=" + filepath.Dir(broken) + ":/usr/bin:/bin", "HYPERMODELS_HOME=" + empty},
+			"go: it is broken"},
 		"not installed": {[]string{"HYPERMODELS_HOME=" + empty}, "`go run ./kernels setup`"},
-		"under lab":     {[]string{"HYPERMODELS_HOME=/dev/null", launcherVar + "=" + filepath.Join(launcher, "kernels")}, "is not a folder"},
+		"under lab": {[]string{"HYPERMODELS_HOME=/dev/null", launcherVar + "=" + filepath.Join(launcher, "kernels")},
+			"is not a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := start(t, c.env...)

@@ -25,15 +25,16 @@ const collects = "echo; echo Collecting a; echo '  Downloading a'; echo Collecti
 
 // On a terminal a step has one line, in place, which fits.
 func TestStepOnATerminal(t *testing.T) {
+	const done = "installing it: done in 0.5 s"
 	for _, c := range []struct {
 		columns  int
 		count    counter
 		in, last string
 	}{
-		{60, counter{"packages", 4, each("Collecting ", "Ignoring ")}, "installing it: 2 of 4 packages, 0 s", "installing it: done in 0.5 s"},
-		{60, counter{"modules", 0, each("Collecting ")}, "installing it: 2 modules, 0 s", "installing it: done in 0.5 s"},
-		{60, counter{"modules", 0, each("nothing")}, "installing it: 0 s", "installing it: done in 0.5 s"},
-		{60, counter{}, "installing it: 0 s, Collecting b", "installing it: done in 0.5 s"},
+		{60, counter{"packages", 4, each("Collecting ", "Ignoring ")}, "installing it: 2 of 4 packages, 0 s", done},
+		{60, counter{"modules", 0, each("Collecting ")}, "installing it: 2 modules, 0 s", done},
+		{60, counter{"modules", 0, each("nothing")}, "installing it: 0 s", done},
+		{60, counter{}, "installing it: 0 s, Collecting b", done},
 		{20, counter{"packages", 4, each("Collecting ")}, "installing it: 2 of", "installing it: done"},
 	} {
 		text, err := shown(t, c.columns, collects, c.count)

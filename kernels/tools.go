@@ -68,7 +68,8 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
 }
 
-// build compiles packages in a folder, in two steps; the commands go to another folder, or nowhere if that is "".
+// build downloads what packages need and compiles them, in the folder dir; the commands go to another folder, or nowhere
+// if that is "".
 func (g goTool) build(ctx context.Context, what, dir, to string, env []string, packages ...string) error {
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, g.path, append(args, packages...)...)
@@ -78,7 +79,8 @@ func (g goTool) build(ctx context.Context, what, dir, to string, env []string, p
 	var list bytes.Buffer
 	cmd := run("list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}")
 	cmd.Stdout = &list
-	if err := step(ctx, "downloading the modules of "+what, cmd, counter{"modules", 0, each("go: downloading ")}); err != nil {
+	modules := counter{unit: "modules", add: each("go: downloading ")}
+	if err := step(ctx, "downloading the modules of "+what, cmd, modules); err != nil {
 		return err
 	}
 	args := []string{"build", "-v"}

@@ -43,7 +43,8 @@ wanted=${TMPDIR:-/tmp}
 for TMPDIR in "$wanted" /tmp /var/tmp ""; do
 	[ -z "$TMPDIR" ] || ! roomy "$TMPDIR" || break
 done
-[ -n "$TMPDIR" ] || explain "none of the folders for temporary files, $wanted, /tmp and /var/tmp, takes a file: they are missing, full or closed"
+[ -n "$TMPDIR" ] || explain \
+	"none of the folders for temporary files, $wanted, /tmp and /var/tmp, takes a file: missing, full or closed"
 export TMPDIR
 unset GOTMPDIR
 
@@ -53,7 +54,8 @@ fi
 
 # What the user has set for other projects has no part in this one.
 unset GOOS GOARCH
-command -v go >/dev/null || explain "no go in PATH, which the kernel and cells are compiled with: install Go from https://go.dev/dl"
+command -v go >/dev/null || explain \
+	"no go in PATH, which the kernel and cells are compiled with: install Go from https://go.dev/dl"
 export GO111MODULE=on GOFLAGS=-mod=readonly GOWORK=off
 GOOS=$(go env GOHOSTOS 2>/dev/null || true) GOARCH=$(go env GOHOSTARCH 2>/dev/null || true)
 export GOOS GOARCH

@@ -105,8 +105,9 @@ var isOutput = map[string]bool{"stream": true, "display_data": true, "update_dis
 func leftOut(m message, key signer, session string) zmtp.Instead {
 	request := message{rawHead: m.rawUp, head: m.parent}
 	return zmtp.Instead{Group: m.parent.ID, Message: func(bytes int) zmtp.Message {
-		line := request.answer(session, "stream", map[string]string{"name": "stderr", "text": fmt.Sprintf(
-			"\n[%.1f MB of output left out: the cell writes more quickly than this client reads]\n", float64(bytes)/1e6)})
+		text := fmt.Sprintf("\n[%.1f MB of output left out: the cell writes more quickly than this client reads]\n",
+			float64(bytes)/1e6)
+		line := request.answer(session, "stream", map[string]string{"name": "stderr", "text": text})
 		line.route = [][]byte{[]byte("stream")}
 		return key.encode(line)
 	}}

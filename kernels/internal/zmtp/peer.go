@@ -32,7 +32,8 @@ type peer struct {
 
 // connect shakes hands, as a socket of a kind. The connection is closed after an error.
 func connect(c net.Conn, kind, identity string) (*peer, error) {
-	p := &peer{net: c, in: bufio.NewReader(c), out: newQueue(maxQueued, 0), stall: stallLimit, gone: make(chan struct{})}
+	p := &peer{net: c, in: bufio.NewReader(c), out: newQueue(maxQueued, 0), stall: stallLimit,
+		gone: make(chan struct{})}
 	if kind == pubType {
 		p.out, p.stall = newQueue(maxOffered, reserve), 0
 	}

@@ -27,8 +27,8 @@ const (
 	maxTopic  = 1 << 10
 )
 
-// patience is how long the first message that finds a subscriber's queue full waits for half of it to be read. Who reads
-// six megabytes in a second so loses nothing, and others wait for a slower one once, not for each message.
+// patience is how long the first message that finds a subscriber's queue full waits for half of it to be read. So who
+// reads seven megabytes in a second loses nothing, and others wait for a slower one once, not for each message.
 const patience = 5 * time.Second
 
 // Instead says what a subscriber gets in place of messages that were left out.
