@@ -47,7 +47,7 @@ func (m module) files() (checkout, error) {
 		return checkout(m.dir), nil
 	}
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", modulePath)
-	cmd.Dir, cmd.Env = m.dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Dir, cmd.Env = m.dir, goEnv()
 	out, err := cmd.Output()
 	if dir := strings.TrimSpace(string(out)); err == nil && dir != "" {
 		return checkout(dir), nil
@@ -90,7 +90,7 @@ func anywhere() (module, checkout, error) {
 		return m, files, err
 	}
 	cmd := exec.Command("go", "mod", "download", "-json", modulePath+"@"+version)
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Env = goEnv()
 	out, err := cmd.Output()
 	var release struct{ Dir string }
 	if err == nil {

@@ -81,8 +81,9 @@ func cleanCompiled() error {
 // made are the patterns of what setup makes in the store, of this version and of earlier ones; hashed are those of
 // folders with a hash of pins. Anything else there is somebody else's and stays.
 var (
-	hashed = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "command-*", "test-*", "browser-*"}
-	made   = append(slices.Clone(hashed), "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugins")
+	hashed = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "launcher-*", "command-*", "test-*",
+		"browser-*"}
+	made = append(slices.Clone(hashed), "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugins")
 )
 
 // clean removes what setup made, by patterns, and says what, then the folders that this leaves empty. The lock's file

@@ -122,7 +122,7 @@ func (s store) keepLatest(pattern string, n int) error {
 // inModule runs the Go command in a module's folder as cells are compiled, and returns what it prints.
 func (g goTool) inModule(ctx context.Context, module string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.path, args...)
-	cmd.Dir, cmd.Env = module, append(os.Environ(), "GOFLAGS="+cellFlags(), "GOWORK=off")
+	cmd.Dir, cmd.Env = module, goEnv("GOFLAGS="+cellFlags())
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,20 +40,25 @@ func (k kit) jupyterEnv() ([]string, error) {
 	), nil
 }
 
-// runtimeDir makes a folder for what a Jupyter and its kernels share while they run, of a path that is short enough for
-// the kernels' sockets. It is this user's alone: nobody else can connect to a kernel. The caller removes it.
-func runtimeDir() (string, error) {
+// runtimeDir makes a folder for what a Jupyter and its kernels share while they run. It is this user's alone: nobody
+// else can connect to a kernel. The caller removes it.
+func runtimeDir() (string, error) { return shortDir("hyper-jupyter-") }
+
+// shortDir makes a temporary folder of a path that is short enough for sockets, in $TMPDIR or else in /tmp.
+func shortDir(prefix string) (string, error) {
+	why := errors.New("the folder for temporary files has too long a path for sockets: set TMPDIR to a shorter one")
 	for _, base := range []string{"", "/tmp"} {
-		dir, err := os.MkdirTemp(base, "hyper-jupyter-")
+		dir, err := os.MkdirTemp(base, prefix)
 		if err != nil {
-			return "", err
+			why = fmt.Errorf("the folder for temporary files cannot be used, set TMPDIR to another: %w", err)
+			continue
 		}
 		if len(dir)+len(longestSocket) <= maxSocketPath {
 			return dir, nil
 		}
 		os.Remove(dir)
 	}
-	return "", errors.New("the folder for temporary files has too long a path for sockets: set TMPDIR to a shorter one")
+	return "", why
 }
 
 const (

@@ -26,6 +26,9 @@ func kernelCommand() *cobra.Command {
 				return badInput(err)
 			}
 			code, err := runKernel(cmd.Context(), connection)
+			if err != nil {
+				err = explain(cmd.Context(), connection, err)
+			}
 			switch {
 			case errors.Is(err, context.Canceled): // Jupyter is done with it.
 				return nil
@@ -47,8 +50,7 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Short, since GoNB puts a socket there, whose path may have no more than some hundred characters.
-	tmp, err := os.MkdirTemp("", "hyper-kernel-")
+	tmp, err := shortDir("hyper-kernel-")
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +104,7 @@ func installed(ctx context.Context) (kit, goTool, error) {
 // kernelEnv is the environment of GoNB and of cells: they compile against the checkout, link fast, and stay offline.
 func (k kit) kernelEnv(g goTool, tmp string) []string {
 	path := []string{layer.ShimDir(tmp), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
-	return mergeEnv(os.Environ(),
+	return goEnv(
 		"PATH="+strings.Join(path, string(filepath.ListSeparator)),
 		"HYPERMODELS_GO="+g.path,
 		checkoutVar+"="+string(k.repo),

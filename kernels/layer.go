@@ -29,7 +29,11 @@ func layerCommand() *cobra.Command {
 			}
 			c.Program, c.Start, c.Engine, c.Env = self, start, argv, os.Environ()
 			defer os.RemoveAll(c.Dir) // The guard does the same, if it lives.
-			return layer.Serve(withParent(cmd.Context()), c)
+			ctx := withParent(cmd.Context())
+			if err := layer.Serve(ctx, c); err != nil {
+				return explain(ctx, c.Connection, err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&c.Connection, "connection", "", "Jupyter's connection file")

@@ -89,7 +89,7 @@ func inEmptyFolder(name string, args ...string) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, goEnv()
 	return cmd.CombinedOutput()
 }
 
@@ -162,7 +162,7 @@ func (p project) resolve(ctx context.Context, dir string) error {
 		}
 	}
 	cmd := exec.CommandContext(ctx, "go", "list", "-mod=mod", "-deps", "-test", "./...", "tool")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, goEnv()
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	say("finding what %s requires", p.Module)

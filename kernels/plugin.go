@@ -55,7 +55,7 @@ func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 		p.build = func(ctx context.Context, dir, _ string) error {
 			install := pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--no-cache-dir", "--target", dir,
 				"-r", k.repo.path(filepath.FromSlash(requirements)))
-			return step(ctx, fmt.Sprintf("installing XLA's plugin for %s", p.device), install)
+			return step(ctx, fmt.Sprintf("installing XLA's plugin for %s", p.device), install, wheels(pins))
 		}
 		list = append(list, p)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
@@ -57,19 +58,19 @@ func venvItem(repo checkout, py python) (item, error) {
 		return item{}, err
 	}
 	build := func(ctx context.Context, dir, final string) error {
-		say("making a Python environment from %s (%s)", py.path, py.id)
-		if out, err := fromRoot(ctx, py.path, "-m", "venv", dir).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s -m venv: %w: %s", py.path, err, out)
+		title := fmt.Sprintf("making a Python environment from %s (%s)", py.path, py.id)
+		if err := step(ctx, title, fromRoot(ctx, py.path, "-m", "venv", dir), counter{}); err != nil {
+			return err
 		}
 		install := pip(ctx, venvPython(dir), "install", "--no-compile", "-r", repo.path(filepath.FromSlash(requirementsFile)))
-		if err := step(ctx, "installing JupyterLab and what it needs (some 90 Python packages, 60 MB to download)", install); err != nil {
+		if err := step(ctx, "installing JupyterLab (60 MB to download)", install, wheels(pins)); err != nil {
 			return err
 		}
 		// Compiled modules carry their source's path: give them the final one.
 		compile := fromRoot(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final,
 			filepath.Join(dir, "lib"))
-		if out, err := compile.CombinedOutput(); err != nil {
-			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine(out))
+		if err := step(ctx, "compiling JupyterLab's modules", compile, counter{}); err != nil && ctx.Err() == nil {
+			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine([]byte(err.Error())))
 		}
 		return relocate(dir, final)
 	}
@@ -92,6 +93,18 @@ func pip(ctx context.Context, python, verb string, args ...string) *exec.Cmd {
 	args = append([]string{"-m", "pip", verb, "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check",
 		"--no-input", "--progress-bar", "off"}, args...)
 	return fromRoot(ctx, python, args...)
+}
+
+// pinned is a line of a requirements file that begins a package.
+var pinned = regexp.MustCompile(`(?m)^[A-Za-z0-9][^#\n]*==`)
+
+// wheels counts what pip collects of a requirements file.
+func wheels(pins []byte) counter {
+	total := len(pinned.FindAll(pins, -1))
+	if total < 2 {
+		return counter{} // pip's latest line says more: how large the one is.
+	}
+	return counter{"packages", total, each("Collecting ", "Ignoring ")}
 }
 
 // relocate rewrites the folder's old name to its new one in a virtual environment's scripts and settings.

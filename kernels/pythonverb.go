@@ -51,7 +51,7 @@ func (k kit) testItem(name, requirements, what string) (item, error) {
 	pins, err := k.repo.read(requirements)
 	return item{name: name, pins: string(pins), build: func(ctx context.Context, dir, _ string) error {
 		return step(ctx, what, pip(ctx, k.python(), "install", "--no-deps", "--no-compile", "--target", dir, "-r",
-			k.repo.path(requirements)))
+			k.repo.path(requirements)), wheels(pins))
 	}}, err
 }
 

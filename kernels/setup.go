@@ -87,7 +87,7 @@ func wanted(ctx context.Context, s store, cuda bool) (k kit, items []item, plugi
 		return k, nil, nil, err
 	}
 	warm, err := k.warmItem(g)
-	return k, []item{venv, tools, warm}, plugins, err
+	return k, []item{launcherItem(), venv, tools, warm}, plugins, err
 }
 
 // install makes what is missing, under the store's lock. When nothing is, it does not wait for another setup to end.

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
@@ -13,33 +19,157 @@ import (
 // say prints a line about what is going on. Standard output is kept for results.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// step runs a long command quietly: one line before it, one every ten seconds with the command's latest line, and on
-// failure the end of what it printed.
-func step(ctx context.Context, title string, cmd *exec.Cmd) error {
-	say("%s", title)
+// counter tells how far a command is by the lines that it prints.
+type counter struct {
+	unit  string                          // what is counted
+	total int                             // 0 where it is not known
+	add   func(done int, line string) int // how many are done after a line
+}
+
+// each counts the lines that begin with one of some words.
+func each(words ...string) func(int, string) int {
+	return func(done int, line string) int {
+		for _, w := range words {
+			if strings.HasPrefix(line, w) {
+				return done + 1
+			}
+		}
+		return done
+	}
+}
+
+// show is how many are done, "" as long as none is.
+func (c counter) show(done int) string {
+	switch {
+	case done == 0:
+		return ""
+	case c.total > 0:
+		return fmt.Sprintf("%d of %d %s, ", min(done, c.total), c.total, c.unit)
+	}
+	return fmt.Sprintf("%d %s, ", done, c.unit)
+}
+
+// step runs a long command quietly and shows how far it is. On failure the error has the end of what it printed.
+func step(ctx context.Context, title string, cmd *exec.Cmd, count counter) error {
+	return display{os.Stderr, columns}.step(ctx, title, cmd, count)
+}
+
+// columns is the width of the terminal that standard error is, or 0.
+func columns() int {
+	width, _, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil || os.Getenv("TERM") == "dumb" {
+		return 0
+	}
+	return width
+}
+
+// display is where steps are shown: on a terminal one line for each, which is rewritten in place; in a log one at its
+// beginning and one at its end.
+type display struct {
+	to      io.Writer
+	columns func() int // the width of a terminal, 0 for a log
+}
+
+// refresh is the time between two looks at a command that runs. Tests make it shorter.
+var refresh = 500 * time.Millisecond
+
+func (d display) step(ctx context.Context, title string, cmd *exec.Cmd, count counter) error {
 	began := time.Now()
-	var out tail.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	said := &progress{counter: count}
+	if cmd.Stdout == nil {
+		cmd.Stdout = said
+	}
+	cmd.Stderr = said
 	cmd.WaitDelay = 2 * time.Second
+	d.line(title, "")
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", title, err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	tick := time.NewTicker(10 * time.Second)
+	tick := time.NewTicker(refresh)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			say("  %3.0f s: %s", time.Since(began).Seconds(), out.Line())
+			if d.columns() > 0 {
+				d.line(title, said.text(time.Since(began)))
+			}
 		case err := <-done:
+			if err == nil && ctx.Err() == nil {
+				d.line(title, "done in "+seconds(time.Since(began)))
+			}
+			if d.columns() > 0 {
+				fmt.Fprintln(d.to)
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w\n%s", title, err, out.String())
+				return fmt.Errorf("%s: %w\n%s", title, err, said.String())
 			}
 			return nil
 		}
 	}
+}
+
+// line shows where a step is: in place of the line before, on a terminal.
+func (d display) line(title, text string) {
+	if text != "" {
+		title += ": " + text
+	}
+	width := d.columns()
+	if width == 0 {
+		fmt.Fprintln(d.to, title)
+		return
+	}
+	if runes := []rune(title); len(runes) >= width {
+		title = string(runes[:width-1]) // The last column would begin a new line.
+	}
+	fmt.Fprint(d.to, "\r\x1b[K"+title)
+}
+
+func seconds(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// progress takes what a command prints, and counts.
+type progress struct {
+	tail.Buffer
+	counter
+	mu   sync.Mutex
+	line []byte // begun
+	done int
+}
+
+func (p *progress) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line = append(p.line, data...)
+	for p.add != nil {
+		line, rest, whole := bytes.Cut(p.line, []byte("\n"))
+		if !whole {
+			break
+		}
+		p.done = p.add(p.done, strings.TrimSpace(string(line)))
+		p.line = rest
+	}
+	if p.add == nil {
+		p.line = nil
+	}
+	return p.Buffer.Write(data)
+}
+
+// text is what is done, the time that it took, and where there is nothing to count the command's latest line.
+func (p *progress) text(spent time.Duration) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := p.show(p.done) + fmt.Sprintf("%.0f s", spent.Seconds())
+	if latest := p.Line(); latest != "" && p.add == nil {
+		text += ", " + latest
+	}
+	return text
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // goTool is the Go toolchain that builds the kernel's programs and compiles cells.
@@ -25,7 +27,9 @@ func findGo(ctx context.Context) (goTool, error) {
 	}
 	names := []string{"GOVERSION", "GOCACHE", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "CC", "CGO_ENABLED",
 		"CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS"}
-	out, err := exec.CommandContext(ctx, path, append([]string{"env", "-json"}, names...)...).Output()
+	cmd := exec.CommandContext(ctx, path, append([]string{"env", "-json"}, names...)...)
+	cmd.Env = goEnv()
+	out, err := cmd.Output()
 	if err != nil {
 		return goTool{}, fmt.Errorf("%s env: %w", path, err)
 	}
@@ -58,13 +62,42 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 		return item{}, err
 	}
 	build := func(ctx context.Context, dir, _ string) error {
-		args := append([]string{"build", "-trimpath", "-modfile=" + toolsFile, "-o", dir}, kernelPrograms...)
-		cmd := exec.CommandContext(ctx, g.path, args...)
-		cmd.Dir = string(repo)
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
-		return step(ctx, "building the Go kernel (GoNB, goimports, gopls)", cmd)
+		env := goEnv("GOFLAGS=-buildvcs=false -trimpath -modfile="+toolsFile, "CGO_ENABLED=0")
+		return g.build(ctx, "the Go kernel (GoNB, goimports, gopls)", string(repo), dir, env, kernelPrograms...)
 	}
 	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
+}
+
+// build downloads what packages need and compiles them, in the folder dir; the commands go to another folder, or nowhere
+// if that is "".
+func (g goTool) build(ctx context.Context, what, dir, to string, env []string, packages ...string) error {
+	run := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, g.path, append(args, packages...)...)
+		cmd.Dir, cmd.Env = dir, env
+		return cmd
+	}
+	var list bytes.Buffer
+	cmd := run("list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}")
+	cmd.Stdout = &list
+	modules := counter{unit: "modules", add: each("go: downloading ")}
+	if err := step(ctx, "downloading the modules of "+what, cmd, modules); err != nil {
+		return err
+	}
+	args := []string{"build", "-v"}
+	if to != "" {
+		args = append(args, "-o", to)
+	}
+	return step(ctx, "compiling "+what, run(args...), compiled(strings.Fields(list.String())))
+}
+
+// compiled counts, of the packages that are to be compiled, those that `go build -v` names as it begins with them.
+func compiled(packages []string) counter {
+	return counter{"packages", len(packages), func(done int, line string) int {
+		if slices.Contains(packages, line) {
+			done++
+		}
+		return done
+	}}
 }
 
 // cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,12 +41,10 @@ func (k kit) warmItem(g goTool) (item, error) {
 func (k kit) compile(ctx context.Context, g goTool, dir string) error {
 	init := exec.CommandContext(ctx, g.path, "work", "init", string(k.repo))
 	init.Dir = dir
-	init.Env = append(os.Environ(), "GOWORK=")
+	init.Env = goEnv("GOWORK=")
 	if out, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("go work init: %w: %s", err, out)
 	}
-	cmd := exec.CommandContext(ctx, g.path, "build", modulePath+"/hyper/...")
-	cmd.Dir = string(k.repo)
-	cmd.Env = append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
-	return step(ctx, "compiling the packages that cells import", cmd)
+	env := goEnv("GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS="+cellFlags())
+	return g.build(ctx, "the packages that cells import", string(k.repo), "", env, modulePath+"/hyper/...")
 }

@@ -641,7 +641,7 @@ class Beyond(unittest.TestCase):
             message = self.kc.get_iopub_msg(timeout=10)
             idle += message["content"].get("execution_state") == "idle"
         self.assertLess(time.monotonic() - began, 10)
-        # More than the kernel keeps for one that does not read, and than the system does.
+        # More than the system keeps for one that does not read; the kernel keeps 64 MB.
         cell = '%%\nline := strings.Repeat("x", 1<<20-1) + "\\n"\nfor range 40 {\n\tfmt.Print(line)\n}'
         reply, outputs = self.run_cell(cell)
         self.assertEqual(reply["status"], "ok")

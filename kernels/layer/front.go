@@ -19,6 +19,7 @@ type channel struct {
 	socket interface{ Send(zmtp.Message) error }
 	from   interface{ Receive() (zmtp.Message, error) } // nil for iopub
 	valid  func(zmtp.Message)                           // told of each valid message, may be nil
+	offer  func(message) error                          // sends what may be left out, nil where nothing may
 }
 
 // bind makes the client's sockets listen. session names the kernel in what it sends first to a client of outputs.
@@ -53,7 +54,9 @@ func bind(c connection, session string) (f *front, err error) {
 		return key.encode(m)
 	})
 	f.routers = append(f.routers, heart)
-	f.iopub = &channel{key: key, socket: f.pub}
+	f.iopub = &channel{key: key, socket: f.pub, offer: func(m message) error {
+		return f.pub.Offer(key.encode(m), leftOut(m, key, session))
+	}}
 	return f, err
 }
 
@@ -86,7 +89,29 @@ func beat(heart *zmtp.Router) {
 	}
 }
 
-func (c *channel) send(m message) error { return c.socket.Send(c.key.encode(m)) }
+func (c *channel) send(m message) error {
+	if c.offer != nil && isOutput[m.head.Type] {
+		return c.offer(m)
+	}
+	return c.socket.Send(c.key.encode(m))
+}
+
+// isOutput has the messages that a client which reads slowly may go without. All others come: a page waits for "idle".
+var isOutput = map[string]bool{"stream": true, "display_data": true, "update_display_data": true,
+	"clear_output": true}
+
+// leftOut says in the output of a cell how much of that a client did not get, where m is the first it did not. All of a
+// cell that follows one another is counted together.
+func leftOut(m message, key signer, session string) zmtp.Instead {
+	request := message{rawHead: m.rawUp, head: m.parent}
+	return zmtp.Instead{Group: m.parent.ID, Message: func(bytes int) zmtp.Message {
+		text := fmt.Sprintf("\n[%.1f MB of output left out: the cell writes more quickly than this client reads]\n",
+			float64(bytes)/1e6)
+		line := request.answer(session, "stream", map[string]string{"name": "stderr", "text": text})
+		line.route = [][]byte{[]byte("stream")}
+		return key.encode(line)
+	}}
+}
 
 // listen hands on every valid message until the socket closes. Others are dropped: answering them would tell a stranger
 // that there is a kernel.

@@ -18,6 +18,7 @@ type kernel struct {
 	comms    comms
 	programs programs
 	memory   memory // of what cells have declared
+	broken   *fault // why nothing can be executed, or nil
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -61,7 +62,9 @@ func (k *kernel) run(ctx context.Context) {
 		}
 	})
 	go func() {
-		k.ensureEngine(ctx) // Its error is told when a cell is executed, which tries again.
+		if k.broken == nil {
+			k.ensureEngine(ctx) // Its error is told when a cell is executed, which tries again.
+		}
 		for {
 			select {
 			case r := <-k.queue:
@@ -134,10 +137,12 @@ func (k *kernel) handle(ctx context.Context, r request) {
 			k.quit()
 		}
 	}()
-	switch r.head.Type {
-	case "execute_request":
+	switch kind := r.head.Type; {
+	case k.broken != nil && (kind == "execute_request" || kind == "complete_request" || kind == "inspect_request"):
+		k.refuse(r)
+	case kind == "execute_request":
 		k.execute(ctx, r)
-	case "complete_request", "inspect_request":
+	case kind == "complete_request" || kind == "inspect_request":
 		k.ask(ctx, r.message)
 	default:
 		k.local(k.front.shell, r.message)

@@ -11,7 +11,7 @@ import (
 )
 
 // How long a peer may take: for the handshake, for a message that it has begun while it is a stranger, and until it has
-// read some of what was sent.
+// read some of what was sent. A subscriber may stand still: what waits for it is bounded.
 const (
 	handshakeLimit = 10 * time.Second
 	messageLimit   = 30 * time.Second
@@ -25,13 +25,18 @@ type peer struct {
 	minor    byte // of the protocol's version
 	identity string
 	out      *queue
+	stall    time.Duration // how long it may read nothing, 0 for ever
 	trusted  atomic.Bool
 	gone     chan struct{} // closed when nothing more is written
 }
 
 // connect shakes hands, as a socket of a kind. The connection is closed after an error.
 func connect(c net.Conn, kind, identity string) (*peer, error) {
-	p := &peer{net: c, in: bufio.NewReader(c), out: newQueue(), gone: make(chan struct{})}
+	p := &peer{net: c, in: bufio.NewReader(c), out: newQueue(maxQueued, 0), stall: stallLimit,
+		gone: make(chan struct{})}
+	if kind == pubType {
+		p.out, p.stall = newQueue(maxOffered, reserve), 0
+	}
 	c.SetDeadline(time.Now().Add(handshakeLimit))
 	if err := p.shake(kind, identity); err != nil {
 		c.Close()
@@ -120,7 +125,7 @@ func (p *peer) obey(body []byte, take func(name string, data []byte) error) erro
 func (p *peer) write() {
 	defer close(p.gone)
 	defer p.leave()
-	w := bufio.NewWriter(impatient{p.net})
+	w := bufio.NewWriter(impatient{p.net, p.stall})
 	for {
 		wire, last, ok := p.out.pop()
 		if !ok {
@@ -137,13 +142,18 @@ func (p *peer) write() {
 }
 
 // impatient writes to a connection in pieces, each of which must be gone in time.
-type impatient struct{ net.Conn }
+type impatient struct {
+	net.Conn
+	limit time.Duration // 0 for none
+}
 
 func (w impatient) Write(data []byte) (n int, err error) {
 	const piece = 64 << 10
 	for n < len(data) && err == nil {
 		var k int
-		w.SetWriteDeadline(time.Now().Add(stallLimit))
+		if w.limit > 0 {
+			w.SetWriteDeadline(time.Now().Add(w.limit))
+		}
 		k, err = w.Conn.Write(data[n:min(len(data), n+piece)])
 		n += k
 	}

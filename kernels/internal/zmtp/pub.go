@@ -27,8 +27,15 @@ const (
 	maxTopic  = 1 << 10
 )
 
-// patience is how long a message waits for a peer that is behind by maxQueued, before that peer is left.
+// patience is how long the first message that finds a subscriber's queue full waits for half of it to be read. So who
+// reads seven megabytes in a second loses nothing, and others wait for a slower one once, not for each message.
 const patience = 5 * time.Second
+
+// Instead says what a subscriber gets in place of messages that were left out.
+type Instead struct {
+	Group   string                  // those that follow one another and are of one group are counted together
+	Message func(bytes int) Message // what tells of so many bytes that were left out
+}
 
 // NewPub begins to listen, see [NewRouter]. first, which may be nil, makes the message that a peer gets, before any
 // other, for a subscription.
@@ -111,23 +118,38 @@ func (t *topics) wants(topic []byte) bool {
 	return false
 }
 
-// Send sends a message, whose first frame is its topic, to all that have subscribed to it. It waits for one that reads
-// slowly, but not for long: one that does not read is left. The error is always nil.
+// Send sends a message, whose first frame is its topic, to all that have subscribed to it. It comes also to one that
+// reads slowly; one for which more waits than maxOffered and the reserve is left. The error is always nil.
 func (s *Pub) Send(m Message) error {
 	wire := m.wire()
+	s.each(m[0], func(q *queue) bool { return q.push(wire) }, (*peer).leave)
+	return nil
+}
+
+// Offer is Send for what may be left out: for a subscriber that reads slowly, messages for which maxOffered has no room
+// are, until half of that has been read. Where they would have been stands one that tells of them. The error is always
+// nil.
+func (s *Pub) Offer(m Message, instead Instead) error {
+	wire := m.wire()
+	s.each(m[0], func(q *queue) bool { return q.offer(wire, instead) }, func(p *peer) { p.out.leaveOut(wire, instead) })
+	return nil
+}
+
+// each puts a message of a topic into the queues of its subscribers. Those whose queues have no room may take a while
+// to read, all of them together; behind is told of those that are too slow.
+func (s *Pub) each(topic []byte, put func(*queue) bool, behind func(*peer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var behind []*peer
+	var full []*peer
 	for p, topics := range s.topics {
-		if topics.wants(m[0]) && !p.out.push(wire) {
-			behind = append(behind, p)
+		if topics.wants(topic) && !put(p.out) {
+			full = append(full, p)
 		}
 	}
-	deadline := time.Now().Add(patience) // for all of them
-	for _, p := range behind {
-		if !p.out.drained(deadline) || !p.out.push(wire) {
-			p.leave()
+	deadline := time.Now().Add(patience)
+	for _, p := range full {
+		if !p.out.drained(deadline) || !put(p.out) {
+			behind(p)
 		}
 	}
-	return nil
 }

@@ -4,7 +4,8 @@
 //
 // Whoever can reach a socket may connect to it, with or without the kernel's key. So nothing that a peer says makes
 // this process allocate more than the peer has sent, a peer that does not go on is left, one that does not read what it
-// is sent is left too, and of peers that have not shown the key there is a bounded number, each with a bounded message.
+// is sent is left too or, if it is a subscriber, goes without the rest (see [Pub.Offer]), and of peers that have not
+// shown the key there is a bounded number, each with a bounded message.
 package zmtp
 
 import (

@@ -259,23 +259,46 @@ func TestAnnouncedLength(t *testing.T) {
 	}
 }
 
-// A subscriber that stops reading is left when it is behind by more than a queue; the others get all, at once until
-// then.
+// gapOf makes Instead of a group.
+func gapOf(group string) Instead {
+	return Instead{group, func(bytes int) Message { return Message{[]byte("gap"), fmt.Append(nil, group, " ", bytes)} }}
+}
+
+// slowly reads from a connection with so many bytes a second.
+type slowly struct {
+	net.Conn
+	speed int
+}
+
+func (s slowly) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p[:min(len(p), s.speed/20)])
+	time.Sleep(time.Duration(n) * time.Second / time.Duration(s.speed))
+	return n, err
+}
+
+// slowSubscriber has subscribed to everything. Between the two sides wait next to no bytes but those in the queue.
+func slowSubscriber(t *testing.T, p *Pub, speed int) *peer {
+	t.Helper()
+	c := raw(t, p.Addr(), subType, 0, 1, 1)
+	must.M(c.(*net.TCPConn).SetReadBuffer(64 << 10))
+	me := &peer{net: c, in: bufio.NewReader(slowly{c, speed})}
+	must.M1(readGreeting(me.in))
+	must.M1(readFrame(me.in, 1000))
+	must.M1(me.next()) // the welcome: the subscription has arrived
+	return me
+}
+
+func (p *peer) next() (Message, error) { return p.receive(func() int { return maxTrusted }, nil) }
+
+func welcome([]byte) Message { return Message{[]byte("welcome")} }
+
+// A subscriber that reads nothing while far more is offered than may wait gets, when it reads again, the beginning, one
+// message that tells how much was left out, and all that must come, in order. Others get everything, at once until the
+// queue is full; who waits then waits once.
 func TestStalledSubscriber(t *testing.T) {
-	p := pub(t, nil)
-	honest := subscriber(t, p.Addr())
-	stalled := raw(t, p.Addr(), subType, 0, 1, 1)
-	waitFor(t, "two subscriptions", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		n := 0
-		for _, own := range p.topics {
-			if own.wants(nil) {
-				n++
-			}
-		}
-		return n == 2
-	})
+	p := pub(t, welcome)
+	honest, stalled := subscriber(t, p.Addr()), slowSubscriber(t, p, 1<<30)
+	must.M1(honest.Receive())
 	read := func(n int) {
 		for range n {
 			must.M1(honest.Receive())
@@ -289,35 +312,96 @@ func TestStalledSubscriber(t *testing.T) {
 	if d := time.Since(began); d > time.Second {
 		t.Errorf("300 messages beside a stalled subscriber took %v", d)
 	}
-	const big, n = 1 << 20, 3 * maxQueued >> 20
+	const big, n = 1 << 20, 2 * maxOffered >> 20
 	var reading sync.WaitGroup
-	reading.Go(func() { read(n) })
-	for range n {
-		must.M(p.Send(Message{[]byte("big"), make([]byte, big)}))
+	reading.Go(func() { read(n + 3) })
+	for i := range n {
+		must.M(p.Offer(Message{[]byte("big"), make([]byte, big)}, gapOf("a")))
+		if i == n*3/4 || i == n-1 {
+			must.M(p.Send(Message{[]byte("must"), nil}))
+		}
 	}
+	must.M(p.Offer(Message{[]byte("next"), make([]byte, 1000)}, gapOf("b")))
 	reading.Wait()
-	if d := time.Since(began); d > 2*patience {
+	if d := time.Since(began); d > 3*patience {
 		t.Errorf("%d messages of a MiB beside a stalled subscriber took %v", n, d)
 	}
-	ends(t, stalled)
+	var got []string
+	whole := 0
+	for len(got) < 4 {
+		switch m := must.M1(stalled.next()); string(m[0]) {
+		case "big":
+			whole++
+		case "gap":
+			got = append(got, string(m[1]))
+		case "must":
+			got = append(got, "must")
+		}
+	}
+	if whole < maxOffered>>20-1 || whole > maxOffered>>20+10 {
+		t.Errorf("%d of %d messages of a MiB came", whole, n)
+	}
+	one := len(Message{[]byte("big"), make([]byte, big)}.wire())
+	want := []string{fmt.Sprint("a ", (n-whole)*one), "must", "must",
+		fmt.Sprint("b ", len(Message{[]byte("next"), make([]byte, 1000)}.wire()))}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	must.M(p.Offer(Message{[]byte("after")}, gapOf("b"))) // It has caught up.
+	if m := must.M1(stalled.next()); string(m[0]) != "after" {
+		t.Errorf("then came %q", m[0])
+	}
 }
 
-// A slow subscriber that reads on gets everything.
+// A subscriber that reads nothing for ever, while what must come is sent for ever, is left.
+func TestDeadSubscriber(t *testing.T) {
+	p := pub(t, welcome)
+	dead := slowSubscriber(t, p, 1<<30)
+	for range (maxOffered+reserve)>>20 + 10 {
+		must.M(p.Send(Message{[]byte("must"), make([]byte, 1<<20)}))
+	}
+	ends(t, dead.net)
+}
+
+// A steady subscriber gets everything, however slowly it reads, while less waits than may.
 func TestSlowSubscriber(t *testing.T) {
-	p := pub(t, func([]byte) Message { return Message{nil} })
-	slow := subscriber(t, p.Addr())
-	must.M1(slow.Receive())
-	const n = 2 * maxQueued >> 20
+	t.Parallel()
+	p := pub(t, welcome)
+	slow := slowSubscriber(t, p, 300_000)
+	const n = 1000
+	began := time.Now()
+	for i := range n {
+		must.M(p.Offer(Message{[]byte("stream"), {byte(i)}, make([]byte, 10_000)}, gapOf("a")))
+	}
+	must.M(p.Send(Message{[]byte("idle")}))
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("10 MB for a slow subscriber took %v", d)
+	}
+	for i := range n {
+		if m := must.M1(slow.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
+			t.Fatalf("message %d is %q", i, m[0])
+		}
+	}
+	if m := must.M1(slow.next()); string(m[0]) != "idle" {
+		t.Errorf("at the end came %q", m[0])
+	}
+}
+
+// A fast subscriber gets everything, also of what is sent more quickly.
+func TestFastSubscriber(t *testing.T) {
+	t.Parallel()
+	p := pub(t, welcome)
+	fast := slowSubscriber(t, p, 60<<20)
+	const n = 4 * maxOffered >> 20
 	go func() {
 		for i := range n {
-			p.Send(Message{{byte(i)}, make([]byte, 1<<20)})
+			p.Offer(Message{[]byte("stream"), {byte(i)}, make([]byte, 1<<20)}, gapOf("a"))
 		}
 	}()
 	for i := range n {
-		if m := must.M1(slow.Receive()); m[0][0] != byte(i) {
-			t.Fatalf("message %d came as number %d", m[0][0], i)
+		if m := must.M1(fast.next()); string(m[0]) != "stream" || m[1][0] != byte(i) {
+			t.Fatalf("message %d is %q", i, m[0])
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

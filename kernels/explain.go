@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hypermodels/hypermodels/kernels/layer"
+)
+
+const explainVerb = "explain"
+
+// explainCommand is for start.sh, which has no kernel of its own to show an error in.
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    explainVerb + " CONNECTION-FILE WHY",
+		Short:  "Tell a Jupyter client why the kernel does not start (started by start.sh)",
+		Hidden: true,
+		Args:   bad(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return explain(cmd.Context(), args[0], errors.New(args[1]))
+		},
+	}
+}
+
+// explain takes the place of a kernel that does not start, so that the user reads why in the notebook and not only in
+// Jupyter's log. It ends when Jupyter is done with it.
+func explain(ctx context.Context, connection string, why error) error {
+	if errors.Is(why, context.Canceled) {
+		return why
+	}
+	say("kernels: %v", why)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go watchMaster(ctx, cancel)
+	return layer.Explain(ctx, connection, why)
+}
+
+// launcherItem is this program itself, for start.sh to explain what keeps Go from compiling it.
+func launcherItem() item {
+	build := func(_ context.Context, dir, _ string) error {
+		return copySelf(filepath.Join(dir, "kernels"))
+	}
+	return item{name: "launcher", pins: "1", build: build}
+}
+
+// copySelf copies this program.
+func copySelf(to string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, program, 0o755)
+}

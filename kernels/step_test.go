@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shown is what a step of a shell command shows where columns are so many, and its error.
+func shown(t *testing.T, columns int, command string, count counter) (string, error) {
+	t.Helper()
+	before := refresh
+	refresh = 50 * time.Millisecond
+	defer func() { refresh = before }()
+	var to strings.Builder
+	err := display{&to, func() int { return columns }}.step(t.Context(), "installing it",
+		exec.CommandContext(t.Context(), "sh", "-c", command), count)
+	return to.String(), err
+}
+
+const collects = "echo; echo Collecting a; echo '  Downloading a'; echo Collecting b; sleep 0.3; echo; sleep 0.2"
+
+// On a terminal a step has one line, in place, which fits.
+func TestStepOnATerminal(t *testing.T) {
+	const done = "installing it: done in 0.5 s"
+	for _, c := range []struct {
+		columns  int
+		count    counter
+		in, last string
+	}{
+		{60, counter{"packages", 4, each("Collecting ", "Ignoring ")}, "installing it: 2 of 4 packages, 0 s", done},
+		{60, counter{"modules", 0, each("Collecting ")}, "installing it: 2 modules, 0 s", done},
+		{60, counter{"modules", 0, each("nothing")}, "installing it: 0 s", done},
+		{60, counter{}, "installing it: 0 s, Collecting b", done},
+		{20, counter{"packages", 4, each("Collecting ")}, "installing it: 2 of", "installing it: done"},
+	} {
+		text, err := shown(t, c.columns, collects, c.count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, ended := strings.CutSuffix(text, "\n")
+		lines := strings.Split(line, "\r\x1b[K")
+		if !ended || lines[0] != "" || strings.Contains(line, "\n") {
+			t.Errorf("not one line in place: %q", text)
+		}
+		lines = lines[1:]
+		last := regexp.MustCompile(`0\.\d s`).ReplaceAllString(lines[len(lines)-1], "0.5 s")
+		if lines[0] != "installing it" || !slices.Contains(lines, c.in) || last != c.last {
+			t.Errorf("want %q and at the end %q: %q", c.in, c.last, lines)
+		}
+		for _, l := range lines {
+			if len(l) >= c.columns {
+				t.Errorf("%q is wider than %d columns", l, c.columns)
+			}
+		}
+	}
+}
+
+// In a log it has a line at its beginning and one at its end, however long it takes.
+func TestStepInALog(t *testing.T) {
+	text, err := shown(t, 0, collects, counter{"packages", 4, each("Collecting ")})
+	if err != nil || !regexp.MustCompile(`^installing it\ninstalling it: done in 0\.\d s\n$`).MatchString(text) {
+		t.Errorf("%q, error %v", text, err)
+	}
+	text, err = shown(t, 0, "echo it is broken; exit 3", counter{})
+	if text != "installing it\n" || err == nil || err.Error() != "installing it: exit status 3\nit is broken" {
+		t.Errorf("a step that fails: %q, error %v", text, err)
+	}
+}
+
+func TestCounters(t *testing.T) {
+	pins := "# x==1\naiohttp==3.9.1 \\\n    --hash=sha256:00 \\\n    # via y\nb[extra]==2 ; python_version < \"4\" \\\n"
+	if c := wheels([]byte(pins)); c.total != 2 {
+		t.Errorf("%d packages are pinned in %q", c.total, pins)
+	}
+	c, done := compiled([]string{"unsafe", "a", "b", "c"}), 0
+	for _, want := range []struct {
+		line string
+		done int
+	}{{"go: downloading b v1", 0}, {"b", 1}, {"d", 1}, {"a", 2}, {"unsafe", 3}} {
+		if done = c.add(done, want.line); done != want.done {
+			t.Errorf("after %q %d are done, want %d", want.line, done, want.done)
+		}
+	}
+}
