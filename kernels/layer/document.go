@@ -92,6 +92,12 @@ func namesOf(d ast.Decl) (names []string) {
 	return names
 }
 
+// whole tells whether a program can be parsed.
+func whole(program string) bool {
+	_, err := parser.ParseFile(token.NewFileSet(), "", program, parser.SkipObjectResolution)
+	return err == nil
+}
+
 // declarations are a program's imports, and the program without what is declared anew, and without main. A program
 // that is broken declares nothing.
 func declarations(program string, anew map[string]bool) (imports []string, text string) {
