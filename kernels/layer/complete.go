@@ -119,8 +119,8 @@ func parses(text string, body bool) string {
 	return "invalid"
 }
 
-// magicAt is the part of a magic's name before the cursor, which counts characters, and whether it is on the cell's first
-// line. ok is false elsewhere.
+// magicAt is the part of a magic's name before the cursor, which counts characters, and whether it is on the cell's
+// first line. ok is false elsewhere.
 func magicAt(code string, cursor int) (word string, first, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])

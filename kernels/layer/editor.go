@@ -24,7 +24,7 @@ import (
 //
 // A page that is loaded again, and a second one, come over the same stream, with an initialize of their own: only the
 // stream's end is that of the editor.
-func RunEditor(ctx context.Context, page io.ReadWriteCloser, start func() (io.ReadWriteCloser, error), dir string) error {
+func RunEditor(ctx context.Context, page io.ReadWriteCloser, start Starter, dir string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &editor{dir: dir, books: map[string]*book{}, news: make(chan news, newsLength)}
@@ -129,7 +129,9 @@ func (s *editor) begin() map[string]any {
 	folder := map[string]string{"uri": fileURI(s.dir), "name": "notebooks"}
 	formats := []string{"markdown", "plaintext"}
 	return map[string]any{
-		"processId": os.Getpid(), "rootUri": folder["uri"], "workspaceFolders": []any{folder},
+		// What is wrong in the project's packages is no page's business.
+		"initializationOptions": map[string]any{"expandWorkspaceToModule": false},
+		"processId":             os.Getpid(), "rootUri": folder["uri"], "workspaceFolders": []any{folder},
 		"capabilities": map[string]any{"textDocument": map[string]any{
 			"hover":              map[string]any{"contentFormat": formats},
 			"signatureHelp":      map[string]any{"signatureInformation": map[string]any{"documentationFormat": formats}},
@@ -154,8 +156,8 @@ func (s *editor) open(ctx context.Context, uri, text string) error {
 	return s.show(ctx, b, text)
 }
 
-// makeFolder makes the notebook's folder, with a file: without one, gopls finds no package for a file that is shown to it
-// after the first.
+// makeFolder makes the notebook's folder, with a file: without one, gopls finds no package for a file that is shown to
+// it after the first.
 func (b *book) makeFolder() error {
 	if err := os.Mkdir(b.dir, 0o700); err != nil {
 		return err

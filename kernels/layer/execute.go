@@ -52,31 +52,33 @@ func (k *kernel) ask(ctx context.Context, m message) {
 		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
 		return
 	}
-	e, err := k.ensureEngine(ctx)
-	var answer map[string]any
-	if err == nil {
-		answer, err = k.help(ctx, e, m.head.Type, *in.Code, *in.Cursor)
-	}
+	answer, err := k.help(ctx, m.head.Type, *in.Code, *in.Cursor)
 	if err != nil {
 		answer = failed(newFault("KernelError", err.Error()))
 	}
 	k.reply(k.front.shell, m, answer)
 }
 
-// help completes or inspects: Go by gopls, a magic's name, and a %hyper line by the command. About other lines there is nothing to say.
-func (k *kernel) help(ctx context.Context, e *engine, kind, code string, cursor int) (map[string]any, error) {
+// help completes or inspects: Go by gopls, a magic's name, and a %hyper line by the command. About other lines there is
+// nothing to say.
+func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[string]any, error) {
 	// JupyterLab asks about the place after what it suggests, and counts it twice.
 	cursor = max(0, min(cursor, len([]rune(code))))
-	words, ok := commandLine(code, cursor)
-	word, first, special := magicAt(code, cursor)
-	switch {
-	case special && kind == "complete_request":
+	if word, first, ok := magicAt(code, cursor); ok && kind == "complete_request" {
 		return completeMagic(word, first, cursor), nil
-	case !isGo(code, cursor) && kind == "complete_request" && ok:
-		return k.completeCommand(ctx, e, words, cursor), nil
-	case !isGo(code, cursor):
+	}
+	words, ok := commandLine(code, cursor)
+	ok = ok && kind == "complete_request"
+	if !ok && !isGo(code, cursor) {
 		return map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
 			"matches": []string{}, "cursor_start": cursor, "cursor_end": cursor}, nil
+	}
+	e, err := k.ensureEngine(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !isGo(code, cursor):
+		return k.completeCommand(ctx, e, words, cursor), nil
 	case kind == "inspect_request":
 		return e.gopls.inspect(e.ctx, code, cursor)
 	}

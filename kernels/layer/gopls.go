@@ -25,21 +25,26 @@ type gopls struct {
 func newGopls(c Config, e *engine) *gopls {
 	g := &gopls{engine: e}
 	g.server = newServer(func() (io.ReadWriteCloser, error) {
-		env := append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir)
-		return StartGopls(goplsOf(c), g.dir(), env, nil)
-	}, func() map[string]any {
-		return map[string]any{
-			"rootUri": fileURI(g.dir()), "workspaceFolders": []any{map[string]string{"uri": fileURI(g.dir()), "name": "notebook"}},
-			"capabilities": map[string]any{
-				"textDocument": map[string]any{
-					"completion": map[string]any{"completionItem": map[string]any{"documentationFormat": []string{"markdown"}}},
-					"hover":      map[string]any{"contentFormat": []string{"markdown"}},
-				},
-			},
-			"initializationOptions": map[string]any{"completionBudget": "0s", "matcher": "Fuzzy", "completeUnimported": true},
-		}
-	})
+		return StartGopls(goplsOf(c), g.dir(), append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir), nil)
+	}, g.begin)
 	return g
+}
+
+// begin is what gopls is told at first. Nobody hears what is wrong: to look for it in the project's packages would cost
+// hundreds of MB.
+func (g *gopls) begin() map[string]any {
+	folder := map[string]string{"uri": fileURI(g.dir()), "name": "notebook"}
+	return map[string]any{
+		"rootUri": folder["uri"], "workspaceFolders": []any{folder},
+		"capabilities": map[string]any{
+			"textDocument": map[string]any{
+				"completion": map[string]any{"completionItem": map[string]any{"documentationFormat": []string{"markdown"}}},
+				"hover":      map[string]any{"contentFormat": []string{"markdown"}},
+			},
+		},
+		"initializationOptions": map[string]any{"completionBudget": "0s", "matcher": "Fuzzy", "completeUnimported": true,
+			"diagnosticsTrigger": "Save", "expandWorkspaceToModule": false},
+	}
 }
 
 // dir is the folder of GoNB's program, "" before there is one.
@@ -178,15 +183,31 @@ func callBefore(code string, cursor int) int {
 }
 
 var (
-	fences = regexp.MustCompile("(?m)^```.*\n?")
-	more   = regexp.MustCompile(`(?m)^\[[^\]]* on pkg\.go\.dev\]\(.*\)$`)
-	links  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	rules  = regexp.MustCompile(`(?m)^---$\n*`)
+	more   = regexp.MustCompile(`^\[[^\]]* on pkg\.go\.dev\]\(.*\)$`)
+	links  = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\]\([^)]*\)`)
+	marked = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])|`")
 )
 
-// textOf is Markdown of gopls as text.
+// textOf is Markdown of gopls as text. Code stays as it is: between fences, and behind a tab.
 func textOf(markdown string) string {
-	text := fences.ReplaceAllString(more.ReplaceAllString(markdown, ""), "")
-	text = rules.ReplaceAllString(links.ReplaceAllString(text, "$1"), "")
-	return strings.TrimSpace(strings.NewReplacer("`", "", `\_`, "_", `\*`, "*").Replace(text))
+	var out []string
+	fenced, ruled := false, false
+	for line := range strings.SplitSeq(markdown, "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced = !fenced
+		case fenced, strings.HasPrefix(line, "\t"):
+			out = append(out, line)
+		case line == "---":
+			ruled = true
+			continue
+		case more.MatchString(line), ruled && line == "":
+			continue
+		default:
+			// Escaped characters are the author's own.
+			out = append(out, marked.ReplaceAllString(links.ReplaceAllString(line, "$1"), "$1"))
+		}
+		ruled = false
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
 }

@@ -13,10 +13,13 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
+// Starter runs a language server. What it returns speaks with it, and ends it.
+type Starter func() (io.ReadWriteCloser, error)
+
 // server is a language server that runs while it is asked: the first question starts it, it ends after a rest, and the
 // next question starts it again, with the files that it had. One that ends by itself is started again as well.
 type server struct {
-	start func() (io.ReadWriteCloser, error)
+	start Starter
 	begin func() map[string]any   // what initialize says
 	hear  func(*jsonrpc2.Request) // told of what the server says of its own accord; may be nil, and must not wait
 	rest  time.Duration
@@ -37,7 +40,7 @@ type shown struct {
 // writes asks every few minutes, and who reads, or has gone, leaves it to other kernels.
 const goplsRest = 5 * time.Minute
 
-func newServer(start func() (io.ReadWriteCloser, error), begin func() map[string]any) *server {
+func newServer(start Starter, begin func() map[string]any) *server {
 	return &server{start: start, begin: begin, rest: goplsRest, files: map[string]shown{}}
 }
 
