@@ -84,9 +84,9 @@ type states struct {
 	cell *message // the request of the queue with cells that is carried out
 }
 
-// during carries out a request, and publishes that the kernel is busy meanwhile. Clients take what they hear last, of
-// whichever request, for the kernel's state: after one that was handled beside a cell, they hear again that the cell
-// goes on.
+// during carries out a request of a queue, and publishes that the kernel is busy meanwhile. Clients take what they hear
+// last, of whichever request, for the kernel's state, and Jupyter ends kernels that it takes for idle: after a question
+// that was answered beside a cell, they hear again that the cell goes on.
 func (k *kernel) during(m message, cell bool, do func()) {
 	tell := func(name string, now *message) {
 		k.states.mu.Lock()
@@ -129,7 +129,9 @@ func (k *kernel) enqueue(m message) {
 	switch m.head.Type {
 	case "comm_open", "comm_msg", "comm_close":
 		// A page keeps back what a user does next with a widget until it hears "idle".
-		k.during(m, false, func() { k.comm(m) })
+		k.publish(m, "status", state("busy"))
+		k.comm(m)
+		k.publish(m, "status", state("idle"))
 		return
 	}
 	k.mu.Lock()
@@ -180,15 +182,15 @@ func (k *kernel) handle(ctx context.Context, r request) {
 
 // control handles a message of the control channel, at once.
 func (k *kernel) control(ctx context.Context, m message) {
-	k.during(m, false, func() {
-		switch m.head.Type {
-		case "interrupt_request":
-			k.interrupt(m)
-			k.reply(k.front.control, m, map[string]any{"status": "ok"})
-		default:
-			k.local(k.front.control, m)
-		}
-	})
+	k.publish(m, "status", state("busy"))
+	switch m.head.Type {
+	case "interrupt_request":
+		k.interrupt(m)
+		k.reply(k.front.control, m, map[string]any{"status": "ok"})
+	default:
+		k.local(k.front.control, m)
+	}
+	k.publish(m, "status", state("idle"))
 	if m.head.Type == "shutdown_request" {
 		k.quit()
 	}
