@@ -82,6 +82,8 @@ func (s *server) runs() bool {
 
 // open begins a session, with all files.
 func (s *server) open(ctx context.Context, conn *jsonrpc2.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, helpLimit)
+	defer cancel()
 	var told json.RawMessage
 	if err := conn.Call(ctx, "initialize", s.begin(), &told); err != nil {
 		return err
