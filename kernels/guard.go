@@ -15,7 +15,7 @@ const guardVerb = "guard"
 
 // guardCommand is the inner half of supervise. The guard is the parent of a command, stays out of reach of what kills
 // the process that started it (it has a session of its own), and outlives the command until everything that the command
-// started has ended: GoNB, for one, when killed leaves gopls and the running cell behind.
+// started has ended: GoNB, for one, when killed leaves the running cell behind.
 func guardCommand() *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 
@@ -89,23 +88,11 @@ func serveLSP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gopls := exec.CommandContext(ctx, filepath.Join(k.tools, "gopls"))
-	gopls.Dir, gopls.Stderr = dir, os.Stderr
-	// While one types, gopls stops "go list" again and again, and each that is stopped leaves a temporary folder.
-	gopls.Env = k.kernelEnv(g, tmp)
-	in, err1 := gopls.StdinPipe()
-	out, err2 := gopls.StdoutPipe()
-	if err := errors.Join(err1, err2); err != nil {
-		return err
+	start := func() (io.ReadWriteCloser, error) {
+		// While one types, gopls stops "go list" again and again, and each that is stopped leaves a temporary folder.
+		return layer.StartGopls(filepath.Join(k.tools, "gopls"), dir, k.kernelEnv(g, tmp), os.Stderr)
 	}
-	if err := gopls.Start(); err != nil {
-		return err
-	}
-	defer func() {
-		in.Close() // gopls ends.
-		_ = gopls.Wait()
-	}()
-	return layer.RunEditor(ctx, both{os.Stdin, os.Stdout}, both{out, in}, dir)
+	return layer.RunEditor(ctx, both{os.Stdin, os.Stdout}, start, dir)
 }
 
 // both is a stream of a reader and a writer.

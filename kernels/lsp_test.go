@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,88 +17,146 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// The committed notebooks have no fault, and one that is put into them is found, and nothing else.
-func TestNotebooksHaveNoFaults(t *testing.T) {
-	repo := testCheckout(t)
+// lspPage is a page that edits notebooks of the repository; what is found arrives in faults.
+type lspPage struct {
+	*jsonrpc2.Conn
+	t      *testing.T
+	faults chan []string
+}
+
+// openPage starts the server, and ends it at the end of the test: nothing is left then.
+func openPage(t *testing.T) *lspPage {
+	t.Helper()
 	program := testprogram.Build(t)
 	if out, code := result(t, program, "setup"); code != 0 {
 		t.Fatalf("setup: exit status %d\n%s", code, out)
 	}
-	cmd := exec.CommandContext(t.Context(), program, lspVerb, string(repo))
+	ctx := context.WithoutCancel(t.Context()) // That of the test has ended when the page is closed.
+	cmd := exec.CommandContext(ctx, program, lspVerb, string(testCheckout(t)))
 	tmp := t.TempDir()
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=")
-	in, err := cmd.StdinPipe()
-	if err != nil {
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	faults := make(chan []string, 1000)
+	p := &lspPage{t: t, faults: make(chan []string, 1000)}
 	hear := func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
 		if r.Method == "textDocument/publishDiagnostics" {
-			var p struct{ Diagnostics []struct{ Message string } }
-			if err := json.Unmarshal(*r.Params, &p); err != nil {
+			var found struct{ Diagnostics []struct{ Message string } }
+			if err := json.Unmarshal(*r.Params, &found); err != nil {
 				return nil, err
 			}
 			var all []string
-			for _, d := range p.Diagnostics {
+			for _, d := range found.Diagnostics {
 				all = append(all, d.Message)
 			}
-			faults <- all
+			p.faults <- all
 		}
 		return nil, nil
 	}
-	page := jsonrpc2.NewConn(t.Context(), jsonrpc2.NewBufferedStream(both{out, in}, jsonrpc2.VSCodeObjectCodec{}),
+	p.Conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(both{out, in}, jsonrpc2.VSCodeObjectCodec{}),
 		jsonrpc2.HandlerWithError(hear))
-	defer func() {
-		page.Close()
+	t.Cleanup(func() {
+		p.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 			t.Errorf("left among temporary files: %v, %v", left, err)
 		}
-	}()
-	if err := page.Call(t.Context(), "initialize", struct{}{}, nil); err != nil {
-		t.Fatal(err)
+	})
+	p.begin()
+	return p
+}
+
+// begin is what each page says first.
+func (p *lspPage) begin() {
+	p.t.Helper()
+	if err := p.Call(p.t.Context(), "initialize", struct{}{}, nil); err != nil {
+		p.t.Fatal(err)
 	}
+}
+
+// tell says of a notebook that it is opened, changed or closed.
+func (p *lspPage) tell(event, path, text string) {
+	p.t.Helper()
+	document := map[string]any{"uri": "file://" + path, "languageId": "go", "version": 1, "text": text}
+	err := p.Notify(p.t.Context(), "textDocument/"+event, map[string]any{"textDocument": document,
+		"contentChanges": []any{map[string]string{"text": text}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// await waits until what is found fits, and returns what is found when nothing changes any more.
+func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
+	p.t.Helper()
+	for limit := time.After(5 * time.Minute); !fits(last); {
+		select {
+		case last = <-p.faults:
+		case <-limit:
+			p.t.Fatalf("%s: the last that is found is %q", what, last)
+		}
+	}
+	for {
+		select {
+		case last = <-p.faults:
+		case <-time.After(time.Second):
+			return last
+		}
+	}
+}
+
+// The committed notebooks have no fault, and one that is put into them is found, and nothing else.
+func TestNotebooksHaveNoFaults(t *testing.T) {
+	page := openPage(t)
 	const fault = "\n\n\n%%\nvar n int = \"a\"\nfmt.Println(n)"
-	paths, _ := filepath.Glob(repo.path("notebooks", "*.ipynb"))
+	paths, _ := filepath.Glob(testCheckout(t).path("notebooks", "*.ipynb"))
 	for _, path := range paths {
-		document := map[string]any{"uri": "file://" + path, "languageId": "go", "version": 1, "text": codeOf(t, path) + fault}
-		if err := page.Notify(t.Context(), "textDocument/didOpen", map[string]any{"textDocument": document}); err != nil {
-			t.Fatal(err)
-		}
-		var last []string
-		for limit := time.After(5 * time.Minute); len(last) == 0; {
-			select {
-			case last = <-faults:
-			case <-limit:
-				t.Fatalf("%s: the fault is not found", filepath.Base(path))
-			}
-		}
-		for quiet := time.After(time.Second); quiet != nil; {
-			select {
-			case last = <-faults:
-			case <-quiet:
-				quiet = nil
-			}
-		}
+		page.tell("didOpen", path, codeOf(t, path)+fault)
+		last := page.await(filepath.Base(path), func(all []string) bool { return len(all) > 0 })
 		if len(last) != 1 || !strings.Contains(last[0], `cannot use "a"`) {
 			t.Errorf("%s: %s", filepath.Base(path), slices.DeleteFunc(last, func(s string) bool {
 				return strings.Contains(s, `cannot use "a"`)
 			}))
 		}
-		document = map[string]any{"uri": "file://" + path}
-		if err := page.Notify(t.Context(), "textDocument/didClose", map[string]any{"textDocument": document}); err != nil {
-			t.Fatal(err)
+		page.tell("didClose", path, "")
+	}
+}
+
+// Faults are found in all cells of a new notebook: those that come later, move, and stay when others go; and when the
+// page has been loaded again.
+func TestFaultsOfLaterCells(t *testing.T) {
+	page := openPage(t)
+	const path = "/notebooks/new.ipynb"
+	cell := func(value string) string { return "%%\nvar n int = \"" + value + "\"\nfmt.Println(n)" }
+	join := func(cells ...string) string { return strings.Join(cells, "\n\n\n") }
+	finds := func(values ...string) {
+		t.Helper()
+		fits := func(all []string) bool {
+			return slices.EqualFunc(all, values, func(s, v string) bool { return strings.Contains(s, "cannot use \""+v+"\"") })
+		}
+		if last := page.await(strings.Join(values, ", "), fits); !fits(last) {
+			t.Errorf("found %q, want one with each of %q", last, values)
 		}
 	}
+	page.tell("didOpen", path, "")
+	time.Sleep(time.Second) // gopls has the first cell.
+	page.tell("didChange", path, cell("a"))
+	finds("a")
+	page.tell("didChange", path, join(cell("a"), ""))
+	page.tell("didChange", path, join(cell("a"), cell("b")))
+	finds("a", "b")
+	page.tell("didChange", path, join(cell("a"), "func f() {}", cell("c"), cell("b")))
+	finds("a", "c", "b")
+	page.tell("didChange", path, join(cell("b"), cell("a")))
+	finds("b", "a")
+	page.begin()
+	page.tell("didOpen", path, join(cell("d"), cell("b")))
+	finds("d", "b")
+	page.tell("didChange", path, cell("b"))
+	finds("b")
 }
 
 // codeOf is a notebook's code, as jupyter-lsp joins it.

@@ -311,6 +311,20 @@ class Beyond(unittest.TestCase):
         self.assertFalse(inspect("!ls")["found"])
         self.assertEqual(self.reply(self.kc.complete("%%bash\nfm"))["matches"], [])
 
+    def test_help_beside_a_cell(self):
+        """Completion and inspection are answered while a cell runs, and the cell goes on; magics have names."""
+        self.reply(self.kc.complete("%%\nstrings.HasPref"))  # gopls begins.
+        cell = self.kc.execute('%%\nfmt.Println("began")\ntime.Sleep(20*time.Second)')
+        while self.kc.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+            pass
+        began = time.time()
+        self.assertEqual(self.reply(self.kc.complete("%%\nstrings.HasPref"))["matches"], ["HasPrefix"])
+        self.assertTrue(self.reply(self.kc.inspect("%%\nfmt.Println"))["found"])
+        self.assertEqual(self.reply(self.kc.complete("%hy"))["matches"], ["%hyper"])
+        self.assertLess(time.time() - began, 10)
+        self.km.interrupt_kernel()
+        self.assertEqual(self.reply(cell)["ename"], "Interrupt")
+
     def test_explore(self):
         """A program with sliders stays when its cell has ended, draws anew when one is moved, and ends when its cell is run again."""
         def execute(code):

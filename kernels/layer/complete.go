@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -127,4 +128,39 @@ func parses(text string, body bool) string {
 		return "incomplete"
 	}
 	return "invalid"
+}
+
+// magicAt is the part of a magic's name before the cursor, which counts characters, and whether it is on the cell's
+// first line. ok is false elsewhere.
+func magicAt(code string, cursor int) (word string, first, ok bool) {
+	text := []rune(code)
+	before := string(text[:max(0, min(cursor, len(text)))])
+	start := strings.LastIndex(before, "\n") + 1
+	word, first = bare(before[start:]), start == 0
+	if !strings.HasPrefix(word, "%") || strings.ContainsAny(word, " \t") {
+		return "", false, false
+	}
+	kind, _ := magic(code)
+	return word, first, first || !isOneOf(kind, notGo)
+}
+
+// completeMagic is the content of a complete_reply about a magic's name. Those of whole cells stand on the first line.
+func completeMagic(word string, first bool, cursor int) map[string]any {
+	names := magics
+	if first {
+		names = append(notGo[:len(notGo):len(notGo)], names...)
+	}
+	matches, types := []string{}, []map[string]any{}
+	start := cursor - len([]rune(word))
+	for _, name := range names {
+		if strings.HasPrefix(name, word) {
+			matches = append(matches, name)
+		}
+	}
+	slices.Sort(matches)
+	for _, name := range matches {
+		types = append(types, map[string]any{"text": name, "type": "keyword", "signature": "", "start": start, "end": cursor})
+	}
+	return map[string]any{"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": cursor,
+		"metadata": map[string]any{typesKey: types}}
 }

@@ -3,6 +3,7 @@ package layer
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"path"
 	"regexp"
@@ -34,9 +35,46 @@ func documentOf(code, program string) document {
 		text += "\n}"
 	}
 	imports, earlier := declarations(program, declared(text))
-	d := withImports(text, imports)
+	d := fileWith(text, imports, body, mainLine)
 	d.earlier = earlier
 	return d
+}
+
+// fileWith is a file of a cell's text. Statements alone are put into a function that begins with a line.
+func fileWith(text string, imports []string, body bool, begin string) document {
+	own, rest, alone := statementsAlone(text)
+	if body || !alone {
+		return withImports(text, imports)
+	}
+	d := withImports(rest+"\n}", append(own, imports...))
+	head := strings.SplitAfterN(d.cell, "\n", d.shift+1)
+	for _, spec := range own {
+		if !strings.Contains(strings.Join(head[:d.shift], ""), "import "+spec+"\n") {
+			head[0] += "import " + spec + "\n"
+			d.shift++
+		}
+	}
+	last := len(head) - 1
+	d.cell, d.shift = strings.Join(head[:last], "")+begin+"\n"+head[last], d.shift+1
+	return d
+}
+
+// statementsAlone takes the imports off a text that declares nothing else: with anything but a declaration after them,
+// it is that of statements, even if it is not finished.
+func statementsAlone(text string) (imports []string, rest string, ok bool) {
+	before, rest := splitImports(text)
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	s.Init(files.AddFile("", files.Base(), len(rest)), []byte(rest), nil, 0)
+	switch _, tok, _ := s.Scan(); tok {
+	case token.EOF, token.FUNC, token.TYPE, token.VAR, token.CONST, token.IMPORT, token.PACKAGE:
+		return nil, text, false
+	}
+	file, _ := parser.ParseFile(token.NewFileSet(), "", packageLine+before, parser.ImportsOnly)
+	if file != nil {
+		imports = specsOf(file)
+	}
+	return imports, rest, true
 }
 
 // withImports puts the imports that a cell needs before its text.
@@ -89,6 +127,12 @@ func namesOf(d ast.Decl) (names []string) {
 		}
 	}
 	return names
+}
+
+// whole tells whether a program can be parsed.
+func whole(program string) bool {
+	_, err := parser.ParseFile(token.NewFileSet(), "", program, parser.SkipObjectResolution)
+	return err == nil
 }
 
 // declarations are a program's imports, and the program without what is declared anew, and without main. A program

@@ -119,8 +119,33 @@ func TestCallBefore(t *testing.T) {
 }
 
 func TestTextOfMarkdown(t *testing.T) {
-	const markdown = "```go\nfunc f(a *T) int\n```\n\n---\n\nF is N\\_theta of [T].\n\n\n---\n\n[`f` on pkg.go.dev](https://pkg.go.dev/f)"
-	if got, want := textOf(markdown), "func f(a *T) int\n\nF is N_theta of [T]."; got != want {
-		t.Errorf("%q", got)
+	const more = "\n\n\n---\n\n[`f` on pkg.go.dev](https://pkg.go.dev/f)"
+	for _, c := range []struct{ markdown, want string }{
+		{"```go\nfunc f(a *T) int\n```\n\n---\n\nF is N\\_theta of \\[T]." + more,
+			"func f(a *T) int\n\nF is N_theta of [T]."},
+		{"F is \\`one\\`, of [T](file:///t.go#1,2) \\\\ [a\\_b](c).\n\n\tf(`a_b`, \"\\_\")\n\n\\# x" + more,
+			"F is `one`, of T \\ a_b.\n\n\tf(`a_b`, \"\\_\")\n\n# x"},
+		{"```go\ntype T struct {\n\tA int `json:\"a_b\"`\n}\n```" + more, "type T struct {\n\tA int `json:\"a_b\"`\n}"},
+		{"```go\nfunc Keep[T any](name string) T\n```" + more, "func Keep[T any](name string) T"},
+	} {
+		if got := textOf(c.markdown); got != c.want {
+			t.Errorf("%q: %q, want %q", c.markdown, got, c.want)
+		}
+	}
+}
+
+func TestStatementsAlone(t *testing.T) {
+	for code, want := range map[string]string{
+		"strings.To":                           "package main\nimport \"strings\"\nfunc main() {\nstrings.To\n}\n",
+		"x := 1\nx.":                           "package main\nfunc main() {\nx := 1\nx.\n}\n",
+		"import r \"math/rand/v2\"\n\nr.Int()": "package main\nimport r \"math/rand/v2\"\nfunc main() {\n\n\nr.Int()\n}\n",
+		"func f() {":                           "package main\nfunc f() {\n",
+		"var x = ":                             "package main\nvar x = \n",
+	} {
+		d := documentOf(code, "")
+		lines, own := strings.Split(d.cell, "\n"), strings.Split(code, "\n")
+		if last := len(own) - 1; d.cell != want || lines[d.shift+last] != own[last] {
+			t.Errorf("%q: %q, shifted by %d", code, d.cell, d.shift)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package layer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -18,23 +17,30 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// RunEditor serves a page that edits notebooks, by the Language Server Protocol over one stream, from gopls over
-// another: what is wrong while one types, and what is under the mouse. A notebook comes as one text (jupyter-lsp joins
-// its cells by two blank lines), and gopls sees a package with a file for each cell. dir is a folder of gopls's
-// workspace; nothing is written there.
-func RunEditor(ctx context.Context, page, gopls io.ReadWriteCloser, dir string) error {
+// RunEditor serves pages that edit notebooks, by the Language Server Protocol over one stream, from gopls, which start
+// runs: what is wrong while one types, and what is under the mouse. A notebook comes as one text (jupyter-lsp joins its
+// cells by two blank lines), and gopls sees a package with a file for each cell. dir is a folder of gopls's workspace;
+// each notebook has a folder there.
+//
+// A page that is loaded again, and a second one, come over the same stream, with an initialize of their own: only the
+// stream's end is that of the editor.
+func RunEditor(ctx context.Context, page io.ReadWriteCloser, start Starter, dir string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &editor{dir: dir, books: map[string]*book{}}
-	s.mu.Lock() // Until both are there.
-	s.gopls = jsonrpc2.NewConn(ctx, framed(gopls), jsonrpc2.HandlerWithError(s.fromGopls))
+	s := &editor{dir: dir, books: map[string]*book{}, news: make(chan news, newsLength)}
+	s.gopls = newServer(start, s.begin)
+	s.gopls.hear = s.fromGopls
+	defer s.gopls.stop()
+	s.mu.Lock() // Until the page is there.
 	s.page = jsonrpc2.NewConn(ctx, framed(page), jsonrpc2.HandlerWithError(s.fromPage))
 	s.mu.Unlock()
-	select {
-	case <-s.page.DisconnectNotify():
-		return nil
-	case <-s.gopls.DisconnectNotify():
-		return errors.New("gopls has ended")
+	for {
+		select {
+		case n := <-s.news:
+			s.found(ctx, n)
+		case <-s.page.DisconnectNotify():
+			return nil
+		}
 	}
 }
 
@@ -44,20 +50,31 @@ func framed(rw io.ReadWriteCloser) jsonrpc2.ObjectStream {
 
 // editor is the state of RunEditor.
 type editor struct {
-	page, gopls *jsonrpc2.Conn
-	dir         string
+	page  *jsonrpc2.Conn
+	gopls *server
+	dir   string
+	news  chan news
 
 	mu    sync.Mutex
 	books map[string]*book // by URI
 	made  int              // books so far
 }
 
+// news is what gopls has found in a file.
+type news struct {
+	URI         string
+	Version     *int
+	Diagnostics []map[string]any
+}
+
+// newsLength is more than gopls says while it is asked something.
+const newsLength = 1 << 12
+
 // book is a notebook.
 type book struct {
 	uri, dir string
 	cells    []piece
-	versions map[string]int // of the files that gopls has
-	found    map[string][]map[string]any
+	found    [][]map[string]any // of each cell
 }
 
 // piece is a cell within a notebook's text: the line that it begins at, and what gopls sees.
@@ -80,25 +97,17 @@ func (s *editor) fromPage(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Req
 	}
 	switch r.Method {
 	case "initialize":
-		return s.initialize(ctx)
-	case "shutdown":
+		return abilities, nil
+	case "shutdown", "exit": // Of one page; the next one may have come.
 		return nil, nil
-	case "exit":
-		return nil, s.page.Close()
 	case "textDocument/didOpen":
-		s.made++
-		s.books[p.Document.URI] = &book{uri: p.Document.URI, dir: filepath.Join(s.dir, fmt.Sprint("n", s.made)),
-			versions: map[string]int{}, found: map[string][]map[string]any{}}
-		return nil, s.show(ctx, s.books[p.Document.URI], p.Document.Text)
+		return nil, s.open(ctx, p.Document.URI, p.Document.Text)
 	case "textDocument/didChange":
-		if b := s.books[p.Document.URI]; b != nil && len(p.Changes) > 0 {
-			return nil, s.show(ctx, b, p.Changes[len(p.Changes)-1].Text)
+		if len(p.Changes) > 0 {
+			return nil, s.open(ctx, p.Document.URI, p.Changes[len(p.Changes)-1].Text)
 		}
 	case "textDocument/didClose":
-		if b := s.books[p.Document.URI]; b != nil {
-			delete(s.books, p.Document.URI)
-			return nil, s.show(ctx, b, "")
-		}
+		return nil, s.close(ctx, p.Document.URI)
 	case "textDocument/hover", "textDocument/signatureHelp":
 		return s.at(ctx, r.Method, s.books[p.Document.URI], p.Position.Line, p.Position.Character)
 	}
@@ -108,70 +117,123 @@ func (s *editor) fromPage(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Req
 	return nil, nil
 }
 
-// initialize begins with gopls, and says what a page may ask. Completion is the kernel's.
-func (s *editor) initialize(ctx context.Context) (any, error) {
+// abilities say what a page may ask. Completion is the kernel's.
+var abilities = map[string]any{"capabilities": map[string]any{
+	"textDocumentSync":      map[string]any{"openClose": true, "change": 1},
+	"hoverProvider":         true,
+	"signatureHelpProvider": map[string]any{"triggerCharacters": []string{"(", ","}},
+}, "serverInfo": map[string]string{"name": "gopls, cell by cell"}}
+
+// begin is what gopls is told at first.
+func (s *editor) begin() map[string]any {
 	folder := map[string]string{"uri": fileURI(s.dir), "name": "notebooks"}
 	formats := []string{"markdown", "plaintext"}
-	err := s.gopls.Call(ctx, "initialize", map[string]any{
-		"processId": os.Getpid(), "rootUri": folder["uri"], "workspaceFolders": []any{folder},
+	return map[string]any{
+		// What is wrong in the project's packages is no page's business.
+		"initializationOptions": map[string]any{"expandWorkspaceToModule": false},
+		"processId":             os.Getpid(), "rootUri": folder["uri"], "workspaceFolders": []any{folder},
 		"capabilities": map[string]any{"textDocument": map[string]any{
 			"hover":              map[string]any{"contentFormat": formats},
 			"signatureHelp":      map[string]any{"signatureInformation": map[string]any{"documentationFormat": formats}},
-			"publishDiagnostics": map[string]any{},
+			"publishDiagnostics": map[string]any{"versionSupport": true},
 		}},
-	}, nil)
-	if err == nil {
-		err = s.gopls.Notify(ctx, "initialized", struct{}{})
 	}
-	return map[string]any{"capabilities": map[string]any{
-		"textDocumentSync":      map[string]any{"openClose": true, "change": 1},
-		"hoverProvider":         true,
-		"signatureHelpProvider": map[string]any{"triggerCharacters": []string{"(", ","}},
-	}, "serverInfo": map[string]string{"name": "gopls, cell by cell"}}, err
 }
 
 func fileURI(path string) string { return "file://" + path }
 
+// open takes a notebook's text, that of one which is open already as well: pages do not say when they go.
+func (s *editor) open(ctx context.Context, uri, text string) error {
+	b := s.books[uri]
+	if b == nil {
+		s.made++
+		b = &book{uri: uri, dir: filepath.Join(s.dir, fmt.Sprint("n", s.made))}
+		if err := b.makeFolder(); err != nil {
+			return err
+		}
+		s.books[uri] = b
+	}
+	return s.show(ctx, b, text)
+}
+
+// makeFolder makes the notebook's folder, with a file: without one, gopls finds no package for a file that is shown to
+// it after the first.
+func (b *book) makeFolder() error {
+	if err := os.Mkdir(b.dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(b.dir, "notebook.go"), []byte("package main\n"), 0o600)
+}
+
+// close forgets a notebook.
+func (s *editor) close(ctx context.Context, uri string) error {
+	b := s.books[uri]
+	if b == nil {
+		return nil
+	}
+	delete(s.books, uri)
+	defer os.RemoveAll(b.dir)
+	return s.hide(ctx, b, 0, len(b.cells))
+}
+
 // show tells gopls of a notebook's cells.
 func (s *editor) show(ctx context.Context, b *book, text string) error {
-	b.cells = pieces(text)
+	had := len(b.cells)
+	b.put(pieces(text))
 	for i, c := range b.cells {
-		if err := s.tell(ctx, b, cellName(i), c.cell); err != nil {
+		if err := s.gopls.show(ctx, b.file(i), c.cell); err != nil {
 			return err
 		}
 	}
-	for i := len(b.cells); b.versions[cellName(i)] > 0; i++ { // Cells that are no more.
-		if err := s.tell(ctx, b, cellName(i), "package main\n"); err != nil {
-			return err
-		}
+	if err := s.hide(ctx, b, len(b.cells), had); err != nil {
+		return err
 	}
 	return s.publish(ctx, b)
 }
 
-func cellName(i int) string { return "cell" + strconv.Itoa(i) + ".go" }
-
-func (s *editor) tell(ctx context.Context, b *book, name, text string) error {
-	b.versions[name]++
-	uri, version := fileURI(filepath.Join(b.dir, name)), b.versions[name]
-	if version == 1 {
-		return s.gopls.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri,
-			"languageId": "go", "version": version, "text": text}})
+// hide takes cells from gopls.
+func (s *editor) hide(ctx context.Context, b *book, from, to int) error {
+	for i := from; i < to; i++ {
+		if err := s.gopls.hide(ctx, b.file(i)); err != nil {
+			return err
+		}
 	}
-	return s.gopls.Notify(ctx, "textDocument/didChange", map[string]any{
-		"textDocument":   map[string]any{"uri": uri, "version": version},
-		"contentChanges": []any{map[string]string{"text": text}}})
+	return nil
 }
+
+// put gives a notebook its cells. What was found in a cell moves with it, and stays with one that is being changed; of
+// all others gopls will tell.
+func (b *book) put(cells []piece) {
+	before := map[string][]map[string]any{}
+	for i, c := range b.cells {
+		before[c.cell] = b.found[i]
+	}
+	found := make([][]map[string]any, len(cells))
+	for i, c := range cells {
+		all, same := before[c.cell]
+		if !same && len(cells) == len(b.cells) {
+			all = b.found[i]
+		}
+		found[i] = all
+	}
+	b.cells, b.found = cells, found
+}
+
+// file is the URI of a cell's file.
+func (b *book) file(i int) string { return fileURI(filepath.Join(b.dir, "cell"+strconv.Itoa(i)+".go")) }
 
 // at asks gopls about a place. The answer's own places, in another file, are left out.
 func (s *editor) at(ctx context.Context, method string, b *book, line, unit int) (any, error) {
 	if b == nil {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, helpLimit)
+	defer cancel()
 	for i := len(b.cells) - 1; i >= 0; i-- {
 		if c := b.cells[i]; c.line <= line {
 			var answer map[string]any
-			err := s.gopls.Call(ctx, method, map[string]any{
-				"textDocument": map[string]string{"uri": fileURI(filepath.Join(b.dir, cellName(i)))},
+			err := s.gopls.call(ctx, method, map[string]any{
+				"textDocument": map[string]string{"uri": b.file(i)},
 				"position":     map[string]int{"line": line - c.line + c.shift, "character": unit},
 			}, &answer)
 			delete(answer, "range")
@@ -184,34 +246,27 @@ func (s *editor) at(ctx context.Context, method string, b *book, line, unit int)
 	return nil, nil
 }
 
-// fromGopls takes what gopls says of its own accord.
-func (s *editor) fromGopls(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
-	switch r.Method {
-	case "workspace/configuration":
-		var p struct{ Items []json.RawMessage }
-		_ = json.Unmarshal(*r.Params, &p)
-		return make([]any, len(p.Items)), nil
-	case "textDocument/publishDiagnostics":
-		var p struct {
-			URI         string
-			Diagnostics []map[string]any
-		}
-		if err := json.Unmarshal(*r.Params, &p); err != nil {
-			return nil, err
-		}
-		go s.found(ctx, strings.TrimPrefix(p.URI, "file://"), p.Diagnostics) // Who asks gopls holds the lock.
+// fromGopls takes what gopls says of its own accord. Who asks gopls holds the lock: it is not to be waited for here.
+func (s *editor) fromGopls(r *jsonrpc2.Request) {
+	var n news
+	if r.Method == "textDocument/publishDiagnostics" && r.Params != nil && json.Unmarshal(*r.Params, &n) == nil {
+		s.news <- n
 	}
-	return nil, nil
 }
 
-// found passes on what gopls has found in a cell.
-func (s *editor) found(ctx context.Context, path string, all []map[string]any) {
+// found passes on what gopls has found in a cell, but what it has found in an earlier text.
+func (s *editor) found(ctx context.Context, n news) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if n.Version != nil && *n.Version < s.gopls.version(n.URI) {
+		return
+	}
 	for _, b := range s.books {
-		if filepath.Dir(path) == b.dir {
-			b.found[filepath.Base(path)] = all
-			_ = s.publish(ctx, b)
+		for i := range b.cells {
+			if b.file(i) == n.URI {
+				b.found[i] = n.Diagnostics
+				_ = s.publish(ctx, b)
+			}
 		}
 	}
 }
@@ -220,7 +275,7 @@ func (s *editor) found(ctx context.Context, path string, all []map[string]any) {
 func (s *editor) publish(ctx context.Context, b *book) error {
 	all := []map[string]any{}
 	for i, c := range b.cells {
-		for _, d := range b.found[cellName(i)] {
+		for _, d := range b.found[i] {
 			if moved := c.moved(d); moved != nil {
 				all = append(all, moved)
 			}
@@ -330,5 +385,5 @@ func fileOf(code string, imports []string) document {
 	if body {
 		text = strings.Replace(text, mainLine, "func _() {", 1) + "\n}"
 	}
-	return withImports(text, imports)
+	return fileWith(text, imports, body, "func _() {")
 }

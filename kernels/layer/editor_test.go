@@ -3,6 +3,8 @@ package layer
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -85,7 +87,8 @@ func TestEditor(t *testing.T) {
 		return nil
 	})
 	ended := make(chan error, 1)
-	go func() { ended <- RunEditor(t.Context(), pageEnd, goplsEnd, dir) }()
+	start := func() (io.ReadWriteCloser, error) { return goplsEnd, nil }
+	go func() { ended <- RunEditor(t.Context(), pageEnd, start, dir) }()
 
 	var capabilities map[string]map[string]any
 	must.M(page.Call(t.Context(), "initialize", struct{}{}, &capabilities))
@@ -124,6 +127,14 @@ func TestEditor(t *testing.T) {
 	if hover["contents"] != `{"position":{"character":1,"line":3},"textDocument":{"uri":"`+file+`"}}` {
 		t.Errorf("%s", hover["contents"])
 	}
+	// A cell moves, and what was found in it moves with it.
+	document["text"] = "!ls\n\n\nfunc g() {}\n\n\n" + document["text"].(string)
+	must.M(page.Notify(t.Context(), "textDocument/didChange", map[string]any{"textDocument": document,
+		"contentChanges": []any{document}}))
+	const moved = "map[end:map[character:3 line:10] start:map[character:2 line:10]]"
+	if faults = <-found; len(faults) != 2 || fmt.Sprint(faults[0]["range"]) != moved {
+		t.Errorf("of a cell that has moved: %v", faults)
+	}
 	if err := page.Call(t.Context(), "textDocument/rename", struct{}{}, nil); err == nil {
 		t.Error("a question that nobody answers has no error")
 	}
@@ -135,5 +146,112 @@ func TestEditor(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("it goes on without a page")
+	}
+}
+
+// fakeGopls counts what the servers that start runs are told.
+type fakeGopls struct {
+	t      *testing.T
+	told   chan string
+	ends   chan *jsonrpc2.Conn
+	starts int
+}
+
+func newFakeGopls(t *testing.T) *fakeGopls {
+	return &fakeGopls{t: t, told: make(chan string, 100), ends: make(chan *jsonrpc2.Conn, 100)}
+}
+
+func (f *fakeGopls) start() (io.ReadWriteCloser, error) {
+	f.starts++
+	conn, end := stream(f.t, func(method string, params json.RawMessage) any {
+		var p struct {
+			Document struct {
+				URI     string
+				Version int
+				Text    string
+			} `json:"textDocument"`
+			Changes []struct{ Text string } `json:"contentChanges"`
+		}
+		must.M(json.Unmarshal(params, &p))
+		for _, c := range p.Changes {
+			p.Document.Text = c.Text
+		}
+		f.told <- strings.TrimRight(fmt.Sprintf("%s %s %d %s", filepath.Base(method), filepath.Base(p.Document.URI),
+			p.Document.Version, strings.TrimSpace(strings.TrimPrefix(p.Document.Text, "package main\n"))), " ")
+		return struct{}{}
+	})
+	f.ends <- conn
+	return end, nil
+}
+
+// hears expects what a server is told.
+func (f *fakeGopls) hears(want ...string) {
+	f.t.Helper()
+	for _, w := range want {
+		select {
+		case got := <-f.told:
+			if got != w {
+				f.t.Errorf("told %q, want %q", got, w)
+			}
+		case <-time.After(10 * time.Second):
+			f.t.Fatalf("not told %q", w)
+		}
+	}
+}
+
+// A page that is loaded again begins anew, over the same stream: gopls is begun with once, and has each cell once. What
+// it has found shows at once.
+func TestEditorPageAgain(t *testing.T) {
+	gopls, found := newFakeGopls(t), make(chan string, 10)
+	page, pageEnd := stream(t, func(_ string, params json.RawMessage) any {
+		var p struct{ Diagnostics []struct{ Message string } }
+		must.M(json.Unmarshal(params, &p))
+		found <- fmt.Sprint(p.Diagnostics)
+		return nil
+	})
+	dir := t.TempDir()
+	go RunEditor(t.Context(), pageEnd, gopls.start, dir)
+	tell := func(method, text string) {
+		document := map[string]any{"uri": "file:///book.ipynb", "text": text}
+		must.M(page.Notify(t.Context(), method, map[string]any{"textDocument": document, "contentChanges": []any{document}}))
+	}
+	begin := func() (answer json.RawMessage) {
+		must.M(page.Call(t.Context(), "initialize", struct{}{}, &answer))
+		must.M(page.Notify(t.Context(), "initialized", struct{}{}))
+		return answer
+	}
+	first := begin()
+	tell("textDocument/didOpen", "var a = b\n\n\nvar c int")
+	gopls.hears("initialize . 0", "initialized . 0", "didOpen cell0.go 1 var a = b", "didOpen cell1.go 1 var c int")
+	<-found
+	conn := <-gopls.ends
+	must.M(conn.Notify(t.Context(), "textDocument/publishDiagnostics", map[string]any{"version": 1,
+		"uri": fileURI(filepath.Join(dir, "n1", "cell0.go")), "diagnostics": []any{map[string]any{"message": "undefined: b",
+			"range": map[string]any{"start": map[string]int{"line": 1}, "end": map[string]int{"line": 1}}}}}))
+	if got := <-found; got != "[{undefined: b}]" {
+		t.Errorf("found %s", got)
+	}
+
+	must.M(page.Call(t.Context(), "shutdown", nil, nil))
+	must.M(page.Notify(t.Context(), "exit", nil))
+	if again := begin(); string(again) != string(first) {
+		t.Errorf("the answer to a second page is %s, to the first %s", again, first)
+	}
+	tell("textDocument/didOpen", "var a = b\n\n\nvar c bool")
+	gopls.hears("didChange cell1.go 2 var c bool")
+	if got := <-found; got != "[{undefined: b}]" {
+		t.Errorf("found %s after the page has come again", got)
+	}
+	tell("textDocument/didChange", "var a = b")
+	gopls.hears("didClose cell1.go 0")
+	tell("textDocument/didClose", "")
+	gopls.hears("didClose cell0.go 0")
+	tell("textDocument/didChange", "var a = 1") // Of another page that has it.
+	gopls.hears("didOpen cell0.go 1 var a = 1")
+	for range 2 {
+		<-found
+	}
+	if gopls.starts != 1 {
+		t.Errorf("gopls is started %d times", gopls.starts)
 	}
 }

@@ -182,5 +182,8 @@ func (e *engine) death(err error) error {
 func (e *engine) kill() {
 	killGroup(e.cmd.Process.Pid)
 	<-e.gone
+	if e.gopls != nil {
+		e.gopls.stop()
+	}
 	os.RemoveAll(e.dir)
 }

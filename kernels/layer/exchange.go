@@ -46,6 +46,8 @@ func (x *exchange) ask(now bool) {
 
 // ensureEngine starts an engine when none runs. One that does not answer is ended, and another one tried.
 func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
+	k.starting.Lock() // Cells and questions ask for it.
+	defer k.starting.Unlock()
 	if e := k.running(); e != nil {
 		select {
 		case <-e.gone:
@@ -72,7 +74,7 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.gopls = newGopls(e)
+	e.gopls = newGopls(k.config, e)
 	k.mu.Lock()
 	k.engine = e
 	k.mu.Unlock()

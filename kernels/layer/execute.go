@@ -56,32 +56,37 @@ func (k *kernel) ask(ctx context.Context, m message) {
 		k.reply(k.front.shell, m, failed(newFault("KernelError", errMalformed.Error())))
 		return
 	}
-	e, err := k.ensureEngine(ctx)
-	var answer map[string]any
-	if err == nil {
-		answer, err = k.help(ctx, e, m.head.Type, *in.Code, *in.Cursor)
-	}
+	answer, err := k.help(ctx, m.head.Type, *in.Code, *in.Cursor)
 	if err != nil {
 		answer = failed(newFault("KernelError", err.Error()))
 	}
 	k.reply(k.front.shell, m, answer)
 }
 
-// help completes or inspects: Go by gopls, and a %hyper line by the command. About other lines there is nothing to say.
-func (k *kernel) help(ctx context.Context, e *engine, kind, code string, cursor int) (map[string]any, error) {
+// help completes or inspects: Go by gopls, a magic's name, and a %hyper line by the command. About other lines there is
+// nothing to say.
+func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[string]any, error) {
 	// JupyterLab asks about the place after what it suggests, and counts it twice.
 	cursor = max(0, min(cursor, len([]rune(code))))
+	if word, first, ok := magicAt(code, cursor); ok && kind == "complete_request" {
+		return completeMagic(word, first, cursor), nil
+	}
 	words, ok := commandLine(code, cursor)
-	switch {
-	case !isGo(code, cursor) && kind == "complete_request" && ok:
-		return k.completeCommand(ctx, e, words, cursor), nil
-	case !isGo(code, cursor):
+	ok = ok && kind == "complete_request"
+	if !ok && !isGo(code, cursor) {
 		return map[string]any{"status": "ok", "found": false, "data": map[string]any{}, "metadata": map[string]any{},
 			"matches": []string{}, "cursor_start": cursor, "cursor_end": cursor}, nil
-	case kind == "inspect_request":
-		return e.gopls.inspect(ctx, code, cursor)
 	}
-	return e.gopls.complete(ctx, code, cursor)
+	e, err := k.ensureEngine(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !isGo(code, cursor):
+		return k.completeCommand(ctx, e, words, cursor), nil
+	case kind == "inspect_request":
+		return e.gopls.inspect(e.ctx, code, cursor)
+	}
+	return e.gopls.complete(e.ctx, code, cursor)
 }
 
 // executeRequest is the content of an execute_request, with what the protocol says of missing fields.
@@ -153,7 +158,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	}
 	e, err := k.ensureEngine(ctx)
 	if err != nil {
-		k.told = k.engines
+		k.told = k.started()
 		return newFault("KernelError", fmt.Sprintf("GoNB does not start: %v", err))
 	}
 	if err := lower(stopFile(k.config.Dir)); err != nil {
@@ -279,11 +284,12 @@ const lost = "declarations of earlier cells are lost"
 
 // tellLost says that the engine has died since the last cell, for no reason in one.
 func (k *kernel) tellLost(m message) {
-	if k.engines > k.told {
+	started := k.started()
+	if started > k.told {
 		k.publish(m, "stream", map[string]string{"name": "stderr",
 			"text": "GoNB had ended and was started again; " + lost + "\n"})
 	}
-	k.told = k.engines
+	k.told = started
 }
 
 // verdict is why the cell failed, or nil.

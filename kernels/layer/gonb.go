@@ -37,6 +37,11 @@ var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
 // notGo are all of GoNB's.
 var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
 
+// magics are the names of special lines, those of this program too.
+var magics = []string{"%%", "%args", "%autoget", "%capture", "%cd", "%env", "%exec", "%goflags", "%goworkfix", "%help",
+	"%" + HyperVerb, "%" + KeptVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
+	"%untrack", "%version", "%wasm", "%widgets", "%widgets_hb", "%with_inputs", "%with_password"}
+
 // bare removes GoNB's comment prefix from a line.
 func bare(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
@@ -62,4 +67,10 @@ exec @PROGRAM@ build @PLANS@ "$@"
 // importsShim is a program called goimports, which GoNB runs as `goimports -w main.go`: see [RunImports].
 const importsShim = `#!/bin/sh
 exec @PROGRAM@ imports @PLANS@ "$@"
+`
+
+// goplsShim is a program called gopls, which GoNB runs as `gopls -listen ADDRESS`: the kernel has its own, see [gopls].
+const goplsShim = `#!/bin/sh
+case "${1-}" in -listen) exit 0 ;; esac
+exec @GOPLS@ "$@"
 `

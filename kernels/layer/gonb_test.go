@@ -106,6 +106,7 @@ func TestGoNB(t *testing.T) {
 		return s
 	}
 
+	testMagics(t)
 	first := run("%%\nprintln(1)\n_, file, line, _ := runtime.Caller(0)\nfmt.Fprintf(os.Stderr, \"%s:%d: here\\n\", file, line)")
 	var unmarked unfolder
 	if text := unmarked.add(first.stderr); len(first.faults) > 0 || !strings.Contains(text, "main.go:") {
@@ -137,7 +138,32 @@ func TestGoNB(t *testing.T) {
 			t.Errorf("GoNB runs go %s, which shim in gonb.go does not answer", line)
 		}
 	}
+	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gopls_socket")); len(left) > 0 {
+		t.Error("GoNB starts a gopls of its own, otherwise than goplsShim in gonb.go expects")
+	}
 	if left := must.M1(filepath.Glob(e.dir + "/gonb_*/gonb_*.cell")); len(left) == 0 {
 		t.Error("what GoNB makes of a cell lies elsewhere than shim in gonb.go expects, so that no cell is behind a wrapper")
+	}
+}
+
+// testMagics holds the names of magics against GoNB's source.
+func testMagics(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=kernels/tools.mod", "-f", "{{.Dir}}",
+		"github.com/janpfeifer/gonb/internal/specialcmd")
+	list.Dir, list.Env = "../..", append(os.Environ(), "GOWORK=off")
+	source := filepath.Join(strings.TrimSpace(string(must.M1(list.Output()))), "specialcmd.go")
+	cases := regexp.MustCompile(`(?m)^\tcase ((?:"\w*%?"(?:, )?)+):$`)
+	var names []string
+	for _, m := range cases.FindAllStringSubmatch(string(must.M1(os.ReadFile(source))), -1) {
+		for name := range strings.SplitSeq(m[1], ", ") {
+			names = append(names, "%"+strings.Trim(name, `"`))
+		}
+	}
+	slices.Sort(names)
+	own := slices.DeleteFunc(slices.Sorted(slices.Values(magics)), func(name string) bool {
+		return name == "%"+HyperVerb || name == "%"+KeptVerb
+	})
+	if !slices.Equal(own, names) {
+		t.Errorf("GoNB's magics are others than those in gonb.go: %q, want %q", own, names)
 	}
 }

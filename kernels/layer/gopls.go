@@ -2,9 +2,8 @@ package layer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,57 +11,30 @@ import (
 	"sync"
 	"time"
 	"unicode"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
 
-// gopls is a session of the layer's own with the language server that GoNB has started. GoNB's own client waits 12
-// seconds before it connects, and keeps of the answers the names alone.
+// gopls is a kernel's language server. GoNB would start one of its own with the kernel, which costs hundreds of MB
+// whether somebody asks it or not; of the answers its client keeps the names alone.
 type gopls struct {
-	mu       sync.Mutex // of one question
-	conn     *jsonrpc2.Conn
-	dir      string // of GoNB's program
-	versions map[string]int
-	ready    chan struct{} // closed when there is a session, or an error
-	err      error
+	*server
+	engine  *engine
+	mu      sync.Mutex // of one question
+	program string     // GoNB's latest that was whole
 }
 
-// warmCell is a cell whose completion has gopls read the packages that notebooks begin with.
-const warmCell = "%%\nfmt.Println(hyper."
-
-// newGopls begins a session with the server of an engine, and has it read what a first question needs.
-func newGopls(e *engine) *gopls {
-	g := &gopls{versions: map[string]int{}, ready: make(chan struct{})}
-	go func() {
-		g.err = g.open(e)
-		close(g.ready)
-		if g.err == nil {
-			_, _ = g.complete(e.ctx, warmCell, len(warmCell))
-		}
-	}()
+func newGopls(c Config, e *engine) *gopls {
+	g := &gopls{engine: e}
+	g.server = newServer(func() (io.ReadWriteCloser, error) {
+		return StartGopls(goplsOf(c), g.dir(), append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir), nil)
+	}, g.begin)
 	return g
 }
 
-// open waits for the server's socket, and connects.
-func (g *gopls) open(e *engine) error {
-	var conn net.Conn
-	for conn == nil {
-		found, _ := filepath.Glob(filepath.Join(e.dir, "gonb_*", "gopls_socket"))
-		if len(found) > 0 {
-			g.dir = filepath.Dir(found[0])
-			conn, _ = net.Dial("unix", found[0])
-		}
-		select {
-		case <-e.ctx.Done():
-			return errStopped
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	g.conn = jsonrpc2.NewConn(e.ctx, jsonrpc2.NewBufferedStream(conn, jsonrpc2.VSCodeObjectCodec{}),
-		jsonrpc2.AsyncHandler(jsonrpc2.HandlerWithError(g.hear)))
-	folder := map[string]string{"uri": "file://" + g.dir, "name": "notebook"}
-	var told json.RawMessage
-	err := g.conn.Call(e.ctx, "initialize", map[string]any{
+// begin is what gopls is told at first. Nobody hears what is wrong: to look for it in the project's packages would cost
+// hundreds of MB.
+func (g *gopls) begin() map[string]any {
+	folder := map[string]string{"uri": fileURI(g.dir()), "name": "notebook"}
+	return map[string]any{
 		"rootUri": folder["uri"], "workspaceFolders": []any{folder},
 		"capabilities": map[string]any{
 			"textDocument": map[string]any{
@@ -70,74 +42,52 @@ func (g *gopls) open(e *engine) error {
 				"hover":      map[string]any{"contentFormat": []string{"markdown"}},
 			},
 		},
-		"initializationOptions": map[string]any{"completionBudget": "0s", "matcher": "Fuzzy", "completeUnimported": true},
-	}, &told)
-	if err != nil {
-		return err
+		"initializationOptions": map[string]any{"completionBudget": "0s", "matcher": "Fuzzy", "completeUnimported": true,
+			"diagnosticsTrigger": "Save", "expandWorkspaceToModule": false},
 	}
-	return g.conn.Notify(e.ctx, "initialized", struct{}{})
 }
 
-// hear answers what gopls asks: there is nothing to configure.
-func (g *gopls) hear(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
-	if r.Method == "workspace/configuration" {
-		var p struct{ Items []json.RawMessage }
-		_ = json.Unmarshal(*r.Params, &p)
-		return make([]any, len(p.Items)), nil
+// dir is the folder of GoNB's program, "" before there is one.
+func (g *gopls) dir() string {
+	found, _ := filepath.Glob(filepath.Join(g.engine.dir, "gonb_*", "go.mod"))
+	if len(found) == 0 {
+		return ""
 	}
-	return nil, nil
+	return filepath.Dir(found[0])
 }
 
 // helpLimit is how long an answer may take.
 const helpLimit = 20 * time.Second
 
 // asks shows gopls a cell, and asks about a place in it.
-func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answer any) (document, error) {
+func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, helpLimit)
 	defer cancel()
-	select {
-	case <-g.ready:
-	case <-ctx.Done():
-		return document{}, ctx.Err()
-	}
-	if g.err != nil {
-		return document{}, g.err
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	program, err := os.ReadFile(filepath.Join(g.dir, "main.go"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return document{}, err
+	dir := g.dir()
+	if dir == "" {
+		return errors.New("GoNB has no folder for its program")
 	}
-	d := documentOf(code, string(program))
-	err = errors.Join(g.show(ctx, "main.go", d.earlier), g.show(ctx, cellFile, d.cell))
+	// While a cell is being prepared, and after one that is broken, the program before it has what was declared.
+	if text, err := os.ReadFile(filepath.Join(dir, "main.go")); err == nil && whole(string(text)) {
+		g.program = string(text)
+	}
+	d := documentOf(code, g.program)
+	cell := fileURI(filepath.Join(dir, cellFile))
+	err := errors.Join(g.show(ctx, fileURI(filepath.Join(dir, "main.go")), d.earlier), g.show(ctx, cell, d.cell))
 	if err != nil {
-		return d, err
+		return err
 	}
 	line, unit := d.place(code, cursor)
-	return d, g.conn.Call(ctx, method, map[string]any{
-		"textDocument": map[string]string{"uri": g.uri(cellFile)},
+	return g.call(ctx, method, map[string]any{
+		"textDocument": map[string]string{"uri": cell},
 		"position":     map[string]int{"line": line, "character": unit},
 	}, answer)
 }
 
 // cellFile is the name of the cell's file, which is nowhere but in gopls.
 const cellFile = "cell.go"
-
-func (g *gopls) uri(name string) string { return "file://" + filepath.Join(g.dir, name) }
-
-// show tells gopls what is in a file.
-func (g *gopls) show(ctx context.Context, name, text string) error {
-	version := g.versions[name]
-	g.versions[name]++
-	if version == 0 {
-		return g.conn.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{
-			"uri": g.uri(name), "languageId": "go", "version": 0, "text": text}})
-	}
-	return g.conn.Notify(ctx, "textDocument/didChange", map[string]any{
-		"textDocument":   map[string]any{"uri": g.uri(name), "version": version},
-		"contentChanges": []any{map[string]string{"text": text}}})
-}
 
 // suggestion is an item of a completion.
 type suggestion struct {
@@ -157,7 +107,7 @@ var kindNames = map[int]string{2: "method", 3: "function", 4: "constructor", 5: 
 // complete is the content of a complete_reply.
 func (g *gopls) complete(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	var found struct{ Items []suggestion }
-	if _, err := g.asks(ctx, "textDocument/completion", code, cursor, &found); err != nil {
+	if err := g.asks(ctx, "textDocument/completion", code, cursor, &found); err != nil {
 		return nil, err
 	}
 	matches, types, start := []string{}, []map[string]any{}, cursor
@@ -187,7 +137,7 @@ func (g *gopls) inspect(ctx context.Context, code string, cursor int) (map[strin
 	}
 	if at >= 0 {
 		var hover *struct{ Contents struct{ Value string } }
-		if _, err := g.asks(ctx, "textDocument/hover", code, at, &hover); err != nil {
+		if err := g.asks(ctx, "textDocument/hover", code, at, &hover); err != nil {
 			return nil, err
 		}
 		if hover != nil {
@@ -233,15 +183,31 @@ func callBefore(code string, cursor int) int {
 }
 
 var (
-	fences = regexp.MustCompile("(?m)^```.*\n?")
-	more   = regexp.MustCompile(`(?m)^\[[^\]]* on pkg\.go\.dev\]\(.*\)$`)
-	links  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	rules  = regexp.MustCompile(`(?m)^---$\n*`)
+	more   = regexp.MustCompile(`^\[[^\]]* on pkg\.go\.dev\]\(.*\)$`)
+	links  = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\]\([^)]*\)`)
+	marked = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])|`")
 )
 
-// textOf is Markdown of gopls as text.
+// textOf is Markdown of gopls as text. Code stays as it is: between fences, and behind a tab.
 func textOf(markdown string) string {
-	text := fences.ReplaceAllString(more.ReplaceAllString(markdown, ""), "")
-	text = rules.ReplaceAllString(links.ReplaceAllString(text, "$1"), "")
-	return strings.TrimSpace(strings.NewReplacer("`", "", `\_`, "_", `\*`, "*").Replace(text))
+	var out []string
+	fenced, ruled := false, false
+	for line := range strings.SplitSeq(markdown, "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced = !fenced
+		case fenced, strings.HasPrefix(line, "\t"):
+			out = append(out, line)
+		case line == "---":
+			ruled = true
+			continue
+		case more.MatchString(line), ruled && line == "":
+			continue
+		default:
+			// Escaped characters are the author's own.
+			out = append(out, marked.ReplaceAllString(links.ReplaceAllString(line, "$1"), "$1"))
+		}
+		ruled = false
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
 }

@@ -7,18 +7,22 @@ import (
 	"sync"
 )
 
-// kernel handles a client's requests, those of the shell channel one after the other.
+// kernel handles a client's requests, those of the shell channel one after the other; but questions about code are
+// answered beside cells.
 type kernel struct {
-	config   Config
-	session  string
-	front    *front
-	quit     context.CancelFunc
-	queue    chan request
-	history  history
-	comms    comms
-	programs programs
-	memory   memory // of what cells have declared
-	broken   *fault // why nothing can be executed, or nil
+	config    Config
+	session   string
+	front     *front
+	quit      context.CancelFunc
+	queue     chan request
+	questions chan request
+	history   history
+	comms     comms
+	programs  programs
+	starting  sync.Mutex // of an engine
+	states    states
+	memory    memory // of what cells have declared
+	broken    *fault // why nothing can be executed, or nil
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -40,7 +44,8 @@ type request struct {
 const queueLength = 1 << 16
 
 func newKernel(c Config, session string, f *front, quit context.CancelFunc) *kernel {
-	return &kernel{config: c, session: session, front: f, quit: quit, queue: make(chan request, queueLength), told: 1}
+	return &kernel{config: c, session: session, front: f, quit: quit, queue: make(chan request, queueLength),
+		questions: make(chan request, queueLength), told: 1}
 }
 
 // run starts everything; it returns at once.
@@ -65,15 +70,57 @@ func (k *kernel) run(ctx context.Context) {
 		if k.broken == nil {
 			k.ensureEngine(ctx) // Its error is told when a cell is executed, which tries again.
 		}
-		for {
-			select {
-			case r := <-k.queue:
-				k.handle(ctx, r)
-			case <-ctx.Done():
-				return
-			}
-		}
+		k.work(ctx, k.queue, true)
 	}()
+	go k.work(ctx, k.questions, false)
+}
+
+// work handles the requests of a queue.
+func (k *kernel) work(ctx context.Context, queue <-chan request, cells bool) {
+	for {
+		select {
+		case r := <-queue:
+			k.during(r.message, cells, func() { k.handle(ctx, r) })
+			if r.head.Type == "shutdown_request" {
+				k.quit()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// states keeps the order of what clients hear of the kernel's state.
+type states struct {
+	mu   sync.Mutex
+	cell *message // the request of the queue with cells that is carried out
+}
+
+// during carries out a request of a queue, and publishes that the kernel is busy meanwhile. Clients take what they hear
+// last, of whichever request, for the kernel's state, and Jupyter ends kernels that it takes for idle: after a question
+// that was answered beside a cell, they hear again that the cell goes on.
+func (k *kernel) during(m message, cell bool, do func()) {
+	tell := func(name string, now *message) {
+		k.states.mu.Lock()
+		defer k.states.mu.Unlock()
+		if cell {
+			k.states.cell = now
+		}
+		k.publish(m, "status", state(name))
+		if beside := k.states.cell; name == "idle" && beside != nil {
+			k.publish(*beside, "status", state("busy"))
+		}
+	}
+	tell("busy", &m)
+	do()
+	tell("idle", nil)
+}
+
+// started is how many engines were started so far.
+func (k *kernel) started() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.engines
 }
 
 // stop makes an end of the engine.
@@ -103,7 +150,12 @@ func (k *kernel) enqueue(m message) {
 	k.received++
 	r := request{m, k.received}
 	k.mu.Unlock()
-	k.queue <- r
+	switch m.head.Type {
+	case "complete_request", "inspect_request":
+		k.questions <- r
+	default:
+		k.queue <- r
+	}
 }
 
 // comm takes a client's message of a comm: to the program whose comm it is, or to GoNB. A comm of another kind that a
@@ -130,13 +182,6 @@ func (k *kernel) comm(m message) {
 
 // handle carries out a request of the shell channel.
 func (k *kernel) handle(ctx context.Context, r request) {
-	k.publish(r.message, "status", state("busy"))
-	defer func() {
-		k.publish(r.message, "status", state("idle"))
-		if r.head.Type == "shutdown_request" {
-			k.quit()
-		}
-	}()
 	switch kind := r.head.Type; {
 	case k.broken != nil && (kind == "execute_request" || kind == "complete_request" || kind == "inspect_request"):
 		k.refuse(r)

@@ -2,7 +2,7 @@
 // together a kernel that keeps to Jupyter's messaging protocol.
 //
 // The client connects to the layer, and the layer starts GoNB with a connection file of its own. Requests are handled
-// one after the other. Those that GoNB 0.11.4 leaves unanswered (is_complete, history, comm_info) and those that must
+// one after the other, but those for completion and inspection beside cells, by a gopls of the layer's. Those that GoNB 0.11.4 leaves unanswered (is_complete, history, comm_info) and those that must
 // not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
 //
 // What cells run is wrapped: GoNB's `go build` goes through [RunBuild], which puts [RunCell] around the program, and

@@ -22,7 +22,7 @@ func (r *runes) Write(p []byte) (int, error) {
 	defer r.mu.Unlock()
 	text := append(r.rest, p...)
 	for len(text) > 0 {
-		n := whole(text)
+		n := wholeRunes(text)
 		if n == 0 {
 			break
 		}
@@ -35,9 +35,9 @@ func (r *runes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// whole is the length of the longest text of whole characters at the beginning that fits in a packet. What is no
+// wholeRunes is the length of the longest text of whole characters at the beginning that fits in a packet. What is no
 // character counts as one.
-func whole(text []byte) int {
+func wholeRunes(text []byte) int {
 	n := min(len(text), packet)
 	for back := 1; back < utf8.UTFMax && back <= n; back++ {
 		if utf8.RuneStart(text[n-back]) {

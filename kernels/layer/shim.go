@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own, and a
-// `goimports`.
+// ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own, a
+// `goimports`, and a `gopls`.
 func ShimDir(dir string) string { return filepath.Join(dir, "bin") }
 
 // writeShim puts the scripts there.
@@ -17,9 +17,11 @@ func writeShim(c Config) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@PLANS@", quote(filepath.Join(c.Dir, "plans")))
+	fill := strings.NewReplacer("@PROGRAM@", quote(c.Program), "@PLANS@", quote(filepath.Join(c.Dir, "plans")),
+		"@GOPLS@", quote(goplsOf(c)))
 	return errors.Join(os.WriteFile(filepath.Join(dir, "go"), []byte(fill.Replace(shim)), 0o700),
-		os.WriteFile(filepath.Join(dir, "goimports"), []byte(fill.Replace(importsShim)), 0o700))
+		os.WriteFile(filepath.Join(dir, "goimports"), []byte(fill.Replace(importsShim)), 0o700),
+		os.WriteFile(filepath.Join(dir, "gopls"), []byte(fill.Replace(goplsShim)), 0o700))
 }
 
 // quote makes a word of a shell's of any text.

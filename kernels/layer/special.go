@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// settings are GoNB's special words that begin with one %, in the order of its help.
-var settings = []string{"test", "wasm", "args", "env", "cd", "goflags", "autoget", "noautoget", "version", "reset",
-	"widgets", "widgets_hb", "track", "untrack", "goworkfix", "capture"}
-
 // own carries out the special lines that are the kernel's own business, and takes them out of a cell.
 func (k *kernel) own(x *exchange, c *cell) *fault {
 	say := func(text string) {
@@ -50,7 +46,7 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 		case KeptVerb, HyperVerb:
 			continue
 		default:
-			if !slices.Contains(settings, word) {
+			if !slices.Contains(magics, "%"+word) {
 				return newFault("Error", fmt.Sprintf("unknown line %%%s in line %d: %%help lists what there is", word, i+1))
 			}
 			continue

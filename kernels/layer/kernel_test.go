@@ -1,0 +1,88 @@
+package layer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
+)
+
+// sent keeps what is sent by a channel.
+type sent struct {
+	key signer
+	all chan message
+}
+
+func (s sent) Send(m zmtp.Message) error {
+	one, err := s.key.decode(m)
+	s.all <- one
+	return err
+}
+
+// A question is answered beside a cell, in its turn among questions. What clients hear last of the kernel's state is
+// that the cell goes on.
+func TestQuestionsBesideACell(t *testing.T) {
+	replies, outputs := sent{all: make(chan message, 10)}, sent{all: make(chan message, 10)}
+	f := &front{shell: &channel{socket: replies}, iopub: &channel{socket: outputs}}
+	k := newKernel(Config{Dir: t.TempDir()}, "session", f, func() {})
+	go k.work(t.Context(), k.queue, true)
+	go k.work(t.Context(), k.questions, false)
+	k.starting.Lock() // The cell waits for its engine, to the end.
+	state := func() string {
+		m := <-outputs.all
+		for m.head.Type != "status" {
+			m = <-outputs.all
+		}
+		var body struct {
+			State string `json:"execution_state"`
+		}
+		m.read(&body)
+		return strings.TrimSuffix(m.parent.Type, "_request") + " " + body.State
+	}
+	k.enqueue(message{}.answer("client", "execute_request", executeRequest{Code: "%%"}))
+	states := []string{state()}
+	for _, code := range []string{"%hy", "%kep"} {
+		k.enqueue(message{}.answer("client", "complete_request", map[string]any{"code": code, "cursor_pos": len(code)}))
+	}
+	for _, want := range []string{"%hyper", "%kept"} {
+		var body struct{ Matches []string }
+		if m := <-replies.all; m.read(&body) != nil || fmt.Sprint(body.Matches) != "["+want+"]" {
+			t.Errorf("%s of %v, want %s", m.head.Type, body.Matches, want)
+		}
+	}
+	for range 6 {
+		states = append(states, state())
+	}
+	beside := []string{"complete busy", "complete idle", "execute busy"}
+	if want := slices.Concat([]string{"execute busy"}, beside, beside); !slices.Equal(states, want) {
+		t.Errorf("%q, want %q", states, want)
+	}
+}
+
+func TestMagics(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		at   int
+		want string
+	}{
+		{"%hy", 3, "%hyper"}, {"%", 1, "%% %%bash"}, {"%%b", 3, "%%bash"}, {"x\n%%", 4, "%%"}, {"//gonb:%ke", 10, "%kept"},
+		{"%%\n%ca\nf()", 6, "%capture"}, {"%%bash\n%ca", 10, ""}, {"%%bash", 6, "%%bash"},
+		{"%hyper run", 10, ""}, {"a %hy", 5, ""}, {"%nothing", 8, ""},
+	} {
+		var got []string
+		word, first, ok := magicAt(c.code, c.at)
+		if ok {
+			found := completeMagic(word, first, c.at)
+			got = found["matches"].([]string)
+			if text := c.code[found["cursor_start"].(int):c.at]; text != word {
+				t.Errorf("%q: replaces %q", c.code, text)
+			}
+		}
+		want := strings.Fields(c.want)
+		if begins := slices.Equal(got[:min(len(got), len(want))], want); !begins || len(want) == 0 && len(got) > 0 {
+			t.Errorf("%q: %v, want %v", c.code, got, want)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package layer
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Starter runs a language server. What it returns speaks with it, and ends it.
+type Starter func() (io.ReadWriteCloser, error)
+
+// server is a language server that runs while it is asked: the first question starts it, it ends after a rest, and the
+// next question starts it again, with the files that it had. One that ends by itself is started again as well.
+type server struct {
+	start Starter
+	begin func() map[string]any   // what initialize says
+	hear  func(*jsonrpc2.Request) // told of what the server says of its own accord; may be nil, and must not wait
+	rest  time.Duration
+
+	mu    sync.Mutex // of one question
+	conn  *jsonrpc2.Conn
+	files map[string]shown // by URI
+	asked time.Time
+}
+
+// shown is a file as the server has it.
+type shown struct {
+	version int
+	text    string
+}
+
+// goplsRest is how long gopls stays without a question. It has 300 MB or more, and needs a second or two to begin: who
+// writes asks every few minutes, and who reads, or has gone, leaves it to other kernels.
+const goplsRest = 5 * time.Minute
+
+func newServer(start Starter, begin func() map[string]any) *server {
+	return &server{start: start, begin: begin, rest: goplsRest, files: map[string]shown{}}
+}
+
+// wake has the server run. It holds the lock who calls.
+func (s *server) wake(ctx context.Context) error {
+	s.asked = time.Now()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.runs() {
+		return nil
+	}
+	stream, err := s.start()
+	if err != nil {
+		return err
+	}
+	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), framed(stream), jsonrpc2.HandlerWithError(s.answer))
+	if err := s.open(ctx, conn); err != nil {
+		conn.Close()
+		return err
+	}
+	s.conn = conn
+	time.AfterFunc(s.rest, func() { s.doze(conn) })
+	return nil
+}
+
+// runs tells whether there is a session.
+func (s *server) runs() bool {
+	if s.conn == nil {
+		return false
+	}
+	select {
+	case <-s.conn.DisconnectNotify():
+		s.conn = nil
+	default:
+	}
+	return s.conn != nil
+}
+
+// open begins a session, with all files.
+func (s *server) open(ctx context.Context, conn *jsonrpc2.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, helpLimit)
+	defer cancel()
+	var told json.RawMessage
+	if err := conn.Call(ctx, "initialize", s.begin(), &told); err != nil {
+		return err
+	}
+	if err := conn.Notify(ctx, "initialized", struct{}{}); err != nil {
+		return err
+	}
+	for uri, f := range s.files {
+		if err := notifyOpen(ctx, conn, uri, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notifyOpen(ctx context.Context, conn *jsonrpc2.Conn, uri string, f shown) error {
+	return conn.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": uri, "languageId": "go", "version": f.version, "text": f.text}})
+}
+
+// doze ends a session that nobody has asked for the time of a rest.
+func (s *server) doze(conn *jsonrpc2.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != conn {
+		return
+	}
+	if left := s.rest - time.Since(s.asked); left > 0 {
+		time.AfterFunc(left, func() { s.doze(conn) })
+		return
+	}
+	s.end()
+}
+
+// end ends the session. It holds the lock who calls.
+func (s *server) end() {
+	if s.conn != nil {
+		s.conn.Close()
+		s.conn = nil
+	}
+}
+
+// stop ends the session until the next question.
+func (s *server) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end()
+}
+
+// show tells the server what is in a file.
+func (s *server) show(ctx context.Context, uri, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, had := s.files[uri]
+	same := had && f.text == text
+	if !same {
+		s.files[uri] = shown{f.version + 1, text}
+	}
+	ran := s.runs()
+	if err := s.wake(ctx); err != nil || !ran || same {
+		return err
+	}
+	if !had {
+		return notifyOpen(ctx, s.conn, uri, s.files[uri])
+	}
+	return s.conn.Notify(ctx, "textDocument/didChange", map[string]any{
+		"textDocument":   map[string]any{"uri": uri, "version": f.version + 1},
+		"contentChanges": []any{map[string]string{"text": text}}})
+}
+
+// hide takes a file from the server.
+func (s *server) hide(ctx context.Context, uri string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, had := s.files[uri]; !had {
+		return nil
+	}
+	delete(s.files, uri)
+	if !s.runs() {
+		return nil
+	}
+	return s.conn.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": map[string]string{"uri": uri}})
+}
+
+// version is that of a file, 0 of one that the server does not have.
+func (s *server) version(uri string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[uri].version
+}
+
+// call asks a question.
+func (s *server) call(ctx context.Context, method string, params, answer any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.wake(ctx); err != nil {
+		return err
+	}
+	return s.conn.Call(ctx, method, params, answer)
+}
+
+// answer answers what the server asks: there is nothing to configure.
+func (s *server) answer(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
+	if r.Method == "workspace/configuration" && r.Params != nil {
+		var p struct{ Items []json.RawMessage }
+		_ = json.Unmarshal(*r.Params, &p)
+		return make([]any, len(p.Items)), nil
+	}
+	if s.hear != nil {
+		s.hear(r)
+	}
+	return nil, nil
+}
+
+// goplsOf is gopls's path: it lies beside GoNB.
+func goplsOf(c Config) string { return filepath.Join(filepath.Dir(c.Engine[0]), "gopls") }
+
+// noTelemetry keeps gopls, and the Go commands that it runs, from counting what they do: gopls would start a process of
+// 10 to 100 MB for it. The variable is that of golang.org/x/telemetry, by which such a process starts no other.
+const noTelemetry = "GO_TELEMETRY_CHILD=2"
+
+// StartGopls runs gopls in a folder. What it says of errors goes to a log, which may be nil.
+func StartGopls(path, dir string, env []string, log *os.File) (io.ReadWriteCloser, error) {
+	cmd := exec.Command(path)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, append(env[:len(env):len(env)], noTelemetry), ownGroup()
+	if log != nil {
+		cmd.Stderr = log
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{Reader: out, WriteCloser: in, pid: cmd.Process.Pid, ended: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// process is a program that speaks by its standard input and output.
+type process struct {
+	io.Reader
+	io.WriteCloser
+	pid   int
+	ended chan struct{}
+}
+
+// closeGrace is how long a program may take to end after its input.
+const closeGrace = 500 * time.Millisecond
+
+// Close ends the program, and what it has started.
+func (p *process) Close() error {
+	err := p.WriteCloser.Close()
+	select {
+	case <-p.ended:
+	case <-time.After(closeGrace):
+	}
+	killGroup(p.pid)
+	<-p.ended
+	return err
+}

@@ -1,0 +1,76 @@
+package layer
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+)
+
+// A server starts with the first question, ends after a rest, and starts again with the next question or when it has
+// died, with the files that it had.
+func TestServerRests(t *testing.T) {
+	gopls := newFakeGopls(t)
+	s := newServer(gopls.start, func() map[string]any { return map[string]any{} })
+	s.rest = 300 * time.Millisecond
+	ctx := t.Context()
+	must.M(s.hide(ctx, "file:///none.go"))
+	if gopls.starts != 0 {
+		t.Fatal("it starts before a question")
+	}
+	must.M(s.show(ctx, "file:///a.go", "var a int"))
+	for range 4 { // Questions keep it awake.
+		must.M(s.call(ctx, "q", struct{}{}, nil))
+		time.Sleep(s.rest / 2)
+	}
+	gopls.hears("initialize . 0", "initialized . 0", "didOpen a.go 1 var a int", "q . 0", "q . 0", "q . 0", "q . 0")
+	<-gopls.ends
+	if gopls.starts != 1 {
+		t.Errorf("%d starts while it is asked", gopls.starts)
+	}
+	time.Sleep(2 * s.rest)
+	if s.mu.Lock(); s.runs() {
+		t.Error("it does not rest")
+	}
+	s.mu.Unlock()
+
+	must.M(s.show(ctx, "file:///a.go", "var a bool"))
+	must.M(s.call(ctx, "q", struct{}{}, nil))
+	gopls.hears("initialize . 0", "initialized . 0", "didOpen a.go 2 var a bool", "q . 0")
+	must.M((<-gopls.ends).Close()) // It dies.
+	time.Sleep(50 * time.Millisecond)
+	must.M(s.show(ctx, "file:///a.go", "var a bool"))
+	must.M(s.call(ctx, "q", struct{}{}, nil))
+	gopls.hears("initialize . 0", "initialized . 0", "didOpen a.go 2 var a bool", "q . 0")
+	s.stop()
+}
+
+// What ends a server ends the process and what it has started, and no process counts what gopls does.
+func TestStartGopls(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "gopls")
+	must.M(os.WriteFile(script, []byte("#!/bin/sh\nsleep 1000 &\necho $! $GO_TELEMETRY_CHILD\nexec sleep 1000\n"), 0o700))
+	stream := must.M1(StartGopls(script, dir, os.Environ(), nil))
+	line := make([]byte, 100)
+	n := must.M1(stream.Read(line))
+	child, mode, _ := strings.Cut(strings.TrimSpace(string(line[:n])), " ")
+	if mode != "2" {
+		t.Errorf("GO_TELEMETRY_CHILD is %q", mode)
+	}
+	must.M(stream.Close())
+	if _, err := stream.Read(line); err == nil {
+		t.Error("there is more to read after the end")
+	}
+	for began := time.Now(); exec.Command("kill", "-0", child).Run() == nil; time.Sleep(20 * time.Millisecond) {
+		if state, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && strings.Contains(string(state), ") Z ") {
+			break
+		}
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("what it has started is left")
+		}
+	}
+}
