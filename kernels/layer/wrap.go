@@ -112,9 +112,11 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stderr = os.Stderr
+	plain := &runes{to: os.Stderr}
+	defer plain.finish()
+	cmd.Stderr = plain
 	if errors != nil {
-		cmd.Stderr = io.Writer(errors)
+		cmd.Stderr = errors
 	}
 	cmd.SysProcAttr = ownGroup()
 	out, err := startOutput()
@@ -165,8 +167,10 @@ func startOutput() (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-		packets(os.Stdout)
+	for _, pipe := range []*os.File{os.Stdout, os.Stderr} {
+		if info, err := pipe.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+			packets(pipe)
+		}
 	}
 	o := &output{write, make(chan struct{})}
 	go func() {
