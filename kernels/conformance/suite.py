@@ -542,6 +542,23 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.prints('/*\n#include <math.h>\n#cgo LDFLAGS: -lm\n*/\nimport "C"\n%%\nfmt.Print(float64(C.sqrt(4)))'), "2")
         self.assertEqual(self.prints("func crlf() int { return 1 }\r\n\r\n%%\r\nfmt.Print(crlf())\r\n"), "1")
 
+    def test_the_module_of_the_notebook(self):
+        """Packages of a module that knows nothing of this project, internal ones too, and parameters as papermill's."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"go.mod": "module example.com/mine\n\ngo 1.26\n", "internal/x/x.go": "package x\n\nconst V = 7\n",
+                               "notes/n.txt": ""}.items():
+                os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+                with open(os.path.join(folder, name), "w") as f:
+                    f.write(text)
+            where = self.prints("!pwd").strip()
+            self.prints(f"%cd {folder}/notes")
+            self.assertEqual(self.prints('import "example.com/mine/internal/x"\n%%\nfmt.Print(x.V)'), "7")
+            self.prints(f"%cd {where}")
+        self.assertEqual(self.prints('fmt.Print("without it")'), "without it")
+        self.prints("var alpha = 0.5\nvar name = \"a\"")
+        self.prints("// Parameters\nvar alpha = 0.9\nvar name = \"b\"")
+        self.assertEqual(self.prints("fmt.Print(alpha, name)"), "0.9 b")
+
     def test_what_runs_again_is_told_once(self):
         self.prints("var lucky = rand.Int64()")
         self.assertIn("lucky (cell [", self.prints("%%\nfmt.Print(lucky)", "stderr"))

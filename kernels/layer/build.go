@@ -57,6 +57,9 @@ func RunBuild(argv []string) int {
 // something to run in each case, so that the kernel alone speaks of what does not compile.
 func (b builder) cell(p program) error {
 	dir := filepath.Dir(b.plans)
+	if err := b.join(p, os.Getenv("GONB_DIR")); err != nil {
+		return err
+	}
 	result, text, err := b.compile(p, os.Getenv("GONB_DIR"))
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -211,7 +212,7 @@ func (m *planning) note(list []byte) error {
 		if err := d.Decode(&p); err != nil {
 			return err
 		}
-		if p.Standard || p.Module == nil || strings.HasPrefix(p.ImportPath, "gonb_") {
+		if p.Standard || p.Module == nil || strings.HasPrefix(path.Base(p.ImportPath), "gonb_") {
 			continue
 		}
 		if r := p.Module.Replace; !p.Module.Main && (r == nil || r.Version != "") {
