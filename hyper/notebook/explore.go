@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,8 +45,7 @@ func Explore(spec lab.Spec, keys ...string) {
 	}
 	c := kernel()
 	if c == nil {
-		gonbui.DisplayPNG(must.M1(e.picture(context.Background(), nil)))
-		arrived()
+		must.M1(e.picture(context.Background(), nil)).show()
 		return
 	}
 	must.M(e.open(c))
@@ -198,7 +196,7 @@ func choiceOf(key, name string, values []string, now string) knob {
 
 // open shows the controls and the first figure, and begins to listen.
 func (e *explorer) open(c *frontend.Conn) error {
-	png, err := e.picture(context.Background(), e.set)
+	first, err := e.picture(context.Background(), e.set)
 	if err != nil {
 		return err
 	}
@@ -218,7 +216,7 @@ func (e *explorer) open(c *frontend.Conn) error {
 	if e.status, err = c.Widget("HTML", map[string]any{"value": ""}, nil); err != nil {
 		return err
 	}
-	if e.image, err = c.Widget("HTML", map[string]any{"value": imageOf(png)}, nil); err != nil {
+	if e.image, err = c.Widget("HTML", map[string]any{"value": first.html()}, nil); err != nil {
 		return err
 	}
 	box, err := c.Widget("VBox", map[string]any{"children": append(children, e.status.Ref(), e.image.Ref())}, nil)
@@ -226,7 +224,7 @@ func (e *explorer) open(c *frontend.Conn) error {
 		return err
 	}
 	go e.follow()
-	return box.Show(map[string]any{"image/png": png, "text/plain": "controls of " + strings.Join(e.keys, ", ")})
+	return box.Show(map[string]any{"image/png": first.png, "text/plain": "controls of " + strings.Join(e.keys, ", ")})
 }
 
 // move hears of a control.
@@ -260,22 +258,18 @@ func (e *explorer) follow() {
 		e.mu.Unlock()
 		begin := time.Now()
 		_ = e.status.Set(map[string]any{"value": "computing"})
-		png, err := e.picture(ctx, set)
+		now, err := e.picture(ctx, set)
 		switch {
 		case ctx.Err() != nil: // There is a later one.
 		case err != nil:
 			text := strings.ReplaceAll(html.EscapeString(err.Error()), "\n", "<br>")
 			_ = e.status.Set(map[string]any{"value": `<span style="color:#b00020">` + text + `</span>`})
 		default:
-			_ = e.image.Set(map[string]any{"value": imageOf(png)})
+			_ = e.image.Set(map[string]any{"value": now.html()})
 			_ = e.status.Set(map[string]any{"value": fmt.Sprintf("computed in %.2g s", time.Since(begin).Seconds())})
 		}
 		cancel()
 	}
-}
-
-func imageOf(png []byte) string {
-	return fmt.Sprintf(`<img src="data:image/png;base64,%s">`, base64.StdEncoding.EncodeToString(png))
 }
 
 // specWith is the Spec with settings that are given, and the period at which to look.
@@ -305,20 +299,20 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 }
 
 // picture draws the belief and the regret for what the controls say.
-func (e *explorer) picture(ctx context.Context, set map[string]string) ([]byte, error) {
+func (e *explorer) picture(ctx context.Context, set map[string]string) (p picture, err error) {
 	spec, err := e.specWith(set)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	period := spec.Periods
 	if text, ok := set[keyPeriod]; ok {
 		if period, err = strconv.Atoi(text); err != nil {
-			return nil, fmt.Errorf("period: %w", err)
+			return p, fmt.Errorf("period: %w", err)
 		}
 	}
 	rows, beliefs, err := e.looker.Look(ctx, spec, period, exploreFunctions)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	curves := lab.Curves(lab.Header{Spec: spec}, rows)
 	var agents []string
@@ -338,7 +332,7 @@ func (e *explorer) picture(ctx context.Context, set map[string]string) ([]byte, 
 	}
 	regret, err := plot.Regret(curves, plot.Options{Title: title, Labels: labels, Quartiles: true})
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	return plot.Panels(2, exploreWidth, exploreHeight, exploreDPI, append(panels, regret)...)
+	return panelsOf(2, exploreWidth, exploreHeight, exploreDPI, append(panels, regret)...)
 }

@@ -22,7 +22,7 @@ func exploring(t *testing.T, agents, sets []string, keys ...string) *explorer {
 // The figure is that of what the controls say, and the same again for the same.
 func TestExplorePictures(t *testing.T) {
 	e := exploring(t, []string{"exact", "linear"}, []string{"arms=5"}, "index-dim", "period", "seed")
-	of := func(set map[string]string) []byte { return must.M1(e.picture(context.Background(), set)) }
+	of := func(set map[string]string) []byte { return must.M1(e.picture(context.Background(), set)).png }
 	first := of(nil)
 	must.M1(png.Decode(bytes.NewReader(first)))
 	for _, set := range []map[string]string{{"index-dim": "2"}, {"period": "3"}, {"seed": "8"}, {"noise-variance": "4"}} {

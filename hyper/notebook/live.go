@@ -1,8 +1,6 @@
 package notebook
 
 import (
-	"encoding/base64"
-	"fmt"
 	"html"
 	"sync"
 	"time"
@@ -11,7 +9,6 @@ import (
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
-	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
 // Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and
@@ -47,13 +44,13 @@ func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	if !shows() || begin.Before(l.next) {
 		return
 	}
-	l.put("<div>" + html.EscapeString(text) + "</div>" + image(draw))
+	l.put("<div>" + html.EscapeString(text) + "</div>" + drawn(draw))
 	l.shown = true
 	l.next = time.Now().Add(max(livePause, 10*time.Since(begin)))
 }
 
-// image is the figure as HTML, or nothing.
-func image(draw func() (*gonum.Plot, error)) string {
+// drawn is the figure as HTML, or nothing.
+func drawn(draw func() (*gonum.Plot, error)) string {
 	if draw == nil {
 		return ""
 	}
@@ -61,11 +58,11 @@ func image(draw func() (*gonum.Plot, error)) string {
 	if err != nil {
 		return ""
 	}
-	png, err := plot.PNG(p, liveWidth, liveHeight, liveDPI)
+	shown, err := pictureOf(p, liveWidth, liveHeight, liveDPI)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(`<img src="data:image/png;base64,%s">`, base64.StdEncoding.EncodeToString(png))
+	return shown.html()
 }
 
 // Close empties the place.

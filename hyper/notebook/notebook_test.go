@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"os"
@@ -80,17 +81,19 @@ func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	return out
 }
 
-// checkImage decodes the PNG within HTML.
-func checkImage(t *testing.T, html string) {
+// checkImage decodes the PNG within HTML, and returns its size.
+func checkImage(t *testing.T, html string) image.Point {
 	t.Helper()
-	_, after, ok := strings.Cut(html, `<img src="data:image/png;base64,`)
+	_, after, ok := strings.Cut(html, ` src="data:image/png;base64,`)
 	text, _, ended := strings.Cut(after, `">`)
 	if !ok || !ended {
 		t.Fatalf("no image in %.100q", html)
 	}
-	if _, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))); err != nil {
-		t.Error(err)
+	decoded, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return decoded.Bounds().Size()
 }
 
 func TestChoose(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	gonum "gonum.org/v1/plot"
-
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -51,25 +49,10 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if err != nil {
 		return err
 	}
-	if err := showInCell(figure); err != nil {
-		return err
-	}
+	notebook.Figure(figure, 16, 9, 100)
 	if err := printOutcome(dir, p, engine.json); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "notebook.Results(%q) has them in the next cells\n", spec.Experiment)
 	return nil
-}
-
-// showInCell displays a figure.
-func showInCell(p *gonum.Plot) error {
-	png, err := plot.PNG(p, 16, 9, 100)
-	if err != nil {
-		return err
-	}
-	c, err := frontend.Open()
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Display("", map[string]any{"image/png": png}), c.Close())
 }
