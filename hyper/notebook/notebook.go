@@ -49,6 +49,9 @@ type Held struct {
 	Rows   []lab.Row
 }
 
+// String says in a line which study it is: for a person to read.
+func (h Held) String() string { return fmt.Sprintf("%s: %v; %d rows", h.Folder, h.Header, len(h.Rows)) }
+
 // Studies reads all studies of a folder, results/FOLDER beside the notebook: the pieces in it are one study, and those
 // in each folder within it another, as results that different code made are not joined.
 func Studies(folder string) (all []Held) {

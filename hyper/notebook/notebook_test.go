@@ -124,6 +124,9 @@ func TestStudies(t *testing.T) {
 		if len(s.Rows) == 0 {
 			t.Errorf("%s has no rows", s.Folder)
 		}
+		if text := fmt.Sprint(s); !strings.HasPrefix(text, s.Folder+": ids: ") || len(text) > 300 {
+			t.Errorf("the study prints as %q", text)
+		}
 	}
 	if want := []string{"ids: 33 entries", "ids/study8: 10 entries"}; !slices.Equal(got, want) {
 		t.Errorf("studies %q, want %q", got, want)

@@ -25,8 +25,12 @@ type picture struct {
 const fineness = 2
 
 // frame is the look of a picture, in a light page and in a dark one: a white card with a border. The sanitizer of
-// JupyterLab, for notebooks that are not trusted, leaves it as it is.
-const frame = "max-width:100%;height:auto;background-color:#ffffff;border:1px solid #cccccc;border-radius:6px;padding:4px"
+// JupyterLab, for notebooks that are not trusted, leaves it as it is. framing is what it adds to width and height.
+const (
+	frame = "box-sizing:border-box;max-width:100%;height:auto;background-color:#ffffff;border:1px solid #cccccc;" +
+		"border-radius:6px;padding:4px"
+	framing = 2 * (1 + 4)
+)
 
 // pictureOf draws a plot in a size in centimetres, at a resolution in dots per inch on the page.
 func pictureOf(p *gonum.Plot, widthCm, heightCm float64, dpi int) (picture, error) {
@@ -48,7 +52,7 @@ func newPicture(png []byte, widthCm, heightCm float64, dpi int, plots ...*gonum.
 // html is the picture with its size, so that a page keeps room for it before it is decoded.
 func (p picture) html() string {
 	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d" style="%s" src="data:image/png;base64,%s">`,
-		html.EscapeString(p.alt), p.width, p.height, frame, base64.StdEncoding.EncodeToString(p.png))
+		html.EscapeString(p.alt), p.width+framing, p.height+framing, frame, base64.StdEncoding.EncodeToString(p.png))
 }
 
 // show displays the picture in the output of the cell.

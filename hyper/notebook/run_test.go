@@ -165,8 +165,8 @@ func TestFigure(t *testing.T) {
 		tag, text     string
 		width, height int
 	}{
-		{`<img alt="A &lt; B" width="157" height="98" `, "A < B", 315, 197},
-		{`<img alt="A &lt; B; y against x" width="315" height="98" `, "A < B; y against x", 630, 197},
+		{`<img alt="A &lt; B" width="167" height="108" `, "A < B", 315, 197},
+		{`<img alt="A &lt; B; y against x" width="325" height="108" `, "A < B; y against x", 630, 197},
 	} {
 		shown, _ := all[i].Data[protocol.MIMETextHTML].(string)
 		if !strings.HasPrefix(shown, want.tag) || all[i].Data[protocol.MIMETextPlain] != want.text {

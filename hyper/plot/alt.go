@@ -6,8 +6,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// Alt is the text that stands for plots where they cannot be seen: their titles, or for a plot without one what it has
-// on its axes. A text that several plots share is there once.
+// Alt is the text that stands for plots where they cannot be seen: their titles and what they have on their axes. A text
+// that several plots share is there once.
 func Alt(plots ...*gonum.Plot) string {
 	var texts []string
 	seen := map[string]bool{}
@@ -27,12 +27,13 @@ func Alt(plots ...*gonum.Plot) string {
 
 // about says what a plot shows.
 func about(p *gonum.Plot) string {
-	title, x, y := strings.Join(strings.Fields(p.Title.Text), " "), p.X.Label.Text, p.Y.Label.Text
-	switch {
-	case title != "":
-		return title
-	case x != "" && y != "":
-		return y + " against " + x
+	axes := p.Y.Label.Text + p.X.Label.Text
+	if p.X.Label.Text != "" && p.Y.Label.Text != "" {
+		axes = p.Y.Label.Text + " against " + p.X.Label.Text
 	}
-	return y + x
+	title := strings.Join(strings.Fields(p.Title.Text), " ")
+	if title != "" && axes != "" {
+		title += ": "
+	}
+	return title + axes
 }

@@ -7,8 +7,7 @@ import (
 )
 
 func TestAlt(t *testing.T) {
-	titled, axes, bare := newPlot(Axes{Title: "Regret,\nmean", X: "period"}), newPlot(Axes{X: "period", Y: "regret"}),
-		newPlot(Axes{})
+	titled, axes, bare := newPlot(Axes{Title: "Regret,\nmean"}), newPlot(Axes{X: "period", Y: "regret"}), newPlot(Axes{})
 	for _, c := range []struct {
 		plots []*gonum.Plot
 		want  string
@@ -16,6 +15,7 @@ func TestAlt(t *testing.T) {
 		{[]*gonum.Plot{titled}, "Regret, mean"},
 		{[]*gonum.Plot{axes}, "regret against period"},
 		{[]*gonum.Plot{newPlot(Axes{Y: "regret"})}, "regret"},
+		{[]*gonum.Plot{newPlot(Axes{Title: "Mean", X: "period", Y: "regret"})}, "Mean: regret against period"},
 		{[]*gonum.Plot{titled, nil, axes, bare, titled}, "Regret, mean; regret against period"},
 		{[]*gonum.Plot{bare}, "Figure without a title"},
 		{nil, "Figure without a title"},
