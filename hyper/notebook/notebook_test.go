@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	gonbui.IsNotebook = true
-	livePause = 0
+	livePause, watchPause = 0, 0
 	arrived = func() {} // nobody answers here
 	code := m.Run()
 	_ = os.RemoveAll(dir)

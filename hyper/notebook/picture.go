@@ -38,6 +38,12 @@ func pictureOf(p *gonum.Plot, widthCm, heightCm float64, dpi int) (picture, erro
 	return newPicture(png, widthCm, heightCm, dpi, p), err
 }
 
+// sketchOf is pictureOf for a figure that another one replaces soon.
+func sketchOf(p *gonum.Plot, widthCm, heightCm float64, dpi int) (picture, error) {
+	png, err := plot.Sketch(p, widthCm, heightCm, fineness*dpi)
+	return newPicture(png, widthCm, heightCm, dpi, p), err
+}
+
 // panelsOf draws plots side by side, row by row; the size is that of all together.
 func panelsOf(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) (picture, error) {
 	png, err := plot.Panels(columns, widthCm, heightCm, fineness*dpi, plots...)

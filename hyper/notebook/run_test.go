@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"github.com/janpfeifer/must"
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -141,6 +142,21 @@ func TestLive(t *testing.T) {
 		if all[i] != want {
 			t.Errorf("message %d: %q", i, all[i])
 		}
+	}
+}
+
+// A place shows several figures a second: of 40 that come every 25 ms, 5 to 10.
+func TestLiveRate(t *testing.T) {
+	defer func(before time.Duration) { livePause = before }(livePause)
+	livePause = 100 * time.Millisecond
+	figure := must.M1(plot.Lines(plot.Axes{}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}}))
+	now, l := shown(t), NewLive()
+	for range 40 {
+		l.Show("", func() (*gonum.Plot, error) { return figure, nil })
+		time.Sleep(25 * time.Millisecond)
+	}
+	if n := len(now()); n < 4 || n > 10 {
+		t.Errorf("%d figures in a second", n)
 	}
 }
 
