@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
@@ -50,9 +51,37 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 		return err
 	}
 	notebook.Figure(figure, 16, 9, 100)
-	if err := printOutcome(dir, p, engine.json); err != nil {
+	outcomes, labels, err := outcomesOf(dir, p)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "notebook.Results(%q) has them in the next cells\n", spec.Experiment)
+	if engine.json {
+		return printLines(outcomes...)
+	}
+	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: `notebook.Results(%q)` has "+
+		"them in the next cells, `%%hyper plot %[1]s` draws them.", dir, spec.Experiment))
 	return nil
+}
+
+// markdownOutcome is what a run has come to, as one text of a page: what comes by standard error stands in a red box,
+// somewhere among what comes by standard output.
+func markdownOutcome(outcomes []outcome, labels []string) string {
+	t := notebook.NewTable(outcomeHead...)
+	for i, o := range outcomes {
+		t.Rowf("%s", strings.Join(o.cells(labels[i]), " | "))
+	}
+	parts := []string{"**" + outcomes[0].title() + "**", t.String(), plusMinusNote}
+	for _, warning := range divergences(outcomes, labels) {
+		parts = append(parts, "**Diverged:** "+warning)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// notes is where a command says what it has done: on standard error, and in a cell on standard output, as a page shows
+// the other in red.
+func notes() *os.File {
+	if inCell() {
+		return os.Stdout
+	}
+	return os.Stderr
 }

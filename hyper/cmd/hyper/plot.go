@@ -70,7 +70,7 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 	if inCell() {
 		notebook.Figure(p, 16, 9, 100)
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s.png and %s.svg\n", out, out)
+	fmt.Fprintf(notes(), "wrote %s.png and %s.svg\n", out, out)
 	if slices.ContainsFunc(curves, func(c lab.Curve) bool { return len(c.Periods) == 0 }) {
 		if err := unfinished(paths); err != nil {
 			fmt.Fprintln(os.Stderr, "hyper:", err)
