@@ -50,6 +50,12 @@ func panelsOf(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.P
 	return newPicture(png, widthCm, heightCm, dpi, plots...), err
 }
 
+// sketchPanelsOf is panelsOf for a figure that another one replaces soon.
+func sketchPanelsOf(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) (picture, error) {
+	png, err := plot.SketchPanels(columns, widthCm, heightCm, fineness*dpi, plots...)
+	return newPicture(png, widthCm, heightCm, dpi, plots...), err
+}
+
 func newPicture(png []byte, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) picture {
 	pixels := func(cm float64) int { return int(math.Round(cm / 2.54 * float64(dpi))) }
 	return picture{png, pixels(widthCm), pixels(heightCm), plot.Alt(plots...)}
