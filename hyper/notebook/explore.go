@@ -67,11 +67,12 @@ const (
 	exploreFunctions            = 500
 )
 
-// Times of Explore: the least between two figures, and how long one may take before it is left for what the controls
-// say by then. Until then it is finished, or nothing would be drawn while a slider is dragged.
+// Times of Explore.
 const (
-	explorePause    = 100 * time.Millisecond
-	explorePatience = 400 * time.Millisecond
+	explorePause    = 100 * time.Millisecond // the least between two figures
+	exploreSlow     = 400 * time.Millisecond // after which the page is told that one is computed
+	explorePatience = 2 * time.Second        // after which one is left when a control moves; drags see those before
+	exploreIdle     = 500 * time.Millisecond // after which, without a move, one compiles ahead
 )
 
 // explorer computes figures, one after the other, for what its controls say.
@@ -85,7 +86,7 @@ type explorer struct {
 	set    map[string]string  // what the controls say, by key
 	stale  bool               // whether they have said it since the present figure was begun
 	late   bool               // whether that has taken longer than explorePatience
-	cancel context.CancelFunc // ends what is computed for an earlier state of the controls
+	cancel context.CancelFunc // ends what is computed for the present figure
 	moved  chan struct{}
 	status *frontend.Widget
 	image  *frontend.Widget
@@ -292,7 +293,7 @@ const (
 	exploreClass = "hypermodels-explore"
 	dead         = "." + exploreClass + ".jupyter-widgets-disconnected"
 	exploreStyle = "<style>" + dead + " { pointer-events: none }" + dead + " > * { opacity: 0.5 }" + dead + `::before ` +
-		`{ content: "The program of these controls has ended: run the cell"; color: #b00020 }</style>`
+		`{ content: "The program of these controls has ended: run the cell"; font: inherit; color: #b00020 }</style>`
 )
 
 // move hears of a control.
@@ -344,22 +345,26 @@ func (e *explorer) begin() (ctx context.Context, set map[string]string, end func
 	defer e.mu.Unlock()
 	set = maps.Clone(e.set)
 	e.cancel, e.stale, e.late = cancel, false, false
-	slow := time.AfterFunc(explorePatience, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if ctx.Err() != nil {
-			return
-		}
-		e.late = true
-		if e.stale {
+	after := func(delay time.Duration, do func()) *time.Timer {
+		return time.AfterFunc(delay, func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if ctx.Err() == nil {
+				do()
+			}
+		})
+	}
+	slow := after(exploreSlow, func() { e.say("computing") })
+	late := after(explorePatience, func() {
+		if e.late = true; e.stale {
 			cancel()
 		}
-		e.say("computing")
 	})
 	return ctx, set, func() {
 		slow.Stop()
+		late.Stop()
 		cancel()
-		e.mu.Lock() // of slow, which may be at work
+		e.mu.Lock() // of the timers' functions, which may be at work
 		defer e.mu.Unlock()
 		e.late = false
 	}
@@ -370,11 +375,12 @@ func (e *explorer) say(text string) {
 	_ = e.status.Set(map[string]any{"value": exploreStyle + text})
 }
 
-// ahead compiles, in the background, what the neighbours of the present values need. It does one after the other, and
-// leaves the rest when a control is moved.
+// ahead compiles, in the background, what the neighbours of the present values need, once no control has moved for a
+// while. It does one after the other, and leaves the rest when a control is moved.
 func (e *explorer) ahead(set map[string]string) {
 	near := e.neighbours(set)
 	go func() {
+		time.Sleep(exploreIdle)
 		e.lookers.ahead.Lock()
 		defer e.lookers.ahead.Unlock()
 		for _, other := range near {

@@ -56,9 +56,16 @@ class Notebook:
         before = self.path.stat().st_mtime_ns
         self.page.keyboard.press("Control+s")
         deadline = time.time() + 20
-        while self.path.stat().st_mtime_ns == before:
+        while self.path.stat().st_mtime_ns == before or not self.whole():
             assert time.time() < deadline, f"{self.path.name} is not saved"
             self.page.wait_for_timeout(50)
+
+    def whole(self):
+        """Whether the file is written to its end: the server writes in place."""
+        try:
+            return bool(json.loads(self.path.read_text()))
+        except json.JSONDecodeError:
+            return False
 
     def run_all(self, seconds):
         """Run All, without an error and without a word on standard error; then save."""
