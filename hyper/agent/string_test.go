@@ -30,11 +30,12 @@ func TestString(t *testing.T) {
 	if got := fmt.Sprint(agent.Config{}, agent.Decision{Action: 3}); got != "arms: no belief action 3" {
 		t.Error(got)
 	}
+	both := agent.Config{Encoding: &agent.Encoding{Context: 3, Action: 2}}
 	for want, c := range map[string]agent.Config{
 		"actions of 2 numbers: hyper.Linear of base.Linear":               agent.Config{}.Linear(2),
 		"actions of 4 numbers: hyper.Ensemble of base.MLP":                agent.Config{}.Neural(4, 8),
 		"3 arms in a context of 5 numbers: hyper.BayesianLinear":          agent.Config{}.Contextual(3, 5),
-		"actions of 2 numbers in a context of 3 numbers: hyper.Linear of": agent.Config{Encoding: &agent.Encoding{Context: 3, Action: 2}}.Linear(5),
+		"actions of 2 numbers in a context of 3 numbers: hyper.Linear of": both.Linear(5),
 	} {
 		if got := fmt.Sprint(c); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -126,13 +126,13 @@ func onPage(t *testing.T) (c *frontend.Conn, heard chan frontend.Message, say fu
 		}
 	}()
 	return c, heard, func(comm, data string) {
-		m := frontend.Message{Type: "comm_msg", Content: json.RawMessage(`{"comm_id":"` + comm + `","data":` + data + `}`)}
+		content := json.RawMessage(`{"comm_id":"` + comm + `","data":` + data + `}`)
+		m := frontend.Message{Type: "comm_msg", Content: content}
 		must.M1(conn.Write(append(must.M1(json.Marshal(m)), '\n')))
 	}
 }
 
-// A page that has no widgets has the picture; one that has them draws while a slider is dragged, moves nothing, and says
-// when the program has ended.
+// A page that has no widgets has the picture; one that has them draws while a slider is dragged, and moves nothing.
 func TestExploreOnAPage(t *testing.T) {
 	e := exploring(t, []string{"exact"}, []string{"arms=3"}, "period")
 	c, heard, say := onPage(t)

@@ -6,8 +6,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// Alt is the text that stands for plots where they cannot be seen: their titles and what they have on their axes. A text
-// that several plots share is there once.
+// Alt is the text that stands for plots where they cannot be seen: their titles and what they have on their axes. A
+// text that several plots share is there once.
 func Alt(plots ...*gonum.Plot) string {
 	var texts []string
 	seen := map[string]bool{}

@@ -58,8 +58,9 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if engine.json {
 		return printLines(outcomes...)
 	}
-	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + fmt.Sprintf("\n\nResults in `%s`: `notebook.Results(%q)` has "+
-		"them in the next cells, `%%hyper plot %[1]s` draws them.", dir, spec.Experiment))
+	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` has them in the next cells, `%%hyper plot %[1]s` draws "+
+		"them.", dir, spec.Experiment)
+	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
 	return nil
 }
 

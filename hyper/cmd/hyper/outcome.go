@@ -63,9 +63,9 @@ func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string
 func divergences(outcomes []outcome, labels []string) (warnings []string) {
 	for i, o := range outcomes {
 		if o.Diverged > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged. Their predictions were no longer finite "+
-				"numbers. From then on they took all actions in turn, and their regret counts. Lower step-size, or raise "+
-				"index-samples.", labels[i], o.Diverged, o.Runs))
+			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged. Their predictions were no longer "+
+				"finite numbers. From then on they took all actions in turn, and their regret counts. Lower "+
+				"step-size, or raise index-samples.", labels[i], o.Diverged, o.Runs))
 		}
 	}
 	return warnings
