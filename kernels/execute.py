@@ -15,7 +15,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from traitlets.config import Config
 
 RUNTIME = os.environ["JUPYTER_RUNTIME_DIR"]  # For this run alone, and removed whatever happens.
-KEPT_OF_A_NOTEBOOK = {"kernelspec", "title", "authors"}
+KEPT_OF_A_NOTEBOOK = {"kernelspec", "language_info", "title", "authors"}  # nbclient writes what the kernel says.
 VOLATILE_IN_A_CELL = {"execution", "ExecuteTime", "collapsed", "scrolled"}
 
 
@@ -38,7 +38,6 @@ def normalise(notebook, kernel):
     """Drop what differs from machine to machine and run to run, so that a new run makes a small diff."""
     metadata = {k: v for k, v in notebook.metadata.items() if k in KEPT_OF_A_NOTEBOOK}
     metadata["kernelspec"] = {"display_name": "Go (hypermodels)", "language": "go", "name": kernel}
-    metadata["language_info"] = {"name": "go", "file_extension": ".go", "mimetype": "text/x-go"}
     notebook.metadata = nbformat.from_dict(metadata)
     count = 0
     for cell in notebook.cells:

@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
+	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
 // result runs the command and returns what it printed and its exit status.
@@ -146,4 +150,159 @@ func checkWidth(t *testing.T, where, text string) {
 			t.Errorf("%s: %d columns: %s", where, n, line)
 		}
 	}
+}
+
+// committed is a notebook as it is read for tests.
+type committed struct {
+	Cells []struct {
+		ID      string
+		Type    string `json:"cell_type"`
+		Source  []string
+		Outputs []struct{ Data map[string]json.RawMessage }
+	}
+	Metadata struct {
+		LanguageInfo map[string]string `json:"language_info"`
+	}
+	Minor int `json:"nbformat_minor"`
+}
+
+// allNotebooks reads the notebooks of the checkout, and that of new projects.
+func allNotebooks(t *testing.T) map[string][]byte {
+	t.Helper()
+	repo := testCheckout(t)
+	paths, err := filepath.Glob(repo.path("notebooks", "*.ipynb"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no notebooks", err)
+	}
+	all := map[string][]byte{}
+	for _, path := range append(paths, repo.path("kernels", "project", "explore.ipynb.tmpl")) {
+		if all[path], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// A notebook that JupyterLab opens and saves stays as it is: with the kernel's own words about the language, ids of
+// cells, sorted keys, an indentation of one space, and no output that is empty.
+func TestNotebooksAreAsLabSavesThem(t *testing.T) {
+	for path, text := range allNotebooks(t) {
+		in := json.NewDecoder(bytes.NewReader(text))
+		in.UseNumber()
+		var whole any
+		if err := in.Decode(&whole); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		var saved bytes.Buffer
+		out := json.NewEncoder(&saved)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", " ")
+		if err := out.Encode(whole); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(saved.Bytes(), text) {
+			t.Errorf("%s is not the JSON that JupyterLab writes: %s", path, firstDifference(text, saved.Bytes()))
+		}
+		var n committed
+		if err := json.Unmarshal(text, &n); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(n.Metadata.LanguageInfo, layer.LanguageInfo()) || n.Minor != 5 {
+			t.Errorf("%s: format 4.%d, language_info %v; want 4.5, %v", path, n.Minor, n.Metadata.LanguageInfo,
+				layer.LanguageInfo())
+		}
+		for i, c := range n.Cells {
+			if c.ID == "" {
+				t.Errorf("%s: cell %d has no id", path, i+1)
+			}
+			for _, o := range c.Outputs {
+				if html := string(o.Data["text/html"]); html == `""` || html == "[]" {
+					t.Errorf("%s: cell %d has an empty output", path, i+1)
+				}
+			}
+		}
+	}
+}
+
+// firstDifference shows the first line that differs.
+func firstDifference(got, want []byte) string {
+	lines := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(string(got), "\n") {
+		if i >= len(lines) || line != lines[i] {
+			return fmt.Sprintf("line %d: %.100q", i+1, line)
+		}
+	}
+	return "it ends early"
+}
+
+// The language version that the kernel tells is that of go.mod, which cells are compiled by.
+func TestLanguageVersion(t *testing.T) {
+	text, err := os.ReadFile(testCheckout(t).path("go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := layer.LanguageInfo()["version"]
+	if !regexp.MustCompile(`\ngo ` + regexp.QuoteMeta(version) + `[.\n]`).Match(text) {
+		t.Errorf("the kernel tells Go %s, and go.mod another one", version)
+	}
+}
+
+// links are those of Markdown and of HTML.
+var links = regexp.MustCompile(`\]\(([^()\s]+)\)|(?m:^\[[^\]]+\]: *(\S+))|(?:href|src)="([^"]+)"`)
+
+// A link of a notebook stays in its folder, of which JupyterLab shows nothing outside, and leads to something.
+func TestNotebookLinks(t *testing.T) {
+	for path, text := range allNotebooks(t) {
+		var n committed
+		if err := json.Unmarshal(text, &n); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range n.Cells {
+			texts := []string{}
+			if c.Type == "markdown" {
+				texts = append(texts, strings.Join(c.Source, ""))
+			}
+			for _, o := range c.Outputs {
+				texts = append(texts, joined(t, o.Data["text/markdown"]), joined(t, o.Data["text/html"]))
+			}
+			for _, found := range links.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+				if err := checkLink(filepath.Dir(path), strings.Join(found[1:], "")); err != nil {
+					t.Errorf("%s, cell %d: %v", path, i+1, err)
+				}
+			}
+		}
+	}
+	for link, ok := range map[string]bool{"../README.md": false, "results/../../README.md": false, "missing.md": false,
+		"/results": false, "results/README.md#the-table": true, "https://go.dev": true, "#top": true} {
+		if err := checkLink(testCheckout(t).path("notebooks"), link); (err == nil) != ok {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+}
+
+// joined is the text of an output, which is one string or one for each line.
+func joined(t *testing.T, raw json.RawMessage) (text string) {
+	t.Helper()
+	var lines []string
+	if raw == nil || json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	if err := json.Unmarshal(raw, &lines); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "")
+}
+
+// checkLink tells what is wrong with a link of a page in a folder. Those to the web are not followed.
+func checkLink(folder, link string) error {
+	to, err := url.Parse(link)
+	if err != nil || to.Scheme != "" || to.Host != "" || to.Path == "" {
+		return err
+	}
+	if !filepath.IsLocal(to.Path) {
+		return fmt.Errorf("%s leads out of the folder of notebooks", link)
+	}
+	_, err = os.Stat(filepath.Join(folder, to.Path))
+	return err
 }

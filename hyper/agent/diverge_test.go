@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/janpfeifer/must"
@@ -60,7 +61,7 @@ func TestOneAbsurdInput(t *testing.T) {
 				}
 				x, y := must.M1(a.Act(context.Background(), [][]float32{{1, 0}, {0, 1}})),
 					must.M1(b.Act(context.Background(), [][]float32{{1, 0}, {0, 1}}))
-				if fmt.Sprint(x.Nameless()) != fmt.Sprint(y.Nameless()) {
+				if !reflect.DeepEqual(x.Nameless(), y.Nameless()) {
 					t.Errorf("%s: %v, and %v of an agent that never saw it", name, x, y)
 				}
 				must.M1(agent.Load(c, good))
@@ -90,7 +91,7 @@ func TestTrainingThatDiverges(t *testing.T) {
 		c.Learner.StepSize, c.Backend, c.Learner.Train.Capacity = 1e30, backend.Go, 10
 		a := must.M1(agent.New(c))
 		x := [][]float32{{1}, {2}}
-		before := fmt.Sprint(must.M1(must.M1(agent.New(c)).Act(context.Background(), x)).Nameless())
+		before := fmt.Sprintf("%#v", must.M1(must.M1(agent.New(c)).Act(context.Background(), x)).Nameless())
 		if err := a.Told([]float32{1}, 1); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 0 {
 			t.Errorf("%s: Observe: %d data, error %v", name, a.Size(), err)
 		}
@@ -100,7 +101,7 @@ func TestTrainingThatDiverges(t *testing.T) {
 		if err := a.Learn(context.Background(), 3); !errors.Is(err, agent.ErrNotFinite) || a.Size() != 1 {
 			t.Errorf("%s: Train: %d data, error %v", name, a.Size(), err)
 		}
-		if d := fmt.Sprint(must.M1(a.Act(context.Background(), x)).Nameless()); d != before {
+		if d := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), x)).Nameless()); d != before {
 			t.Errorf("%s: decision %v after training that failed, %v before", name, d, before)
 		}
 		must.M(a.Save(path))

@@ -200,8 +200,8 @@ func TestSamplesAndDecisionsHaveCountsOfTheirOwn(t *testing.T) {
 	for range 3 {
 		must.M1(b.Act(context.Background(), nil))
 	}
-	if x, y := fmt.Sprint(must.M1(a.Act(context.Background(), nil)).Nameless()),
-		fmt.Sprint(must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
+	if x, y := fmt.Sprintf("%#v", must.M1(a.Act(context.Background(), nil)).Nameless()),
+		fmt.Sprintf("%#v", must.M1(b.Act(context.Background(), nil)).Nameless()); x != y {
 		t.Errorf("a sample changes decisions: %s, %s", x, y)
 	}
 }

@@ -1,5 +1,7 @@
 package lab
 
+import "fmt"
+
 // Curve is the cumulative regret of an entry over the periods that all its runs have. Of a single run, bounds are NaN.
 type Curve struct {
 	Agent     string
@@ -49,4 +51,13 @@ func (c Curve) Final() (mean Estimate, period int) {
 		return Estimate{}, 0
 	}
 	return c.final, c.Periods[last]
+}
+
+// String says in a line what the curve comes to: for a person to read.
+func (c Curve) String() string {
+	mean, period := c.Final()
+	if period == 0 {
+		return c.Agent + ": no periods"
+	}
+	return fmt.Sprintf("%s: regret %v after %d periods, %d runs", c.Agent, mean, period, c.Runs)
 }

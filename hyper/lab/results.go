@@ -28,6 +28,11 @@ type Header struct {
 	Machine    Machine      `json:"machine"`
 }
 
+// String says in a line what was run, and by what: for a person to read.
+func (h Header) String() string {
+	return fmt.Sprintf("%v; hypermodels %s, backend %s", h.Spec, h.Version, h.Backend)
+}
+
 // Machine describes where a result was made.
 type Machine struct {
 	OS   string `json:"os"`

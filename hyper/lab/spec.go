@@ -31,6 +31,21 @@ type Spec struct {
 	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries meet the same environments
 }
 
+// String says in a line what is run: for a person to read.
+func (s Spec) String() string {
+	var agents []string
+	for _, e := range s.Entries {
+		if !slices.Contains(agents, e.Agent) {
+			agents = append(agents, e.Agent)
+		}
+	}
+	text := s.Experiment + ": " + strings.Join(agents, ", ")
+	if len(agents) < len(s.Entries) {
+		text += fmt.Sprintf(" in %d settings", len(s.Entries))
+	}
+	return fmt.Sprintf("%s, %v, first seed %d", text, Size{Periods: s.Periods, Runs: s.Runs}, s.Seed)
+}
+
 // Entry is an agent with a setting.
 type Entry struct {
 	Agent   string

@@ -1,15 +1,25 @@
 package notebook
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"image/png"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
@@ -22,7 +32,7 @@ func exploring(t *testing.T, agents, sets []string, keys ...string) *explorer {
 // The figure is that of what the controls say, and the same again for the same.
 func TestExplorePictures(t *testing.T) {
 	e := exploring(t, []string{"exact", "linear"}, []string{"arms=5"}, "index-dim", "period", "seed")
-	of := func(set map[string]string) []byte { return must.M1(e.picture(context.Background(), set)) }
+	of := func(set map[string]string) []byte { return must.M1(e.picture(context.Background(), set, panelsOf)).png }
 	first := of(nil)
 	must.M1(png.Decode(bytes.NewReader(first)))
 	for _, set := range []map[string]string{{"index-dim": "2"}, {"period": "3"}, {"seed": "8"}, {"noise-variance": "4"}} {
@@ -34,14 +44,14 @@ func TestExplorePictures(t *testing.T) {
 		t.Error("another figure for the same settings")
 	}
 	for set, want := range map[string]string{"index-dim": "index-dim must be", "seed": "seed", "period": "period"} {
-		_, err := e.picture(context.Background(), map[string]string{set: "-1"})
+		_, err := e.picture(context.Background(), map[string]string{set: "-1"}, panelsOf)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s=-1: %v", set, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := e.picture(ctx, nil); err == nil {
+	if _, err := e.picture(ctx, nil, panelsOf); err == nil {
 		t.Error("what nobody waits for is computed")
 	}
 }
@@ -49,13 +59,144 @@ func TestExplorePictures(t *testing.T) {
 // Keys that differ in numbers alone compile once.
 func TestExploreCompilesOnce(t *testing.T) {
 	e := exploring(t, []string{"linear"}, []string{"arms=3"}, "step-size")
-	must.M1(e.picture(context.Background(), nil))
+	must.M1(e.picture(context.Background(), nil, panelsOf))
 	before := lab.Compilations()
 	for _, step := range []string{"0.1", "0.2"} {
-		must.M1(e.picture(context.Background(), map[string]string{"step-size": step}))
+		must.M1(e.picture(context.Background(), map[string]string{"step-size": step}, panelsOf))
 	}
 	if n := lab.Compilations() - before; n != 0 {
 		t.Errorf("%d compilations", n)
+	}
+}
+
+// A value that was visited, and its neighbours, need no compilation any more.
+func TestExploreCompilesAhead(t *testing.T) {
+	e := exploring(t, []string{"linear"}, []string{"arms=3"}, "index-dim", "step-size", "period", "policy=thompson,ids")
+	if got := e.neighbours(map[string]string{"index-dim": "1", "period": "3"}); len(got) != 2 ||
+		!maps.Equal(got[0], map[string]string{"index-dim": "2", "period": "3"}) ||
+		!maps.Equal(got[1], map[string]string{"index-dim": "1", "period": "3", "policy": "ids"}) {
+		t.Errorf("the neighbours are %v", got)
+	}
+	e = exploring(t, []string{"linear"}, []string{"arms=3"}, "index-dim=1,2,3,10")
+	e.set = map[string]string{"index-dim": "2"}
+	must.M1(e.picture(t.Context(), e.set, panelsOf))
+	e.ahead(e.set)
+	for { // until it is at work, or done
+		if n := len(e.neighbours(e.set)); len(e.lookers.shapes()) == n+1 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	e.lookers.ahead.Lock()
+	e.lookers.ahead.Unlock()
+	before := lab.Compilations()
+	for _, dim := range []string{"1", "2", "3"} {
+		must.M1(e.picture(t.Context(), map[string]string{"index-dim": dim}, panelsOf))
+	}
+	if n := lab.Compilations() - before; n != 0 {
+		t.Errorf("%d compilations", n)
+	}
+	for dim := range mostLookers {
+		e.lookers.of(must.M1(e.specWith(map[string]string{"index-dim": strconv.Itoa(20 + dim)})))
+	}
+	if n := len(e.lookers.shapes()); n != mostLookers {
+		t.Errorf("%d programs are kept", n)
+	}
+}
+
+// onPage plays the front end: it returns the messages of an explorer, and sends it some.
+func onPage(t *testing.T) (c *frontend.Conn, heard chan frontend.Message, say func(comm, data string)) {
+	t.Helper()
+	dir := must.M1(os.MkdirTemp("", "f")) // A socket's path is short.
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "f")
+	l := must.M1(net.Listen("unix", path))
+	t.Cleanup(func() { l.Close() })
+	t.Setenv(frontend.Var, path)
+	c = must.M1(frontend.Open())
+	conn := must.M1(l.Accept())
+	heard = make(chan frontend.Message, 10_000)
+	go func() {
+		lines := bufio.NewScanner(conn)
+		lines.Buffer(nil, frontend.LongestLine)
+		for lines.Scan() {
+			var m frontend.Message
+			must.M(json.Unmarshal(lines.Bytes(), &m))
+			heard <- m
+		}
+	}()
+	return c, heard, func(comm, data string) {
+		content := json.RawMessage(`{"comm_id":"` + comm + `","data":` + data + `}`)
+		m := frontend.Message{Type: "comm_msg", Content: content}
+		must.M1(conn.Write(append(must.M1(json.Marshal(m)), '\n')))
+	}
+}
+
+// A page that has no widgets has the picture; one that has them draws while a slider is dragged, and moves nothing.
+func TestExploreOnAPage(t *testing.T) {
+	e := exploring(t, []string{"exact"}, []string{"arms=3"}, "period")
+	c, heard, say := onPage(t)
+	must.M(e.open(c))
+	comms, shown := map[string]map[string]any{}, map[string]any{}
+	for len(shown) == 0 {
+		var body struct {
+			ID   string `json:"comm_id"`
+			Data map[string]any
+		}
+		m := <-heard
+		must.M(json.Unmarshal(m.Content, &body))
+		switch m.Type {
+		case "comm_open":
+			comms[body.ID] = body.Data["state"].(map[string]any)
+		case "display_data":
+			shown = body.Data
+		}
+	}
+	if html, _ := shown["text/html"].(string); !strings.HasPrefix(html, `<img alt="Belief after 30 periods, seed 7`) ||
+		shown["text/plain"] == nil || shown["application/vnd.jupyter.widget-view+json"] == nil {
+		t.Errorf("the display has %.300v", shown)
+	}
+	var slider, image, status, box string
+	for id, state := range comms {
+		value, _ := state["value"].(string)
+		switch {
+		case state["_model_name"] == "IntSliderModel":
+			slider = id
+		case state["_model_name"] == "VBoxModel":
+			box = id
+		case strings.Contains(value, "<img "):
+			image = id
+		case strings.Contains(value, "run the cell"):
+			status = id
+		}
+	}
+	want := fmt.Sprint([]string{"IPY_MODEL_" + slider, "IPY_MODEL_" + image, "IPY_MODEL_" + status})
+	if got := fmt.Sprint(comms[box]["children"]); got != want || comms[slider]["continuous_update"] != true ||
+		fmt.Sprint(comms[box]["_dom_classes"]) != "["+exploreClass+"]" {
+		t.Errorf("the box has %s, want %s; the slider is %v", got, want, comms[slider])
+	}
+	for period := range 20 { // as a slider is dragged
+		say(slider, fmt.Sprintf(`{"method":"update","state":{"value":%d}}`, period+1))
+		time.Sleep(20 * time.Millisecond)
+	}
+	pictures, last := 0, ""
+	for deadline := time.After(time.Minute); !strings.Contains(last, "after 20 periods"); {
+		select {
+		case m := <-heard:
+			var body struct {
+				ID   string `json:"comm_id"`
+				Data struct{ State struct{ Value string } }
+			}
+			must.M(json.Unmarshal(m.Content, &body))
+			if body.ID == image {
+				pictures, last = pictures+1, body.Data.State.Value[:100]
+			}
+		case <-deadline:
+			t.Fatalf("%d pictures, the last one %s", pictures, last)
+		}
+	}
+	if pictures < 2 {
+		t.Errorf("%d pictures while a slider is dragged", pictures)
 	}
 }
 

@@ -1,8 +1,6 @@
 package notebook
 
 import (
-	"encoding/base64"
-	"fmt"
 	"html"
 	"sync"
 	"time"
@@ -11,7 +9,6 @@ import (
 	gonum "gonum.org/v1/plot"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
-	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
 // Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and
@@ -21,11 +18,12 @@ type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown bool
-	next  time.Time // nothing is shown before it
+	pause time.Duration // the least time between two figures
+	next  time.Time     // nothing is shown before it
 }
 
 // NewLive returns a place that shows nothing yet.
-func NewLive() *Live { return &Live{id: "live-" + gonbui.UniqueId()} }
+func NewLive() *Live { return &Live{id: "live-" + gonbui.UniqueId(), pause: livePause} }
 
 // The size of a live figure, in centimetres and dots per inch.
 const (
@@ -33,13 +31,16 @@ const (
 	liveDPI               = 72
 )
 
-// livePause is the least time between two figures.
-var livePause = time.Second
+// The least time between two figures, and between those of what runs for long.
+var livePause, watchPause = 100 * time.Millisecond, time.Second
+
+// liveShare is how many times as long as a figure took there is none: it bounds the time that a cell spends on them.
+const liveShare = 2
 
 // Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails
-// there is no figure. To cost a cell little it does nothing sooner than a second after the last time, or ten times as
-// long as that one took: the clock decides whether draw is called, so it should change nothing that the cell computes
-// with (such as draw from an agent).
+// there is no figure. To cost a cell little it does nothing sooner than a tenth of a second after the last time, or
+// twice as long as that one took: the clock decides whether draw is called, so it should change nothing that the cell
+// computes with (such as draw from an agent).
 func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,13 +48,13 @@ func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	if !shows() || begin.Before(l.next) {
 		return
 	}
-	l.put("<div>" + html.EscapeString(text) + "</div>" + image(draw))
+	l.put("<div>" + html.EscapeString(text) + "</div>" + drawn(draw))
 	l.shown = true
-	l.next = time.Now().Add(max(livePause, 10*time.Since(begin)))
+	l.next = time.Now().Add(max(l.pause, liveShare*time.Since(begin)))
 }
 
-// image is the figure as HTML, or nothing.
-func image(draw func() (*gonum.Plot, error)) string {
+// drawn is the figure as HTML, or nothing.
+func drawn(draw func() (*gonum.Plot, error)) string {
 	if draw == nil {
 		return ""
 	}
@@ -61,11 +62,11 @@ func image(draw func() (*gonum.Plot, error)) string {
 	if err != nil {
 		return ""
 	}
-	png, err := plot.PNG(p, liveWidth, liveHeight, liveDPI)
+	shown, err := sketchOf(p, liveWidth, liveHeight, liveDPI)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(`<img src="data:image/png;base64,%s">`, base64.StdEncoding.EncodeToString(png))
+	return shown.html()
 }
 
 // Close empties the place.

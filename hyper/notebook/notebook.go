@@ -20,7 +20,6 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/paper"
-	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
 // Full tells whether notebooks are to take their larger sizes: whether Jupyter was started with HYPER_PROFILE=full.
@@ -49,6 +48,9 @@ type Held struct {
 	Header lab.Header
 	Rows   []lab.Row
 }
+
+// String says in a line which study it is: for a person to read.
+func (h Held) String() string { return fmt.Sprintf("%s: %v; %d rows", h.Folder, h.Header, len(h.Rows)) }
 
 // Studies reads all studies of a folder, results/FOLDER beside the notebook: the pieces in it are one study, and those
 // in each folder within it another, as results that different code made are not joined.
@@ -83,16 +85,15 @@ func Lines[T any](name string) (all []T) {
 	return must.M1(all, err)
 }
 
-// Figure shows a plot in a size in centimetres, at a resolution in dots per inch.
+// Figure shows a plot in a size in centimetres, at a resolution in dots per inch that says how large it is on the page.
+// It is drawn with twice as many, for sharp screens. [plot.Alt] stands for it where it cannot be seen.
 func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
-	gonbui.DisplayPNG(must.M1(plot.PNG(p, widthCm, heightCm, dpi)))
-	arrived()
+	must.M1(pictureOf(p, widthCm, heightCm, dpi)).show()
 }
 
-// Panels shows plots side by side, row by row; the size is that of all together, see [plot.Panels].
+// Panels shows plots side by side, row by row, as Figure does; the size is that of all together, see [plot.Panels].
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
-	gonbui.DisplayPNG(must.M1(plot.Panels(columns, widthCm, heightCm, dpi, plots...)))
-	arrived()
+	must.M1(panelsOf(columns, widthCm, heightCm, dpi, plots...)).show()
 }
 
 // arrived waits until GoNB has what was shown. When a cell's program ends GoNB closes its end of the pipe, and what is

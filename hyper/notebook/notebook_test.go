@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"os"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	gonbui.IsNotebook = true
-	livePause = 0
+	livePause, watchPause = 0, 0
 	arrived = func() {} // nobody answers here
 	code := m.Run()
 	_ = os.RemoveAll(dir)
@@ -80,17 +81,19 @@ func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	return out
 }
 
-// checkImage decodes the PNG within HTML.
-func checkImage(t *testing.T, html string) {
+// checkImage decodes the PNG within HTML, and returns its size.
+func checkImage(t *testing.T, html string) image.Point {
 	t.Helper()
-	_, after, ok := strings.Cut(html, `<img src="data:image/png;base64,`)
+	_, after, ok := strings.Cut(html, ` src="data:image/png;base64,`)
 	text, _, ended := strings.Cut(after, `">`)
 	if !ok || !ended {
 		t.Fatalf("no image in %.100q", html)
 	}
-	if _, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))); err != nil {
-		t.Error(err)
+	decoded, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return decoded.Bounds().Size()
 }
 
 func TestChoose(t *testing.T) {
@@ -120,6 +123,9 @@ func TestStudies(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %d entries", s.Folder, len(s.Header.Spec.Entries)))
 		if len(s.Rows) == 0 {
 			t.Errorf("%s has no rows", s.Folder)
+		}
+		if text := fmt.Sprint(s); !strings.HasPrefix(text, s.Folder+": ids: ") || len(text) > 300 {
+			t.Errorf("the study prints as %q", text)
 		}
 	}
 	if want := []string{"ids: 33 entries", "ids/study8: 10 entries"}; !slices.Equal(got, want) {

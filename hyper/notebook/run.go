@@ -94,6 +94,7 @@ type Watch struct {
 // NewWatch begins to show.
 func NewWatch(spec lab.Spec) *Watch {
 	w := &Watch{live: NewLive(), header: lab.Header{Spec: spec}}
+	w.live.pause = watchPause
 	w.live.Show("compiling", nil)
 	return w
 }

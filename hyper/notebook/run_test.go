@@ -3,7 +3,6 @@ package notebook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,21 +144,50 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Figures are PNG, as data that notebooks show without trust.
+// A place shows 5 to 10 times a second, if what it shows is soon drawn.
+func TestLiveRate(t *testing.T) {
+	defer func(before time.Duration) { livePause = before }(livePause)
+	livePause = 100 * time.Millisecond
+	now, l, begin := shown(t), NewLive(), time.Now()
+	for time.Since(begin) < time.Second {
+		l.Show("still at it", nil)
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := len(now()); n < 5 || n > 11 {
+		t.Errorf("shown %d times in a second", n)
+	}
+}
+
+// Figures have twice the pixels of their size on the page, and say in words what they show.
 func TestFigure(t *testing.T) {
-	p, err := plot.Lines(plot.Axes{}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+	p, err := plot.Lines(plot.Axes{Title: "A < B"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := plot.Lines(plot.Axes{X: "x", Y: "y"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := shown(t)
 	Figure(p, 8, 5, 50)
-	Panels(2, 16, 5, 50, p, p)
-	for _, d := range now() {
-		if data, ok := d.Data[protocol.MIMEImagePNG].([]byte); !ok || !strings.HasPrefix(string(data), "\x89PNG") {
-			t.Errorf("shown: %v", fmt.Sprintf("%v", d)[:80])
-		}
+	Panels(2, 16, 5, 50, p, other)
+	all := now()
+	if len(all) != 2 {
+		t.Fatalf("%d messages", len(all))
 	}
-	if len(now()) != 2 {
-		t.Errorf("%d messages", len(now()))
+	for i, want := range []struct {
+		tag, text     string
+		width, height int
+	}{
+		{`<img alt="A &lt; B" width="167" height="108" `, "A < B", 315, 197},
+		{`<img alt="A &lt; B; y against x" width="325" height="108" `, "A < B; y against x", 630, 197},
+	} {
+		shown, _ := all[i].Data[protocol.MIMETextHTML].(string)
+		if !strings.HasPrefix(shown, want.tag) || all[i].Data[protocol.MIMETextPlain] != want.text {
+			t.Errorf("shown: %.200s; %v", shown, all[i].Data[protocol.MIMETextPlain])
+		}
+		if size := checkImage(t, shown); size.X != want.width || size.Y != want.height {
+			t.Errorf("%v pixels, want %d by %d", size, want.width, want.height)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/must"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -57,9 +56,11 @@ func (t *Table) String() string { return t.text.String() }
 
 // Show shows the table, after a caption in Markdown if there is one.
 func (t *Table) Show(caption ...string) {
-	gonbui.DisplayMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
-	arrived()
+	ShowMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
 }
+
+// ShowMarkdown shows text in Markdown.
+func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) }
 
 // Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what
 // entries differ in and by the settings in keys. Names say how many runs diverged. Results must be of the paper's

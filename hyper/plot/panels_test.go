@@ -3,9 +3,11 @@ package plot
 import (
 	"bytes"
 	"errors"
+	"image"
 	"image/color"
 	"image/png"
 	"math"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -55,5 +57,28 @@ func TestPanels(t *testing.T) {
 	}
 	if _, err := Heat("", mat.NewDense(2, 3, nil), 1); err == nil {
 		t.Error("a matrix that is not square was drawn")
+	}
+}
+
+// A sketch has the pixels of the figure itself.
+func TestSketch(t *testing.T) {
+	p, err := Lines(Axes{Title: "t"}, Series{X: []float64{0, 1}, Y: []float64{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := func(data []byte, err error) image.Image {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return decoded
+	}
+	if !reflect.DeepEqual(pixels(Sketch(p, 8, 5, 50)), pixels(PNG(p, 8, 5, 50))) ||
+		!reflect.DeepEqual(pixels(SketchPanels(2, 16, 5, 50, p, p)), pixels(Panels(2, 16, 5, 50, p, p))) {
+		t.Error("a sketch differs from the figure")
 	}
 }

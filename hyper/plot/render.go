@@ -25,12 +25,27 @@ const (
 
 // PNG draws a plot of a size in centimetres at a resolution in dots per inch.
 func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) ([]byte, error) {
-	return raster(widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
+	return raster(png.BestCompression, widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
+}
+
+// Sketch is PNG in a tenth of the time and with more bytes: for a figure that another one replaces soon.
+func Sketch(p *gonum.Plot, widthCm, heightCm float64, dpi int) ([]byte, error) {
+	return raster(png.BestSpeed, widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
 }
 
 // Panels draws plots side by side, row by row, with their axes aligned: a PNG of a size in centimetres, all panels
 // together, at a resolution in dots per inch.
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte, error) {
+	return panels(png.BestCompression, columns, widthCm, heightCm, dpi, plots...)
+}
+
+// SketchPanels is Panels as Sketch is PNG.
+func SketchPanels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte, error) {
+	return panels(png.BestSpeed, columns, widthCm, heightCm, dpi, plots...)
+}
+
+func panels(level png.CompressionLevel, columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte,
+	error) {
 	if columns < 1 || len(plots) == 0 {
 		return nil, fmt.Errorf("%d panels in %d columns: %w", len(plots), columns, errNothing)
 	}
@@ -42,7 +57,7 @@ func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plo
 	}
 	tiles := draw.Tiles{Rows: len(table), Cols: columns, PadX: vg.Points(12), PadY: vg.Points(12),
 		PadTop: vg.Points(4), PadRight: vg.Points(6)}
-	return raster(widthCm, heightCm, dpi, func(c draw.Canvas) {
+	return raster(level, widthCm, heightCm, dpi, func(c draw.Canvas) {
 		for i, row := range gonum.Align(table, tiles, c) {
 			for j, canvas := range row {
 				if table[i][j] != nil {
@@ -54,7 +69,8 @@ func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plo
 }
 
 // raster is the PNG of what is drawn on a canvas.
-func raster(widthCm, heightCm float64, dpi int, paint func(draw.Canvas)) (data []byte, err error) {
+func raster(level png.CompressionLevel, widthCm, heightCm float64, dpi int, paint func(draw.Canvas)) (data []byte,
+	err error) {
 	if err := checkSize(widthCm, heightCm); err != nil {
 		return nil, err
 	}
@@ -67,7 +83,7 @@ func raster(widthCm, heightCm float64, dpi int, paint func(draw.Canvas)) (data [
 		vgimg.UseDPI(dpi))
 	paint(draw.New(c))
 	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	encoder := png.Encoder{CompressionLevel: level}
 	err = encoder.Encode(&out, c.Image())
 	return out.Bytes(), err
 }

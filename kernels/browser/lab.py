@@ -237,8 +237,45 @@ def explores(s, book):
         expect(image).not_to_have_attribute("src", before)
         expect(cell.locator(".widget-html-content", has_text="computed in")).to_be_visible()
         s.did(f"slider {number + 1} moves, and the belief is drawn anew")
+    place, seen = top(s, image), set()
+    handle = cell.locator(".noUi-handle").nth(1).bounding_box()
+    x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+    s.page.mouse.move(x, y)
+    s.page.mouse.down()
+    for i in range(40):
+        s.page.mouse.move(x - 2 * i, y)
+        s.page.wait_for_timeout(75)
+        seen.add(image.get_attribute("src"))
+    s.page.mouse.up()
+    assert len(seen) > 3, f"{len(seen)} pictures while a slider is dragged"
+    assert abs(top(s, image) - place) < 1, "the picture has moved"
+    s.did("the belief follows a slider that is dragged, in one place")
     out = book.run('%%\nfmt.Println("beside")')
     assert out.strip() == "beside", out
+    restart(s, book)
+    says = book.panel.locator(".hypermodels-explore").last.evaluate("e => getComputedStyle(e, '::before').content")
+    assert "run the cell" in says, says
+    s.did("after a restart the controls say that they are dead")
+
+
+def top(s, image):
+    """Where a picture is, once none comes any more: one that is being replaced has no place."""
+    s.page.wait_for_timeout(2000)
+    return image.bounding_box()["y"]
+
+
+def reopens(s, book):
+    """A notebook that is opened again has the picture of controls whose program is gone."""
+    book.end(book.begin(EXPLORE))
+    s.page.keyboard.press("Control+s")
+    s.page.locator(".jp-Dialog .jp-mod-accept").click()  # Its name stays.
+    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
+    menu(s.page, "File", "Close and Shut Down Notebook")
+    s.page.locator(".jp-Dialog .jp-mod-accept").click()
+    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=book.path.name).wait_for(state="detached")
+    again = Notebook.open(s.page, s.lab.notebooks, book.path.name)
+    again.panel.get_by_text("This is a picture: run the cell for its controls.").last.wait_for()
+    s.did("opened again, Explore has its picture")
 
 
 def restart(s, book):
@@ -305,7 +342,8 @@ def go(s, notebooks):
     book = Notebook.new(s.page, s.lab.notebooks)
     book.idle(60)
     s.did("a new notebook")
-    for step in underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, keeps, explores, restarts:
+    for step in (underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, keeps, explores,
+                 restarts, reopens):  # fmt: skip
         step(s, book)
     quiet(s)
     assert not s.strangers, f"the page asked {s.strangers}"

@@ -56,9 +56,16 @@ class Notebook:
         before = self.path.stat().st_mtime_ns
         self.page.keyboard.press("Control+s")
         deadline = time.time() + 20
-        while self.path.stat().st_mtime_ns == before:
+        while self.path.stat().st_mtime_ns == before or not self.whole():
             assert time.time() < deadline, f"{self.path.name} is not saved"
             self.page.wait_for_timeout(50)
+
+    def whole(self):
+        """Whether the file is written to its end: the server writes in place."""
+        try:
+            return bool(json.loads(self.path.read_text()))
+        except json.JSONDecodeError:
+            return False
 
     def run_all(self, seconds):
         """Run All, without an error and without a word on standard error; then save."""
@@ -74,7 +81,7 @@ class Notebook:
 
     def pictures(self):
         """Check that every picture in the file's outputs is painted, by the pixels on the screen; returns their number."""
-        wanted = sum("image/png" in o.get("data", {}) for c in self.code() for o in c["outputs"])
+        wanted = sum(pictures_in(o.get("data", {})) for c in self.code() for o in c["outputs"])
         images = self.panel.locator(".jp-OutputArea-output img")
         expect(images).to_have_count(wanted, timeout=30000)
         for i in range(images.count()):
@@ -128,6 +135,11 @@ class Notebook:
         self.took = time.time() - self.began
         self.idle(seconds)
         return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
+
+
+def pictures_in(data):
+    """How many pictures an output shows: a page takes HTML where there is some."""
+    return "".join(data["text/html"]).count("<img ") if "text/html" in data else int("image/png" in data)
 
 
 def menu(page, name, entry):

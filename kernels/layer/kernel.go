@@ -289,12 +289,21 @@ func kernelInfo() map[string]any {
 		"implementation":         "go-hypermodels",
 		"implementation_version": GoNBVersion,
 		"banner":                 fmt.Sprintf("Go (hypermodels): GoNB with %s", runtime.Version()),
-		"language_info": map[string]string{"name": "go", "version": runtime.Version(), "mimetype": "text/x-go",
-			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""},
-		"debugger": false, "supported_features": []string{},
+		"language_info":          LanguageInfo(),
+		"debugger":               false, "supported_features": []string{},
 		"help_links": []map[string]string{
 			{"text": "Go", "url": "https://go.dev/doc"},
 			{"text": "GoNB", "url": "https://github.com/janpfeifer/gonb"},
 		},
 	}
+}
+
+// languageVersion is the version of the language that cells may use, that of go.mod.
+const languageVersion = "1.26"
+
+// LanguageInfo is what the kernel says of its language. JupyterLab writes it into each notebook that it opens, so it
+// must be the same on all machines: with the version of the machine's Go, notebooks would differ by who saved them.
+func LanguageInfo() map[string]string {
+	return map[string]string{"name": "go", "version": languageVersion, "mimetype": "text/x-go",
+		"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""}
 }

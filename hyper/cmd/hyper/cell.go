@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	gonum "gonum.org/v1/plot"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
 	"github.com/hypermodels/hypermodels/hyper/notebook"
@@ -51,25 +50,39 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if err != nil {
 		return err
 	}
-	if err := showInCell(figure); err != nil {
+	notebook.Figure(figure, 16, 9, 100)
+	outcomes, labels, err := outcomesOf(dir, p)
+	if err != nil {
 		return err
 	}
-	if err := printOutcome(dir, p, engine.json); err != nil {
-		return err
+	if engine.json {
+		return printLines(outcomes...)
 	}
-	fmt.Fprintf(os.Stderr, "notebook.Results(%q) has them in the next cells\n", spec.Experiment)
+	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` has them in the next cells, `%%hyper plot %[1]s` draws "+
+		"them.", dir, spec.Experiment)
+	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
 	return nil
 }
 
-// showInCell displays a figure.
-func showInCell(p *gonum.Plot) error {
-	png, err := plot.PNG(p, 16, 9, 100)
-	if err != nil {
-		return err
+// markdownOutcome is what a run has come to, as one text of a page: what comes by standard error stands in a red box,
+// somewhere among what comes by standard output.
+func markdownOutcome(outcomes []outcome, labels []string) string {
+	t := notebook.NewTable(outcomeHead...)
+	for i, o := range outcomes {
+		t.Rowf("%s", strings.Join(o.cells(labels[i]), " | "))
 	}
-	c, err := frontend.Open()
-	if err != nil {
-		return err
+	parts := []string{"**" + outcomes[0].title() + "**", t.String(), plusMinusNote}
+	for _, warning := range divergences(outcomes, labels) {
+		parts = append(parts, "**Diverged:** "+warning)
 	}
-	return errors.Join(c.Display("", map[string]any{"image/png": png}), c.Close())
+	return strings.Join(parts, "\n\n")
+}
+
+// notes is where a command says what it has done: on standard error, and in a cell on standard output, as a page shows
+// the other in red.
+func notes() *os.File {
+	if inCell() {
+		return os.Stdout
+	}
+	return os.Stderr
 }

@@ -39,7 +39,7 @@ func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error
 	if err := lab.WriteResults(path, h, rows, replace); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s\n", path)
+	fmt.Fprintf(notes(), "wrote %s\n", path)
 	return nil
 }
 

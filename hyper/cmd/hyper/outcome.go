@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
@@ -20,31 +21,14 @@ type outcome struct {
 	Results        string   `json:"results"`
 }
 
-// printOutcome prints a table on standard error, or JSON lines on standard output.
+// printOutcome prints a table, or JSON lines.
 func printOutcome(dir string, p lab.Progress, asJSON bool) error {
-	h, rows, err := lab.ReadResults(dir, paper.Known)
+	outcomes, labels, err := outcomesOf(dir, p)
 	if err != nil {
 		return err
 	}
-	summaries, err := lab.Summarize(h, rows)
-	if err != nil {
-		return err
-	}
-	labels := plot.Labels(lab.Curves(h, rows))
-	var outcomes []outcome
-	for i, s := range summaries {
-		o := outcome{Summary: s, CompileSeconds: p.Entries[i].Compile.Seconds(), RunSeconds: p.Seconds(i), Results: dir}
-		if o.RunSeconds > 0 {
-			rate := float64(p.Entries[i].Computed) / o.RunSeconds
-			o.Rate = &rate
-		}
-		outcomes = append(outcomes, o)
-		if s.Diverged > 0 {
-			fmt.Fprintf(os.Stderr, "hyper: %s: %d of %d runs diverged. Their predictions were no longer finite numbers. "+
-				"From then on they took all actions in turn, and their regret counts. Lower step-size, or raise "+
-				"index-samples.\n",
-				labels[i], s.Diverged, s.Runs)
-		}
+	for _, warning := range divergences(outcomes, labels) {
+		fmt.Fprintln(os.Stderr, "hyper: "+warning)
 	}
 	if asJSON {
 		return printLines(outcomes...)
@@ -52,6 +36,39 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 	printTable(outcomes, labels)
 	fmt.Fprintf(os.Stderr, "\nresults in %s; `hyper plot %s` draws them\n", dir, dir)
 	return nil
+}
+
+// outcomesOf reads what a run has come to, with a name for each entry.
+func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string, err error) {
+	h, rows, err := lab.ReadResults(dir, paper.Known)
+	if err != nil {
+		return nil, nil, err
+	}
+	summaries, err := lab.Summarize(h, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, s := range summaries {
+		o := outcome{Summary: s, CompileSeconds: p.Entries[i].Compile.Seconds(), RunSeconds: p.Seconds(i), Results: dir}
+		if o.RunSeconds > 0 {
+			rate := float64(p.Entries[i].Computed) / o.RunSeconds
+			o.Rate = &rate
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, plot.Labels(lab.Curves(h, rows)), nil
+}
+
+// divergences warns of runs that diverged.
+func divergences(outcomes []outcome, labels []string) (warnings []string) {
+	for i, o := range outcomes {
+		if o.Diverged > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged. Their predictions were no longer "+
+				"finite numbers. From then on they took all actions in turn, and their regret counts. Lower "+
+				"step-size, or raise index-samples.", labels[i], o.Diverged, o.Runs))
+		}
+	}
+	return warnings
 }
 
 // printAll prints a JSON object for each, or a table: a row of cells separated by tabs for each, below the head.
@@ -78,23 +95,36 @@ func printLines[T any](all ...T) error {
 	return nil
 }
 
+// outcomeHead is the head of a table of outcomes, and plusMinusNote what stands below it.
+var outcomeHead = []string{"agent", "cumulative regret", "median", "average regret", "diverged", "computation/period",
+	"run-periods/s"}
+
+const plusMinusNote = "± is one standard error over runs."
+
+// title says what was run.
+func (o outcome) title() string {
+	return fmt.Sprintf("%s, %d periods, %d runs, seed %d, %s", o.Experiment, o.Periods, o.Runs, o.Seed, o.Backend)
+}
+
+// cells are those of the outcome's row.
+func (o outcome) cells(label string) []string {
+	rate := "-"
+	if o.Rate != nil {
+		rate = fmt.Sprintf("%.0f", *o.Rate)
+	}
+	return []string{label, plusMinus(o.Cumulative, o.CumulativeSE, "%.1f"), plain(o.CumulativeMedian, "%.1f"),
+		plusMinus(o.Average, o.AverageSE, "%.4f"), fmt.Sprint(o.Diverged), fmt.Sprintf("%.3g", o.Computation), rate}
+}
+
 func printTable(outcomes []outcome, labels []string) {
-	first := outcomes[0]
-	fmt.Printf("%s, %d periods, %d runs, seed %d, %s\n\n", first.Experiment, first.Periods, first.Runs, first.Seed,
-		first.Backend)
+	fmt.Printf("%s\n\n", outcomes[0].title())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "agent\tcumulative regret\tmedian\taverage regret\tdiverged\tcomputation/period\trun-periods/s")
+	fmt.Fprintln(w, strings.Join(outcomeHead, "\t"))
 	for i, o := range outcomes {
-		rate := "-"
-		if o.Rate != nil {
-			rate = fmt.Sprintf("%.0f", *o.Rate)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%.3g\t%s\n", labels[i], plusMinus(o.Cumulative, o.CumulativeSE, "%.1f"),
-			plain(o.CumulativeMedian, "%.1f"), plusMinus(o.Average, o.AverageSE, "%.4f"), o.Diverged, o.Computation,
-			rate)
+		fmt.Fprintln(w, strings.Join(o.cells(labels[i]), "\t"))
 	}
 	_ = w.Flush()
-	fmt.Println("\n± is one standard error over runs.")
+	fmt.Println("\n" + plusMinusNote)
 }
 
 func plain(x *lab.Float, format string) string {

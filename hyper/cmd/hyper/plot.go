@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/notebook"
 	"github.com/hypermodels/hypermodels/hyper/paper"
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
@@ -67,11 +68,9 @@ func drawRegret(paths []string, out string, options plot.Options, mix mixFlag) e
 		return err
 	}
 	if inCell() {
-		if err := showInCell(p); err != nil {
-			return err
-		}
+		notebook.Figure(p, 16, 9, 100)
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s.png and %s.svg\n", out, out)
+	fmt.Fprintf(notes(), "wrote %s.png and %s.svg\n", out, out)
 	if slices.ContainsFunc(curves, func(c lab.Curve) bool { return len(c.Periods) == 0 }) {
 		if err := unfinished(paths); err != nil {
 			fmt.Fprintln(os.Stderr, "hyper:", err)

@@ -11,10 +11,13 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hypermodels/hypermodels/hyper/lab"
+	"github.com/hypermodels/hypermodels/hyper/notebook"
 )
 
-// progressBar shows how far a run is: a bar on a terminal, else a plain line every ten seconds.
+// progressBar shows how far a run is: a bar on a terminal, a text that changes in a cell, else a plain line every ten
+// seconds.
 type progressBar struct {
+	live *notebook.Live // nil outside of a cell
 	mu   sync.Mutex
 	out  io.Writer
 	bar  *progressbar.ProgressBar // nil until the total is known, or without a terminal
@@ -23,6 +26,9 @@ type progressBar struct {
 }
 
 func newProgressBar(out *os.File) *progressBar {
+	if inCell() {
+		return &progressBar{live: notebook.NewLive()}
+	}
 	return &progressBar{out: out, tty: term.IsTerminal(int(out.Fd())), last: time.Now()}
 }
 
@@ -30,6 +36,10 @@ func newProgressBar(out *os.File) *progressBar {
 func (b *progressBar) update(p lab.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.live != nil {
+		b.live.Show(progressText(p), nil)
+		return
+	}
 	if !b.tty {
 		b.line(p)
 		return
@@ -48,8 +58,12 @@ func (b *progressBar) line(p lab.Progress) {
 		return
 	}
 	b.last = time.Now()
-	fmt.Fprintf(b.out, "%3.0f%%, %d of %d run-periods, %.0f a second, %s left\n",
-		100*float64(p.Done)/float64(p.Total), p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
+	fmt.Fprintln(b.out, progressText(p))
+}
+
+func progressText(p lab.Progress) string {
+	return fmt.Sprintf("%3.0f%%, %d of %d run-periods, %.0f a second, %s left", 100*float64(p.Done)/float64(p.Total),
+		p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
 }
 
 // finish clears the bar.
@@ -58,5 +72,8 @@ func (b *progressBar) finish() {
 	defer b.mu.Unlock()
 	if b.bar != nil {
 		_ = b.bar.Clear()
+	}
+	if b.live != nil {
+		b.live.Close()
 	}
 }

@@ -176,7 +176,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 			return nil, err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "results in %s\n", f.out)
+	fmt.Fprintf(notes(), "results in %s\n", f.out)
 	return record.Results, nil
 }
 

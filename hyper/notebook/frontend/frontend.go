@@ -61,10 +61,10 @@ func Open() (*Conn, error) {
 }
 
 // Close waits until the kernel has passed everything on, and ends the connection.
-func (c *Conn) Close() error { return errors.Join(c.settle(), c.conn.Close()) }
+func (c *Conn) Close() error { return errors.Join(c.Settle(), c.conn.Close()) }
 
-// settle waits until the kernel has passed everything on.
-func (c *Conn) settle() error {
+// Settle waits until the kernel has passed everything on.
+func (c *Conn) Settle() error {
 	if err := c.Send(Message{Type: Sync}); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (c *Conn) Stay() error {
 	}
 	wrapper := os.NewFile(uintptr(number), "wrapper")
 	defer wrapper.Close()
-	if err := c.settle(); err != nil {
+	if err := c.Settle(); err != nil {
 		return err
 	}
 	go func() {

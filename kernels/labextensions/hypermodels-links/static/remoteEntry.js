@@ -1,7 +1,9 @@
 // An extension of JupyterLab, as a container of module federation: it shares Lab's own modules, and needs no bundler.
-// In what cells write to standard error, and in their errors, "cell [3], line 2" becomes a link to that line.
+// In what cells write to standard error, and in their errors, "cell [3], line 2" becomes a link to that line. Widgets
+// whose program has ended leave their picture.
 (() => {
   const PLACE = /cell (?:In)?\[(\d+)\], line (\d+)/gi;
+  const GONE = 'Error displaying widget: model not found'; // as ipywidgets says it
   let shared; // Lab's modules: name, version, { get }.
 
   async function load(name) {
@@ -82,15 +84,54 @@
       }
     }
 
+    // A notebook that is opened again has a widget's output, and not the program that answered it. What else the output
+    // has, a picture, is shown in its place.
+    function activatePictures(_app, tracker) {
+      tracker.forEach(watch);
+      tracker.widgetAdded.connect((_, panel) => watch(panel));
+
+      function watch(panel) {
+        new MutationObserver(records => {
+          for (const added of records.flatMap(r => [...r.addedNodes])) {
+            const root = added.nodeType === Node.TEXT_NODE ? added.parentElement : added;
+            for (const node of [root, ...(root?.querySelectorAll?.('.jupyter-widgets') ?? [])]) {
+              if (node?.textContent === GONE && !node.childElementCount) {
+                void picture(panel.content, node);
+              }
+            }
+          }
+        }).observe(panel.content.node, { childList: true, subtree: true });
+      }
+
+      async function picture(book, node) {
+        const area = book.widgets.find(c => c.node.contains(node))?.outputArea;
+        const output = area?.model.get(area.widgets.findIndex(w => w.node.contains(node)));
+        const type = ['text/html', 'image/png'].find(t => output?.data[t]);
+        if (!type) {
+          return;
+        }
+        const renderer = book.rendermime.createRenderer(type);
+        await renderer.renderModel(output);
+        const note = document.createElement('div');
+        note.textContent = 'This is a picture: run the cell for its controls.';
+        node.replaceChildren(renderer.node, note);
+      }
+    }
+
+    const plugin = (id, description, requires, run) => ({
+      id: `hypermodels-links:${id}`,
+      description,
+      autoStart: true,
+      requires,
+      activate: run
+    });
     return {
       __esModule: true,
-      default: {
-        id: 'hypermodels-links:plugin',
-        description: 'Errors of the Go kernel link to the lines of cells that they name.',
-        autoStart: true,
-        requires: [INotebookTracker, IRenderMimeRegistry],
-        activate
-      }
+      default: [
+        plugin('plugin', 'Errors of the Go kernel link to the lines of cells that they name.',
+          [INotebookTracker, IRenderMimeRegistry], activate),
+        plugin('pictures', 'Widgets whose program has ended leave their picture.', [INotebookTracker], activatePictures)
+      ]
     };
   }
 

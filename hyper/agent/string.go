@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/hypermodels/hypermodels/hyper"
+)
+
+// String says what the agent chooses among and believes in, and how much it has decided and seen: for a person to read.
+func (a *Agent) String() string {
+	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.what("agent"), a.decisions.Load(), a.Size())
+}
+
+// String says of which agent the snapshot is.
+func (s *Snapshot) String() string { return s.agent.what("snapshot of an agent") }
+
+// what names what chooses among the agent's actions.
+func (a *Agent) what(name string) string {
+	if a.reader != nil {
+		name = "reader of an " + name
+	}
+	if a.arms > 0 {
+		return fmt.Sprintf("%s with %d arms: %s", name, a.arms, beliefName(a.config.Learner.Belief))
+	}
+	return name + " with " + a.config.String()
+}
+
+// String says what actions an agent of this Config has, and what it believes in: for a person to read.
+func (c Config) String() string {
+	actions := "arms"
+	switch e := c.Encoding; {
+	case e != nil && e.Arms > 0:
+		actions = fmt.Sprintf("%d arms", e.Arms)
+	case e != nil:
+		actions = fmt.Sprintf("actions of %d numbers", e.Action)
+	case c.Features > 0:
+		actions = fmt.Sprintf("actions of %d numbers", c.Features)
+	}
+	if e := c.Encoding; e != nil && e.Context > 0 {
+		actions += fmt.Sprintf(" in a context of %d numbers", e.Context)
+	}
+	return actions + ": " + beliefName(c.Learner.Belief)
+}
+
+// beliefName names a belief by its types.
+func beliefName(b hyper.Belief) string {
+	if b == nil {
+		return "no belief"
+	}
+	if m, ok := b.(hyper.Model); ok {
+		return fmt.Sprintf("%T of %T", m.Hyper, m.Base)
+	}
+	return fmt.Sprintf("%T", b)
+}
+
+// String says which action was taken, and how likely it was: for a person to read.
+func (d Decision) String() string {
+	text := fmt.Sprintf("action %d", d.Action)
+	if d.Action >= 0 && d.Action < len(d.Probabilities) {
+		text += fmt.Sprintf(" of %d, with probability %.3g", len(d.Probabilities), d.Prob())
+	}
+	if d.ID != "" {
+		text += ", decision " + d.ID
+	}
+	return text
+}
