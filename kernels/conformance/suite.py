@@ -162,6 +162,13 @@ class Beyond(unittest.TestCase):
         self.assertIn(f"cell [{cell}], line 2", trace)
         self.assertIn(f"cell [{later['execution_count']}], line 3", trace)
 
+    def test_must(self):
+        reply, outputs = self.run_cell('func read() []byte { return must.M1(os.ReadFile("no-such-file")) }\n%%\nread()')
+        self.assertEqual((reply["ename"], reply["evalue"]), ("panic", "open no-such-file: no such file or directory"))
+        self.assertEqual(self.stderr(outputs), "")
+        self.assertNotIn("janpfeifer/must", "\n".join(reply["traceback"]))
+        self.assertIn(f"Cell In[{reply['execution_count']}], line 1", "\n".join(reply["traceback"]))
+
     def test_compile_error(self):
         cell = self.run_cell("%%")[0]["execution_count"] + 1
         reply = self.fails("%%\nfmt.Println(1)\nnothingLikeIt()", "CompileError", f"cell [{cell}], line 3: undefined: nothingLikeIt")
@@ -696,7 +703,7 @@ class Beyond(unittest.TestCase):
         self.kill_gonb()
         reply, outputs = self.run_cell("%%")
         self.assertEqual(reply["status"], "ok")
-        self.assertIn("declarations of earlier cells are lost", self.stderr(outputs))
+        self.assertIn("what %env, %cd and %goflags have set is lost", self.stderr(outputs))
 
     def kill_gonb(self):
         self.run_in_shell(f"kill -9 {self.gonb()}")

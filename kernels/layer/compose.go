@@ -29,7 +29,13 @@ type choice struct {
 // Names in a program that are the kernel's own.
 const (
 	showName = "kernelShow"
-	ownNames = "kernelFlag kernelDebug kernelFmt kernelOS " + showName
+	ownNames = "kernelFlag kernelDebug kernelFmt kernelOS kernelMust " + showName
+)
+
+// mustPath is package must. Its M writes a line to the log before it panics, which says the error twice.
+const (
+	mustPath = `"github.com/janpfeifer/must"`
+	mustFunc = "func kernelPanic(err error) { if err != nil { panic(err) } }"
 )
 
 // stackLimit is the most that a goroutine's stack may take. Go's own limit, a gigabyte, takes some twenty seconds to
@@ -46,6 +52,13 @@ func (p program) compose(c choice) composition {
 		if d.Import && !c.without[i] {
 			w.lines(d.Text, place{d.Cell, d.Line}, i)
 		}
+	}
+	must := slices.Contains(c.imports, mustPath)
+	for i, d := range p.Decls {
+		must = must || d.Import && !c.without[i] && importSpec(d.Text) == mustPath
+	}
+	if must {
+		w.own("import kernelMust " + mustPath)
 	}
 	w.own(`import kernelDebug "runtime/debug"`)
 	if !p.Test {
@@ -73,6 +86,10 @@ func (p program) compose(c choice) composition {
 		w.own("}")
 	}
 	w.own(fmt.Sprintf("func init() { kernelDebug.SetMaxStack(%d) }", stackLimit))
+	if must {
+		w.own("func init() { kernelMust.M = kernelPanic }")
+		w.own(mustFunc)
+	}
 	if p.Body.Own && !p.Test {
 		w.own("var _ = kernelFlag.Parse")
 	}

@@ -196,9 +196,19 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	}
 	if v := x.stderr.value; v != nil && !x.silent {
 		k.publish(m, "execute_result", map[string]any{"execution_count": k.count, "metadata": struct{}{},
-			"data": map[string]string{"text/plain": *v}})
+			"data": map[string]string{"text/plain": shortened(*v)}})
 	}
 	return nil
+}
+
+// longestValue is the most that is shown of a value.
+const longestValue = 1 << 16
+
+func shortened(text string) string {
+	if len(text) <= longestValue {
+		return text
+	}
+	return fmt.Sprintf("%s … (%d bytes)", strings.ToValidUTF8(text[:longestValue], ""), len(text))
 }
 
 // prepare takes a cell of Go apart: into what GoNB is to carry out, and the program that is compiled in place of GoNB's,
@@ -279,8 +289,8 @@ func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 	return compileFault(b.Complaints, k.history.line)
 }
 
-// lost is what a user must know after a death of the engine.
-const lost = "declarations of earlier cells are lost"
+// lost is what a user must know after a death of the engine. What cells declare is the kernel's, and stays.
+const lost = "what %env, %cd and %goflags have set is lost"
 
 // tellLost says that the engine has died since the last cell, for no reason in one.
 func (k *kernel) tellLost(m message) {

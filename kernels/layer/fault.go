@@ -62,9 +62,24 @@ func panicFault(text string, source sources) *fault {
 		if m := translated.FindStringSubmatch(stack); m != nil {
 			trace = append(trace, newPlace(m[1], m[2]).show(source))
 		}
-		trace = append(trace, "", "goroutine "+stack)
+		trace = append(trace, "", "goroutine "+ownFrames(stack))
 	}
 	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
+}
+
+// ownFrames is a stack without the frames by which package must, and what the kernel puts into a program, panic: two
+// lines each.
+func ownFrames(stack string) string {
+	var out []string
+	lines := strings.Split(stack, "\n")
+	for i := 0; i < len(lines); i++ {
+		if strings.HasPrefix(lines[i], "github.com/janpfeifer/must.M") || strings.HasPrefix(lines[i], "main.kernelPanic(") {
+			i++
+			continue
+		}
+		out = append(out, lines[i])
+	}
+	return strings.Join(out, "\n")
 }
 
 // overflowFault is that of a function which calls itself without end. Of its stack the first place is enough.

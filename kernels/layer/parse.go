@@ -391,9 +391,9 @@ func independent(d *ast.GenDecl) bool {
 }
 
 // harmless are calls that cost nothing and give the same again: of these packages, and these built-in functions.
-var harmless = regexp.MustCompile(`^(errors|regexp|strings|strconv|math|fmt|time|big|template)\.\w+$|` +
+var harmless = regexp.MustCompile(`^(errors|regexp|strings|strconv|math|fmt|time|big|template|slices|maps|sync|floats|mat|index)\.\w+$|` +
 	`^(append|cap|complex|copy|imag|len|make|max|min|new|real|string|bool|byte|rune|error|any|u?int(8|16|32|64)?|` +
-	`float(32|64)|complex(64|128))$`)
+	`float(32|64)|complex(64|128)|rand\.New\w*)$`)
 
 // callsFunction reports whether the initializer of a variable calls a function when it is evaluated, but for harmless
 // ones, and notebook.Keep.
@@ -403,21 +403,33 @@ func callsFunction(s ast.Spec) bool {
 		return false
 	}
 	calls, keeps := false, false
-	for _, x := range v.Values {
-		ast.Inspect(x, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncLit:
-				return false // It is not called here.
-			case *ast.CallExpr:
-				if lit, ok := n.Fun.(*ast.FuncLit); ok {
-					calls = calls || len(lit.Body.List) > 0
+	local := map[string]bool{} // variables of a function that is called where it stands
+	var look func(ast.Node) bool
+	look = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false // It is not called here.
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					local[id.Name] = true
 				}
-				name := callee(n.Fun)
-				keeps = keeps || strings.HasPrefix(name, "notebook.Keep")
-				calls = calls || name != "" && !harmless.MatchString(name)
 			}
-			return true
-		})
+		case *ast.CallExpr:
+			if lit, ok := n.Fun.(*ast.FuncLit); ok {
+				ast.Inspect(lit.Body, look)
+			}
+			name := callee(n.Fun)
+			if of, _, _ := strings.Cut(name, "."); local[of] {
+				return true
+			}
+			keeps = keeps || strings.HasPrefix(name, "notebook.Keep")
+			calls = calls || name != "" && !harmless.MatchString(name)
+		}
+		return true
+	}
+	for _, x := range v.Values {
+		ast.Inspect(x, look)
 	}
 	return calls && !keeps
 }
