@@ -6,17 +6,26 @@
     python3 notebooks/results/pieces.py --hyper ./hyper-bin --list          # what is there, and what is missing
 
 It can be stopped at any time and goes on where it was: unfinished pieces lie in --work. Run a piece with one build to its
-end: hyper refuses to go on with results of another build that would differ. On a machine with a GPU, where a piece takes
-a minute or less, `--backend xla:cuda --hours 0.1 --copy DIR` leaves what it makes in DIR as well, to be brought home.
+end: hyper refuses to go on with results of another build that would differ.
+
+On a machine with a GPU, under NVIDIA's MPS daemon (nvidia-cuda-mps-control -d), eight agents side by side fill the GPU:
+
+    python3 notebooks/results/pieces.py --hyper ./hyper-bin --backend xla:cuda --whole --jobs 8 --minutes 9 --copy DIR
+
+makes each study in one piece, ends after nine minutes, and leaves what it has made in DIR as well, to be brought home.
 """
 
 import argparse
+import concurrent.futures
+import gzip
 import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -52,18 +61,25 @@ for n in (10, 30):
 class Search:
     """A search for an agent with a number of actions: a record in a folder of tuning."""
 
-    def __init__(self, folder, name, agents, actions, seed, rungs):
+    def __init__(self, folder, name, agents, actions, seed, rungs, champion=None):
         self.agent, sets, self.space = agents[name]
         self.sets = sets + [f"actions={actions}"]
-        self.name, self.seed, self.rungs = f"{name}-{actions}", seed, rungs
+        self.name, self.seed, self.rungs, self.champion = f"{name}-{actions}", seed, rungs, champion
+        if champion:
+            self.name += "-2"
         self.out = f"search-{self.name}" if folder == "like-for-like" else f"search-{folder}-{self.name}"
         self.file = HERE / "tuning" / folder / f"{self.name}.json"
+
+    def there(self):
+        return self.file.exists()
 
     def winner(self):
         return json.loads(self.file.read_text())["rungs"][-1]["results"][0]["settings"]
 
     def make(self, hyper, work, common):
         out = work / self.out
+        if common:  # On a GPU programs of several settings are compiled side by side.
+            common = common + ["--workers", "4", "--batch-runs", "512"]
         command = [hyper, "tune", "neural", "--agent", self.agent, "--seed", self.seed, "--out", out, *common]
         for s in self.sets:
             command += ["--set", s]
@@ -71,6 +87,8 @@ class Search:
             command += ["--space", s]
         for rung in self.rungs:
             command += ["--rung", rung]
+        if self.champion:
+            command += ["--champion", self.champion.file]
         run(command)
         self.file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(out / "tune.json", self.file)
@@ -86,6 +104,14 @@ class Study:
         self.name = f"{name}-{first}"
         self.file = HERE / experiment / folder / f"{self.name}.jsonl.gz"
         self.out = f"{folder}-{self.name}"
+        self.beginning = self.file.with_name(f"{name}-{FIRST_SEED}.jsonl.gz")
+
+    def there(self):
+        """Also where the piece of the first seed has these seeds."""
+        if self.file.exists() or not self.beginning.exists():
+            return self.file.exists()
+        with gzip.open(self.beginning, "rt") as f:
+            return FIRST_SEED + json.loads(f.readline())["spec"]["runs"] > self.first
 
     def make(self, hyper, work, common):
         out = work / self.out
@@ -113,11 +139,11 @@ def like_for_like(name, actions, more=(), label=None, seeds=128):
                        for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
 
 
-def at_its_best(name, seeds=64, runs=RUNS):
-    """Stratum B: the search of an agent, and its study, in pieces of some runs."""
+def at_its_best(name, seeds=64):
+    """Stratum B: the search of an agent, and its study."""
     search = Search("best", name, BEST_AGENTS, 1000, 2_300_000, ["16:8:10000", "6:16:30000", f"2:32:{PERIODS}"])
-    return [search] + [Study("best-1000", name, search.agent, search.sets, first, runs, search=search)
-                       for first in range(FIRST_SEED, FIRST_SEED + seeds, runs)]
+    return [search] + [Study("best-1000", name, search.agent, search.sets, first, search=search)
+                       for first in range(FIRST_SEED, FIRST_SEED + seeds, RUNS)]
 
 
 def independent(actions, seeds=128):
@@ -132,26 +158,65 @@ def near_exact(arms):
             for agent, sets in (("exact", []), ("linear", ["index-dim=10"]))]
 
 
-def pieces():
-    out = like_for_like("egreedy", 1000) + independent(1000) + like_for_like("ensemble-10", 1000)
-    out += like_for_like("linear", 1000) + like_for_like("ensemble-30", 1000)
-    for arms in (10, 30, 100):
-        out += near_exact(arms)
-    for name in ("egreedy", "ensemble-10", "linear", "ensemble-30"):
-        out += like_for_like(name, 200, seeds=64)
-    out += independent(200, seeds=64) + like_for_like("ensemble-100", 1000)
-    for name in ("linear", "ensemble-10"):
-        out += like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:]
-    for name in ("egreedy", "ensemble-10", "ensemble-30"):
-        out += at_its_best(name, runs=64)  # made on a GPU
-    out += at_its_best("linear")
-    return out + like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:]
+# Appendix D's diagonal agent with dense rows of B: the searches of the other reading, which tuning/equal has.
+DENSE = {"diagonal-dense": ("diagonal", ["index-samples=4", "prior-rows=dense"], [
+    "optimizer=adam,adam,sgd", "step-size[optimizer=adam]=0.0005:0.05", "step-size[optimizer=sgd]=0.01:1",
+    "clip[optimizer=sgd]=0,1,5", "sgd-steps=2,4,8", "prior-factor=0.1:10", "prior-multiplier=0.01,0.1,1",
+    "perturbation=0,0.5,1"])}
+
+
+def dense_diagonal():
+    """Some 50 hours of two cores: its B has 99 MB a run. On a GPU it needs the memory for itself."""
+    first = Search("equal", "diagonal-dense", DENSE, 200, 2_000_000, ["24:16:500", "8:16:1000", "3:32:2000"])
+    second = Search("equal", "diagonal-dense", DENSE, 200, 2_100_000, ["12:16:500", "3:32:2000"], first)
+    return [first, second, Study("dense", "diagonal", "diagonal", second.sets, 1_100_000, 60, 5_000, second,
+                                 experiment="posterior-approximations")]
+
+
+def agents():
+    """The pieces of each agent, in their order."""
+    out = [like_for_like("egreedy", 1000), independent(1000), like_for_like("ensemble-10", 1000),
+           like_for_like("linear", 1000), like_for_like("ensemble-30", 1000)]
+    out += [near_exact(arms) for arms in (10, 30, 100)]
+    out += [like_for_like(name, 200, seeds=64) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
+    out += [independent(200, seeds=64), like_for_like("ensemble-100", 1000)]
+    out += [like_for_like(name, 1000, ["clip=5"], name + "-bounded", seeds=64)[1:] for name in ("linear", "ensemble-10")]
+    out += [at_its_best(name) for name in ("egreedy", "ensemble-10", "linear", "ensemble-30")]
+    return out + [like_for_like("ensemble-100", 1000, ["particles=300"], "ensemble-300")[1:], dense_diagonal()]
+
+
+def whole(pieces):
+    """Pieces of an agent whose study has all its seeds in one."""
+    out = [p for p in pieces if isinstance(p, Search)]
+    studies = [p for p in pieces if isinstance(p, Study)]
+    if studies and any(p.there() for p in studies) or len({p.beginning for p in studies}) > 1:
+        return pieces  # It is begun in pieces, or has several studies.
+    if studies:
+        studies[0].runs = sum(p.runs for p in studies)
+    return out + studies[:1]
+
+
+running, lock = set(), threading.Lock()
 
 
 def run(command):
     command = [str(c) for c in command]
     print(time.strftime("%H:%M:%S"), " ".join(command), flush=True)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    with lock:
+        running.add(process)
+    status = process.wait()
+    with lock:
+        running.discard(process)
+    if status:
+        raise subprocess.CalledProcessError(status, command)
+
+
+def interrupt():
+    """End what runs: hyper saves it."""
+    with lock:
+        for process in running:
+            process.send_signal(signal.SIGINT)
 
 
 def main():
@@ -160,31 +225,53 @@ def main():
     p.add_argument("--work", default=pathlib.Path("hyper-out/pieces"), type=pathlib.Path, help="unfinished pieces")
     p.add_argument("--only", default="", help="make the pieces whose file's path has this regular expression")
     p.add_argument("--hours", type=float, default=1e9, help="begin no piece after so many hours")
+    p.add_argument("--minutes", type=float, help="end after so many minutes, with what is unfinished saved")
     p.add_argument("--backend", help="as for hyper run, such as xla:cuda")
+    p.add_argument("--whole", action="store_true", help="make a study in one piece, not in pieces of 32 runs")
+    p.add_argument("--jobs", type=int, default=1, help="agents to work on side by side")
     p.add_argument("--copy", type=pathlib.Path, help="a folder that gets a copy of each piece as well")
     p.add_argument("--list", action="store_true", help="show which pieces are there, and make none")
     args = p.parse_args()
     common = ["--backend", args.backend] if args.backend else []
-    chosen = [p for p in pieces() if re.search(args.only, str(p.file.relative_to(HERE)))]
+    chosen = [[p for p in (whole(a) if args.whole else a) if re.search(args.only, str(p.file.relative_to(HERE)))]
+              for a in agents()]
     if args.list:
-        for piece in chosen:
-            print("there  " if piece.file.exists() else "missing", piece.file.relative_to(HERE))
+        for piece in sum(chosen, []):
+            print("there  " if piece.there() else "missing", piece.file.relative_to(HERE))
         return
     args.work.mkdir(parents=True, exist_ok=True)
-    begin = time.time()
-    for piece in chosen:
-        if piece.file.exists():
-            continue
-        if time.time() - begin > args.hours * 3600:
-            break
-        try:
+    begin, over = time.time(), threading.Event()
+
+    def make(pieces):
+        for piece in pieces:
+            if piece.there():
+                continue
+            if over.is_set() or time.time() - begin > args.hours * 3600:
+                return
             piece.make(args.hyper, args.work, common)
             if args.copy:
                 to = args.copy / piece.file.relative_to(HERE)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(piece.file, to)
-        except subprocess.CalledProcessError as e:
-            sys.exit(f"pieces.py: {' '.join(e.cmd)} ended with status {e.returncode}")
+
+    def end():
+        over.set()
+        interrupt()
+
+    if args.minutes:
+        timer = threading.Timer(60 * args.minutes, end)
+        timer.daemon = True
+        timer.start()
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for made in [pool.submit(make, pieces) for pieces in chosen]:
+            try:
+                made.result()
+            except subprocess.CalledProcessError as e:
+                if not over.is_set():
+                    print(f"pieces.py: {' '.join(e.cmd)} ended with status {e.returncode}", file=sys.stderr)
+                    failed = 1
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
