@@ -533,6 +533,11 @@ class Beyond(unittest.TestCase):
         self.run_cell("func kept2() int { return 7 }\n%%\nnothingLikeIt()")
         self.assertEqual(self.prints("%%\nfmt.Print(kept2())"), "7")
 
+    def test_the_code_of_the_readme(self):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "README.md")) as f:
+            code = f.read().split("```go\n")[1].split("```")[0]
+        self.assertIn(self.prints(code), ("0\n", "1\n", "2\n"))
+
     def test_characters_stay_whole(self):
         text = "é漢🚀" * 5000
         self.assertEqual(self.prints('%%\nfmt.Print(strings.Repeat("é漢🚀", 5000))'), text)
