@@ -85,6 +85,9 @@ func (k kit) lab(ctx context.Context, args []string) error {
 		"--LabApp.extra_labextensions_path="+k.repo.path(labExtensions),
 		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
 		"--KernelSpecManager.ensure_native_kernel=False",
+		// The menu has no export that needs TeX, Chromium or Qt.
+		"--PDFExporter.enabled=False", "--WebPDFExporter.enabled=False",
+		"--QtPDFExporter.enabled=False", "--QtPNGExporter.enabled=False",
 		"--MappingKernelManager.default_kernel_name="+kernelName,
 	)
 	if os.Geteuid() == 0 {

@@ -87,9 +87,9 @@ func TestExploreCompilesAhead(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	e.lookers.ahead.Lock()
-	e.lookers.ahead.Unlock()
+	e.lookers.ahead.Lock() // It is done.
 	before := lab.Compilations()
+	e.lookers.ahead.Unlock()
 	for _, dim := range []string{"1", "2", "3"} {
 		must.M1(e.picture(t.Context(), map[string]string{"index-dim": dim}, panelsOf))
 	}

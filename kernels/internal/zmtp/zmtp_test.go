@@ -474,15 +474,6 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for began := time.Now(); !done(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // FuzzPeer lets a stranger say anything to a router and a publisher.
 func FuzzPeer(f *testing.F) {
 	hello := greeting()
