@@ -549,7 +549,8 @@ class Clients(unittest.TestCase):
     def test_console_lines(self):
         """At each Enter check_complete of ptshell.py asks with all lines so far; an answer after 1 s is the last it asks."""
         texts = {"%%": "complete", "%%\nfor i := range 3 {": "incomplete", "%%\nfor i := range 3 {\n\tfmt.Println(i)": "incomplete",
-                 "%%\nfor i := range 3 {\n\tfmt.Println(i)\n}": "complete", "func f(": "incomplete", "x := 1": "invalid",
+                 "%%\nfor i := range 3 {\n\tfmt.Println(i)\n}": "complete", "func f(": "incomplete", "x := 1": "complete",
+                 "func f() {}\nf()": "invalid",
                  "": "complete", "!ls": "complete"}
         for text, want in texts.items():
             answer = self.ask("is_complete_request", {"code": text}, limit=CONSOLE_LIMIT)
