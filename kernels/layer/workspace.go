@@ -6,13 +6,25 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 var (
 	moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"]+)"?`)
 	useBlock   = regexp.MustCompile(`(?m)^use \(\n`)
+	joined     = regexp.MustCompile(`(?m)^\t.* // the notebook's\n`)
 )
+
+// usesPlain reports whether a workspace uses a folder whose name needs no quotes.
+func usesPlain(work []byte, folder string) bool {
+	for line := range bytes.Lines(work) {
+		if string(bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("use ")))) == folder {
+			return true
+		}
+	}
+	return false
+}
 
 // join lets a program import the packages of the module that the notebook lies in, internal ones too: the module is
 // used by the program's workspace, and the program becomes a package of it. A program that imports nothing of it stays
@@ -29,19 +41,18 @@ func (b builder) join(p program, from string) error {
 		return nil
 	}
 	name := filepath.Base(b.dir())
-	line := "\t" + folder + " // the notebook's\n"
 	wanted := folder != "" && slices.ContainsFunc(p.Decls, func(d decl) bool {
 		spec := importSpec(d.Text)
-		return d.Import && strings.Contains(spec, `"`+path+"/") || strings.HasSuffix(spec, `"`+path+`"`)
+		return d.Import && (strings.Contains(spec, `"`+path+"/") || strings.HasSuffix(spec, `"`+path+`"`))
 	})
-	newWork := regexp.MustCompile(`(?m)^\t.* // the notebook's\n`).ReplaceAll(work, nil)
-	if wanted && !bytes.Contains(newWork, []byte("\t"+folder+"\n")) {
-		newWork = useBlock.ReplaceAll(newWork, []byte("use (\n"+line))
-	}
+	newWork := joined.ReplaceAll(work, nil)
 	if wanted {
 		name = path + "/" + name
+		if quoted := strconv.Quote(folder); !bytes.Contains(newWork, []byte(quoted)) && !usesPlain(newWork, folder) {
+			newWork = useBlock.ReplaceAllLiteral(newWork, []byte("use (\n\t"+quoted+" // the notebook's\n"))
+		}
 	}
-	newMod := moduleLine.ReplaceAll(mod, []byte("module "+name))
+	newMod := moduleLine.ReplaceAllLiteral(mod, []byte("module "+name))
 	if bytes.Equal(newWork, work) && bytes.Equal(newMod, mod) {
 		return nil
 	}
