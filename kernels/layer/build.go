@@ -64,13 +64,7 @@ func (b builder) cell(p program) error {
 	if err != nil {
 		return err
 	}
-	result.Notes = p.again()
-	for i, d := range p.Decls {
-		if why, ok := result.Aside[i]; ok && d.Aside == "" {
-			result.Notes = append(result.Notes, fmt.Sprintf("%s is set aside, since it does not compile with this cell: %s",
-				d.where(), strings.ReplaceAll(why, "\n", " ")))
-		}
-	}
+	result.Notes = p.notes(result)
 	if err := writeJSON(filepath.Join(dir, builtFile), result); err != nil {
 		return err
 	}
@@ -216,14 +210,15 @@ type ruling struct {
 	idle       []string       // variables of a bare body that nothing uses
 }
 
+// tooMany is the last of the compiler's words where there are more.
+const tooMany = "too many errors"
+
 // The compiler's words: a line about a place, and some kinds of it.
 var (
 	aboutLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::\d+)?: (.*)$`)
 	notUsed   = regexp.MustCompile(`imported (?:as \S+ )?and not used`)
 	idleName  = regexp.MustCompile(`^declared and not used: (\w+)$`)
 	notAValue = regexp.MustCompile(`\(no value\) used as value|is not an expression|used as value|multiple-value`)
-	tooMany   = "too many errors"
-	nothingTo = regexp.MustCompile(`^# `)
 )
 
 // judge reads the compiler's words.
@@ -236,7 +231,7 @@ func (p program) judge(c composition, said string) (r ruling) {
 		if m == nil {
 			if last != nil && strings.HasPrefix(line, "\t") {
 				last.Text += "\n" + line
-			} else if line != "" && !nothingTo.MatchString(line) && line != tooMany {
+			} else if line != "" && !strings.HasPrefix(line, "# ") && line != tooMany {
 				r.complaints, r.own = append(r.complaints, complaint{Text: line}), true
 			}
 			continue
@@ -246,7 +241,7 @@ func (p program) judge(c composition, said string) (r ruling) {
 		at, i := c.at(number)
 		switch text := m[2]; {
 		case text == tooMany:
-		case i >= 0 && p.Decls[i].Import && notUsed.MatchString(text):
+		case i >= 0 && p.Decls[i].Spec != "" && notUsed.MatchString(text):
 			r.unused = append(r.unused, i)
 		case i >= 0 && i < p.Own:
 			if r.aside[i] == "" {

@@ -49,13 +49,13 @@ func (p program) compose(c choice) composition {
 		w.own("import " + spec)
 	}
 	for i, d := range p.Decls {
-		if d.Import && !c.without[i] {
+		if d.Spec != "" && !c.without[i] {
 			w.lines(d.Text, place{d.Cell, d.Line}, i)
 		}
 	}
 	must := slices.Contains(c.imports, mustPath)
 	for i, d := range p.Decls {
-		must = must || d.Import && !c.without[i] && importSpec(d.Text) == mustPath
+		must = must || d.Spec == mustPath && !c.without[i]
 	}
 	if must {
 		w.own("import kernelMust " + mustPath)
@@ -69,7 +69,7 @@ func (p program) compose(c choice) composition {
 		w.own(`import kernelOS "os"`)
 	}
 	for i, d := range p.Decls {
-		if !d.Import && !c.without[i] {
+		if d.Spec == "" && !c.without[i] {
 			w.lines(d.Text, place{d.Cell, d.Line}, i)
 		}
 	}
@@ -150,10 +150,10 @@ func (b builder) find(p program, c choice, file string) (found []string, unused 
 	}
 	unused = map[int]bool{}
 	for i, d := range p.Decls {
-		if !d.Import || c.without[i] {
+		spec := d.Spec
+		if spec == "" || c.without[i] {
 			continue
 		}
-		spec := importSpec(d.Text)
 		if !left[spec] && !strings.HasPrefix(spec, "_ ") && !strings.HasPrefix(spec, ". ") && spec != `"C"` {
 			unused[i] = true
 		}
@@ -166,15 +166,6 @@ func (b builder) find(p program, c choice, file string) (found []string, unused 
 	}
 	slices.Sort(found)
 	return found, unused, nil
-}
-
-// importSpec is the spec of a declaration that is an import, without its comment.
-func importSpec(text string) string {
-	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+text, parser.ImportsOnly)
-	if err != nil || len(file.Imports) == 0 {
-		return ""
-	}
-	return specsOf(file)[0]
 }
 
 // embedded finds what a program embeds.

@@ -160,13 +160,17 @@ func declarations(program string, anew map[string]bool) (imports []string, text 
 // specsOf are a file's imports.
 func specsOf(file *ast.File) (specs []string) {
 	for _, s := range file.Imports {
-		spec := s.Path.Value
-		if s.Name != nil {
-			spec = s.Name.Name + " " + spec
-		}
-		specs = append(specs, spec)
+		specs = append(specs, specOf(s))
 	}
 	return specs
+}
+
+// specOf is an import as it stands in a file: the path, and the name before it if it has one.
+func specOf(s *ast.ImportSpec) string {
+	if s.Name != nil {
+		return s.Name.Name + " " + s.Path.Value
+	}
+	return s.Path.Value
 }
 
 // usual are packages that cells take without an import, beside those of this project.

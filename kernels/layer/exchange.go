@@ -15,10 +15,8 @@ type exchange struct {
 	idle    chan struct{}
 
 	// Of an execution:
-	code   string // as the client sent it
-	count  int    // its number for the client
-	silent bool   // nothing is published of it
-	mute   bool   // nobody answers questions
+	silent bool // nothing is published of it
+	mute   bool // nobody answers questions
 
 	mu          sync.Mutex
 	stderr      unfolder

@@ -166,7 +166,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	}
 	k.tellLost(m)
 	x := newExchange(m)
-	x.code, x.count, x.silent, x.mute = in.Code, k.count, in.Silent, !in.Stdin
+	x.silent, x.mute = in.Silent, !in.Stdin
 	var p *program
 	var all []decl
 	if word, _ := magic(in.Code); !isOneOf(word, notGo) {

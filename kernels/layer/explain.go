@@ -10,17 +10,11 @@ import (
 func Explain(ctx context.Context, connectionFile string, why error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, err := readConnection(connectionFile)
+	k, err := listen(Config{Connection: connectionFile}, cancel)
 	if err != nil {
 		return err
 	}
-	session := newID()
-	f, err := bind(conn, session)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	k := newKernel(Config{}, session, f, cancel)
+	defer k.front.close()
 	k.broken = newFault("KernelError", fmt.Sprintf("the Go kernel did not start: %v", why),
 		"When that is mended, restart the kernel.")
 	k.run(ctx)

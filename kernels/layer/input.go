@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
@@ -14,7 +13,6 @@ import (
 // the client takes no questions, or nobody can tell who waits (see [waits]), it ends.
 type asking struct {
 	read, write *os.File
-	once        sync.Once
 	over        chan struct{} // closed when the command has ended
 }
 
@@ -73,7 +71,7 @@ func (in *asking) serve(group int, gonb io.Reader) {
 }
 
 // finish is for the end of the command.
-func (in *asking) finish() { in.once.Do(func() { close(in.over) }) }
+func (in *asking) finish() { close(in.over) }
 
 // asked and told are the messages between a wrapper and the kernel about a line of input.
 const (

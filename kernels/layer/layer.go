@@ -47,20 +47,14 @@ const (
 func Serve(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, err := readConnection(c.Connection)
-	if err != nil {
-		return err
-	}
 	if err := writeShim(c); err != nil {
 		return err
 	}
-	session := newID()
-	f, err := bind(conn, session)
+	k, err := listen(c, cancel)
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	k := newKernel(c, session, f, cancel)
+	defer k.front.close()
 	programs, err := net.Listen("unix", programSocket(c.Dir))
 	if err != nil {
 		return err
@@ -71,6 +65,20 @@ func Serve(ctx context.Context, c Config) error {
 	<-ctx.Done()
 	k.stop()
 	return nil
+}
+
+// listen is a kernel that a client can connect to; quit ends it.
+func listen(c Config, quit context.CancelFunc) (*kernel, error) {
+	conn, err := readConnection(c.Connection)
+	if err != nil {
+		return nil, err
+	}
+	session := newID()
+	f, err := bind(conn, session)
+	if err != nil {
+		return nil, err
+	}
+	return newKernel(c, session, f, quit), nil
 }
 
 // stopFile exists while the cell that runs is to end: it was interrupted, or a command in it has failed. The wrappers

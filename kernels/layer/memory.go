@@ -12,25 +12,25 @@ import (
 // decl is a declaration of a cell: a function, a method, a type, an import, a line of a var or const group, or a whole
 // const group where its lines depend on each other.
 type decl struct {
-	Names  []string // what it declares, see namesOf; of an import it is the package's name in the file
-	Import bool
-	Text   string // with its comment
-	Cell   int    // number of the cell
-	Line   int    // of the cell where Text begins, from 1
-	Owner  string // the client's id of the cell, "" without one
-	Calls  bool   // it is a variable whose initializer calls a function
-	Aside  string // why it is left out of programs, "" where it is not
-	Back   bool   // it was set aside, and may be back with the cell that runs
-	Told   bool   // the user knows that its initializer runs again
-	From   int    // of a program's: which of the memory's it is
+	Names []string // what it declares, see namesOf; of an import it is the package's name in the file
+	Spec  string   // of an import, as in a file; "" of all else
+	Text  string   // with its comment
+	Cell  int      // number of the cell
+	Line  int      // of the cell where Text begins, from 1
+	Owner string   // the client's id of the cell, "" without one
+	Calls bool     // it is a variable whose initializer calls a function
+	Aside string   // why it is left out of programs, "" where it is not
+	Back  bool     // it was set aside, and may be back with the cell that runs
+	Told  bool     // the user knows that its initializer runs again
+	From  int      // of a program's: which of the memory's it is
 }
 
 // where is the declaration for the user: its name and its cell.
 func (d decl) where() string { return fmt.Sprintf("%s (cell [%d])", d.title(), d.Cell) }
 
 func (d decl) title() string {
-	if d.Import {
-		return "import " + strings.TrimSpace(strings.TrimPrefix(d.Text, "import "))
+	if d.Spec != "" {
+		return "import " + d.Spec
 	}
 	return strings.Join(d.Names, ", ")
 }
@@ -170,9 +170,10 @@ func (d decl) without(names map[string]bool) decl {
 // keep remembers the declarations of a program that was compiled, and what the build has found of them.
 func (m *memory) keep(p program, all []decl, b built) {
 	for i, d := range p.Decls {
-		at := &all[d.From]
-		at.Aside = b.Aside[i]
-		at.Told = d.Told || i < p.Own && d.Calls && at.Aside == ""
+		all[d.From].Aside = b.Aside[i]
+	}
+	for _, i := range p.again(b) {
+		all[p.Decls[i].From].Told = true
 	}
 	before := m.names()
 	m.decls = all
@@ -277,16 +278,28 @@ func (m *memory) hint(name string, first bool) string {
 	return ""
 }
 
-// again are lines about variables whose initializers a program evaluates again, each said once.
-func (p *program) again() (lines []string) {
-	for i := range p.Decls[:p.Own] {
-		d := &p.Decls[i]
-		if !d.Calls || d.Told || d.Aside != "" && !d.Back {
-			continue
+// again are variables of earlier cells whose initializers the program evaluates again, and of which the user does not
+// know that.
+func (p program) again(b built) (found []int) {
+	for i, d := range p.Decls[:p.Own] {
+		if d.Calls && !d.Told && b.Aside[i] == "" {
+			found = append(found, i)
 		}
-		d.Told = true
+	}
+	return found
+}
+
+// notes are for the user: what is evaluated again, each said once, and what is set aside.
+func (p program) notes(b built) (lines []string) {
+	for _, i := range p.again(b) {
 		lines = append(lines, fmt.Sprintf("%s is evaluated again in each cell, since its initializer calls a function; to "+
-			"keep a value: var x = must.M1(notebook.Keep(\"x\", f)), where f returns a value and an error", d.where()))
+			"keep a value: var x = must.M1(notebook.Keep(\"x\", f)), where f returns a value and an error", p.Decls[i].where()))
+	}
+	for i, d := range p.Decls {
+		if why, ok := b.Aside[i]; ok && d.Aside == "" {
+			lines = append(lines, fmt.Sprintf("%s is set aside, since it does not compile with this cell: %s", d.where(),
+				strings.ReplaceAll(why, "\n", " ")))
+		}
 	}
 	return lines
 }

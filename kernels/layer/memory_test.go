@@ -227,12 +227,12 @@ func TestVariableThatRunsAgain(t *testing.T) {
 	n.run("", "func f() int { return 1 }\nvar a = f()")
 	c, _ := parseCell("%%\nprintln(a)")
 	p, _ := n.memory.with(c, 2, "")
-	if lines := p.again(); len(lines) != 1 || !strings.HasPrefix(lines[0], "a (cell [1]) is evaluated again in each cell") {
+	if lines := p.notes(built{}); len(lines) != 1 || !strings.HasPrefix(lines[0], "a (cell [1]) is evaluated again in each cell") {
 		t.Errorf("said: %q", lines)
 	}
 	n.run("", "%%\nprintln(a)")
 	p, _ = n.memory.with(c, 3, "")
-	if lines := p.again(); lines != nil {
+	if lines := p.notes(built{}); lines != nil {
 		t.Errorf("said again: %q", lines)
 	}
 }

@@ -347,7 +347,8 @@ func (t *taker) spec(d *ast.GenDecl, s ast.Spec) {
 	default:
 		added = t.add(names, doc, s, d.Tok.String()+" ")
 	}
-	if added.Import = d.Tok == token.IMPORT; added.Import {
+	if i, ok := s.(*ast.ImportSpec); ok {
+		added.Spec = specOf(i)
 		return
 	}
 	// Blanks are no names: each stays, until its cell runs again.

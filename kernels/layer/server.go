@@ -44,7 +44,7 @@ func newServer(start Starter, begin func() map[string]any) *server {
 	return &server{start: start, begin: begin, rest: goplsRest, files: map[string]shown{}}
 }
 
-// wake has the server run. It holds the lock who calls.
+// wake has the server run. The caller holds the lock.
 func (s *server) wake(ctx context.Context) error {
 	s.asked = time.Now()
 	if err := ctx.Err(); err != nil {
@@ -118,7 +118,7 @@ func (s *server) doze(conn *jsonrpc2.Conn) {
 	s.end()
 }
 
-// end ends the session. It holds the lock who calls.
+// end ends the session. The caller holds the lock.
 func (s *server) end() {
 	if s.conn != nil {
 		s.conn.Close()

@@ -42,8 +42,7 @@ func (b builder) join(p program, from string) error {
 	}
 	name := filepath.Base(b.dir())
 	wanted := folder != "" && slices.ContainsFunc(p.Decls, func(d decl) bool {
-		spec := importSpec(d.Text)
-		return d.Import && (strings.Contains(spec, `"`+path+"/") || strings.HasSuffix(spec, `"`+path+`"`))
+		return strings.Contains(d.Spec, `"`+path+"/") || strings.HasSuffix(d.Spec, `"`+path+`"`)
 	})
 	newWork := joined.ReplaceAll(work, nil)
 	if wanted {
