@@ -44,18 +44,12 @@ func rewrite(code, program string) string {
 // line is put on its first line.
 func rewriteLines(code, program string) string {
 	lines := strings.Split(code, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := bare(lines[i])
-		if len(line) < 2 || line[0] != '!' && line[0] != '%' {
-			continue
+	found, _ := specialLines(lines)
+	for i, line := range found {
+		for j := i; j <= line.last; j++ {
+			lines[j] = ""
 		}
-		first := i
-		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
-			i++
-			line = line[:len(line)-1] + " " + bare(lines[i])
-			lines[i] = ""
-		}
-		lines[first] = special(line, program)
+		lines[i] = special(line.text, program)
 	}
 	return strings.Join(lines, "\n")
 }

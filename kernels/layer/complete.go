@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -53,20 +54,17 @@ const mainLine = "func main() {"
 // result tells whether there is such a line, and whether a special line goes on after the cell's end.
 func goText(code string) (text string, body, open bool) {
 	lines := strings.Split(code, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := bare(lines[i])
-		if len(line) < 2 || line[0] != '%' && line[0] != '!' {
-			continue
+	found, open := specialLines(lines)
+	if open {
+		return "", false, true
+	}
+	for _, i := range slices.Sorted(maps.Keys(found)) {
+		special := found[i]
+		for j := i; j <= special.last; j++ {
+			lines[j] = ""
 		}
-		lines[i] = ""
-		if word, _, _ := strings.Cut(line, " "); (word == "%%" || word == "%main") && !body {
+		if word, _, _ := strings.Cut(special.text, " "); (word == "%%" || word == "%main") && !body {
 			lines[i], body = mainLine, true
-		}
-		for strings.HasSuffix(line, `\`) {
-			if i++; i == len(lines) {
-				return "", body, true
-			}
-			line, lines[i] = bare(lines[i]), ""
 		}
 	}
 	return strings.Join(lines, "\n"), body, false
@@ -109,8 +107,7 @@ func brackets(text string, body bool) (depth int, status string) {
 
 // parses tries the parser. Code whose first fault is at its end wants more.
 func parses(text string, body bool) string {
-	head := "package main\n"
-	source := head + text
+	source := packageLine + text
 	if body {
 		source += "\n}"
 	}
@@ -123,7 +120,7 @@ func parses(text string, body bool) string {
 	if !errors.As(err, &list) || len(list) == 0 {
 		return "invalid"
 	}
-	end := len(head) + len(strings.TrimRight(text, " \t\n"))
+	end := len(packageLine) + len(strings.TrimRight(text, " \t\n"))
 	if list[0].Pos.Offset >= end {
 		return "incomplete"
 	}

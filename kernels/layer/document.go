@@ -79,7 +79,7 @@ func statementsAlone(text string) (imports []string, rest string, ok bool) {
 
 // withImports puts the imports that a cell needs before its text.
 func withImports(text string, earlier []string) document {
-	head := "package main\n"
+	head := packageLine
 	for _, spec := range needed(text, earlier) {
 		head += "import " + spec + "\n"
 	}

@@ -28,6 +28,7 @@ func TestIsComplete(t *testing.T) {
 		{"%%writefile x.txt\n)", "complete"},
 		{"%%\ns := `a\nb`", "complete"},
 		{"x := 1", "complete"},
+		{"var s = `\n%%\n!ls \\\n`", "complete"}, // No special lines.
 		{"fmt.Println(1)", "complete"},
 		{"import \"fmt\"\nfmt.Println(1)", "complete"},
 

@@ -44,6 +44,7 @@ func TestParseCell(t *testing.T) {
 		{"var s = `\n%%\n!ls`\n%% a b\nprintln(s)", []string{"s"}, "println(s)", false},
 		{"/*\n%%\n*/\nfunc f() {}", []string{"f"}, "", false},
 		{"package main\nfunc f() {}", []string{"f"}, "", false},
+		{"\n%%\nprintln(`\npackage a`)", nil, "println(`\npackage a`)", false},
 		{"%exec f 1\nfunc f() {}", []string{"f"}, "f()\n", false},
 		{"", nil, "", false},
 		{"%%", nil, "", false},

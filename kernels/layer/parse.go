@@ -99,30 +99,35 @@ func hinted(wrong []complaint) []complaint {
 func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 	before, after := make([]string, len(lines)), make([]string, len(lines))
 	into := before
+	found, _ := specialLines(lines)
 	var in literal
 	for i := 0; i < len(lines); i++ {
-		line := bare(lines[i])
-		if in != outside || len(line) < 2 || line[0] != '%' && line[0] != '!' {
-			if strings.HasPrefix(line, "package ") && into[0] == "" && in == outside && c.main == "" {
+		special, ok := found[i]
+		if !ok {
+			begun := in
+			in = in.after(lines[i])
+			if strings.HasPrefix(bare(lines[i]), "package ") && into[0] == "" && begun == outside && c.main == "" {
 				continue // GoNB leaves it out, too.
 			}
 			if !strings.HasPrefix(lines[i], "//gonb:") {
 				into[i] = lines[i]
 			}
-			in = in.after(lines[i])
 			continue
 		}
+		line := special.text
+		at := i + 1
+		i = special.last
 		switch word, args, _ := strings.Cut(line, " "); word {
 		case "%%", "%main", "%exec":
 			if c.main != "" {
-				return "", "", &complaint{Line: i + 1, Text: "a second line " + word + ": a cell has one program"}
+				return "", "", &complaint{Line: at, Text: "a second line " + word + ": a cell has one program"}
 			}
 			c.main, into = strings.TrimSpace("%% "+args), after
 			if name, args, _ := strings.Cut(strings.TrimSpace(args), " "); word == "%exec" {
 				if name == "" {
-					return "", "", &complaint{Line: i + 1, Text: "%exec needs the name of a function"}
+					return "", "", &complaint{Line: at, Text: "%exec needs the name of a function"}
 				}
-				c.main, after[i], into = strings.TrimSpace("%% "+args), name+"()", before
+				c.main, after[at-1], into = strings.TrimSpace("%% "+args), name+"()", before
 			}
 			continue
 		case "%test":
@@ -133,18 +138,41 @@ func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 		if strings.HasPrefix(line, "%%") {
 			word, _, _ := strings.Cut(line, " ")
 			if isOneOf(word, notGo) {
-				return "", "", &complaint{Line: i + 1, Text: word + " must be the first line of a cell"}
+				return "", "", &complaint{Line: at, Text: word + " must be the first line of a cell"}
 			}
-			return "", "", &complaint{Line: i + 1, Text: "unknown line " + word + ": %help lists what there is"}
+			return "", "", &complaint{Line: at, Text: "unknown line " + word + ": %help lists what there is"}
 		}
-		for c.commands[i] = line; strings.HasSuffix(line, `\`) && i+1 < len(lines); {
-			i++
-			line = bare(lines[i])
-			first := slices.IndexFunc(c.commands, func(s string) bool { return strings.HasSuffix(s, `\`) })
-			c.commands[first] = strings.TrimSuffix(c.commands[first], `\`) + " " + line
-		}
+		c.commands[at-1] = line
 	}
 	return strings.Join(before, "\n"), strings.Join(after, "\n"), nil
+}
+
+// specialLine is a line of a cell that begins with % or !, and what follows it after a backslash at the end of the line.
+type specialLine struct {
+	text string
+	last int // the last line that belongs to it
+}
+
+// specialLines are those of a cell, by their first lines. A line within a raw string or a comment is none. The result
+// tells whether the last one goes on after the cell's end.
+func specialLines(lines []string) (found map[int]specialLine, open bool) {
+	found = map[int]specialLine{}
+	var in literal
+	for i := 0; i < len(lines); i++ {
+		line := bare(lines[i])
+		if in != outside || len(line) < 2 || line[0] != '%' && line[0] != '!' {
+			in = in.after(lines[i])
+			continue
+		}
+		first := i
+		for strings.HasSuffix(line, `\`) && i+1 < len(lines) {
+			i++
+			line = line[:len(line)-1] + " " + bare(lines[i])
+		}
+		found[first] = specialLine{line, i}
+		open = strings.HasSuffix(line, `\`)
+	}
+	return found, open
 }
 
 // literal is what a line of Go begins in.
