@@ -159,7 +159,7 @@ func (e *explorer) keysOf(name string) (all []lab.Key) {
 	return all
 }
 
-// shapes tells whether another value of a key needs another program, of some agent.
+// shapes reports whether another value of a key needs another compiled program, for at least one agent.
 func shapes(keys []lab.Key) bool {
 	return slices.ContainsFunc(keys, func(k lab.Key) bool { return !k.PerRun })
 }

@@ -91,7 +91,7 @@ func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
 	must.M1(pictureOf(p, widthCm, heightCm, dpi)).show()
 }
 
-// Panels shows plots side by side, row by row, as Figure does; the size is that of all together, see [plot.Panels].
+// Panels shows plots side by side, row by row, as one figure of a size, see [plot.Panels].
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
 	must.M1(panelsOf(columns, widthCm, heightCm, dpi, plots...)).show()
 }

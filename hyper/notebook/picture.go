@@ -44,7 +44,7 @@ func sketchOf(p *gonum.Plot, widthCm, heightCm float64, dpi int) (picture, error
 	return newPicture(png, widthCm, heightCm, dpi, p), err
 }
 
-// panelsOf draws plots side by side, row by row; the size is that of all together.
+// panelsOf draws plots side by side, row by row, on one picture of a size.
 func panelsOf(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) (picture, error) {
 	png, err := plot.Panels(columns, widthCm, heightCm, fineness*dpi, plots...)
 	return newPicture(png, widthCm, heightCm, dpi, plots...), err

@@ -106,7 +106,7 @@ func (o outcome) title() string {
 	return fmt.Sprintf("%s, %d periods, %d runs, seed %d, %s", o.Experiment, o.Periods, o.Runs, o.Seed, o.Backend)
 }
 
-// cells are those of the outcome's row.
+// cells are the texts of the outcome's row in a table.
 func (o outcome) cells(label string) []string {
 	rate := "-"
 	if o.Rate != nil {

@@ -34,7 +34,7 @@ const patience = 5 * time.Second
 // Instead says what a subscriber gets in place of messages that were left out.
 type Instead struct {
 	Group   string                  // those that follow one another and are of one group are counted together
-	Message func(bytes int) Message // what tells of so many bytes that were left out
+	Message func(bytes int) Message // makes the message that says how many bytes were left out
 }
 
 // NewPub begins to listen, see [NewRouter]. first, which may be nil, makes the message that a peer gets, before any
