@@ -51,6 +51,15 @@ def opened(s):
     quiet(s)
 
 
+def starts(s):
+    """The launcher points to the first notebook."""
+    s.page.locator(".jp-LauncherCard", has_text="Start here").click()
+    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current", has_text="00-start-here.ipynb").wait_for()
+    s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Idle").first.wait_for(timeout=60000)
+    s.did("the launcher's first card opens the first notebook")
+    shut_down(s, "00-start-here.ipynb")
+
+
 def quiet(s):
     """No dialog and no notification."""
     told = s.page.locator(".jp-Dialog, .Toastify__toast, .jp-toast").all_inner_texts()
@@ -69,8 +78,7 @@ def notebook_runs(s, name):
     s.did(f"{name}: Run All, {len(book.code())} cells")
     s.did(f"{name}: {book.pictures()} pictures are painted")
     s.lab.check_alone()
-    menu(s.page, "File", "Close and Shut Down Notebook")
-    s.page.locator(".jp-Dialog .jp-mod-accept").click()
+    shut_down(s, name)
 
 
 def first_cell(s, book):
@@ -270,12 +278,71 @@ def reopens(s, book):
     s.page.keyboard.press("Control+s")
     s.page.locator(".jp-Dialog .jp-mod-accept").click()  # Its name stays.
     s.page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
-    menu(s.page, "File", "Close and Shut Down Notebook")
-    s.page.locator(".jp-Dialog .jp-mod-accept").click()
-    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=book.path.name).wait_for(state="detached")
+    shut_down(s, book.path.name)
     again = Notebook.open(s.page, s.lab.notebooks, book.path.name)
     again.panel.get_by_text("This is a picture: run the cell for its controls.").last.wait_for()
     s.did("opened again, Explore has its picture")
+
+
+TICKS = '%%\nfor i := range {n} {{\n\tfmt.Println("tick", i)\n\ttime.Sleep(time.Second / 5)\n}}'
+
+
+def comes_back(s):
+    """A notebook is closed while a cell runs: opened again, it is busy and shows the output, also of cells that have ended."""
+    book = Notebook.new(s.page, s.lab.notebooks)
+    cell = book.begin(TICKS.format(n=50))
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
+    book = reopen(s, book, 1)
+    s.page.locator(".jp-StatusBar-Item", has_text="Go (hypermodels) | Busy").first.wait_for()
+    cell = book.cells.last
+    expect(cell.locator(".jp-InputPrompt")).to_have_text("[*]:")
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
+    s.did("opened again, a cell that runs goes on")
+    lines = book.end(cell).split()
+    assert lines == [w for i in range(50) for w in ("tick", str(i))], lines
+    cell = book.begin(TICKS.format(n=9999))
+    expect(cell.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
+    book = reopen(s, book, 1)
+    expect(book.cells.last.locator(".jp-OutputArea-output")).to_contain_text("tick 8")
+    book.panel.locator('[data-jp-item-name="interrupt"]').click()
+    assert "nterrupt" in book.end(book.cells.last, 20)
+    s.did("opened again, a cell that runs can be interrupted")
+    first, number = book.begin(TICKS.format(n=15)), book.cells.count() - 1
+    expect(first.locator(".jp-OutputArea-output")).to_contain_text("tick 3")
+    book.begin('%%\nfmt.Println("after", 1)\nfmt.Fprintln(os.Stderr, "and this")')
+    book = reopen(s, book, 15)
+    book.idle(20)
+    assert book.end(book.cells.nth(number)).split()[-1] == "14"
+    assert book.end(book.cells.last).split() == ["after", "1", "and", "this"]
+    assert book.number() > 0
+    s.did("opened again, cells that have ended have their output")
+    assert book.run(TICKS.format(n=2)).split() == ["tick", "0", "tick", "1"]
+
+
+def reopen(s, book, seconds):
+    """Close the notebook's tab, not its kernel, wait, and open it again."""
+    s.page.keyboard.press("Control+s")
+    accept(s)  # A new notebook's name stays.
+    menu(s.page, "File", "Close Tab")
+    accept(s)  # What the cell has put out since is saved.
+    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=book.path.name).wait_for(state="detached")
+    s.page.wait_for_timeout(1000 * seconds)
+    return Notebook.open(s.page, s.lab.notebooks, book.path.name)
+
+
+def shut_down(s, name):
+    """Close a notebook, and end its kernel."""
+    menu(s.page, "File", "Close and Shut Down Notebook")
+    s.page.locator(".jp-Dialog .jp-mod-accept").click()
+    s.page.locator("#jp-main-dock-panel .lm-TabBar-tab", has_text=name).wait_for(state="detached")
+
+
+def accept(s):
+    """Accept a dialog, if there is one."""
+    s.page.wait_for_timeout(500)
+    if (button := s.page.locator(".jp-Dialog .jp-mod-accept:not(.jp-mod-warn)")).count():
+        button.click()
+        button.wait_for(state="detached")
 
 
 def restart(s, book):
@@ -337,6 +404,7 @@ def hub(s):
 def go(s, notebooks):
     s.lab.check_closed()
     opened(s)
+    starts(s)
     for name in notebooks:
         notebook_runs(s, name)
     book = Notebook.new(s.page, s.lab.notebooks)
@@ -345,6 +413,7 @@ def go(s, notebooks):
     for step in (underlines, completes, first_cell, inspects, shows_progress, fails, interrupts, commands, keeps, explores,
                  restarts, reopens):  # fmt: skip
         step(s, book)
+    comes_back(s)
     quiet(s)
     assert not s.strangers, f"the page asked {s.strangers}"
 

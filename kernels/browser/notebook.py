@@ -23,7 +23,7 @@ class Notebook:
     """The notebook in front."""
 
     def __init__(self, page, folder):
-        self.page, self.folder = page, folder
+        self.page, self.folder, self.began = page, folder, time.time()
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         self.panel.locator(".jp-Notebook").wait_for()
         self.path = Path(folder, page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current .lm-TabBar-tabLabel").inner_text())

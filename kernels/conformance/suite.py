@@ -9,7 +9,9 @@ import tempfile
 import threading
 import time
 import unittest
+from contextlib import suppress
 from queue import Empty
+from uuid import uuid4
 
 import jupyter_kernel_test
 from jupyter_client.manager import start_new_kernel
@@ -544,6 +546,48 @@ class Beyond(unittest.TestCase):
         self.assertEqual(self.prints('%%\nfmt.Fprint(os.Stderr, strings.Repeat("é漢🚀", 5000))', "stderr"), text)
         self.assertEqual(self.prints('%%\nfor _, b := range []byte("é") {\n\tos.Stdout.Write([]byte{b})\n\ttime.Sleep(100 * time.Millisecond)\n}'), "é")
         self.assertEqual(self.prints("!printf '\\303'; sleep 0.2; printf '\\251'"), "é")
+
+    def test_a_page_that_comes_later(self):
+        """The kernel answers a new page while a cell runs, says that it is busy, and has what cells have put out."""
+        if KERNEL == "gonb":
+            self.skipTest("it keeps nothing")
+
+        def ask(data):
+            comm = uuid4().hex
+            self.kc.shell_channel.send(self.kc.session.msg("comm_open", {"comm_id": comm, "target_name": "hypermodels.cells", "data": data}))
+            while (m := self.kc.get_iopub_msg(timeout=10))["msg_type"] != "comm_close" or m["content"]["comm_id"] != comm:
+                if m["msg_type"] == "comm_msg" and m["content"]["comm_id"] == comm:
+                    answer = m["content"]["data"]
+            return answer if "saved" not in data else None
+
+        message = self.kc.session.msg("execute_request", {"code": '%%\nfmt.Print("one ")\ntime.Sleep(3*time.Second)\nfmt.Print("two")'},
+                                      metadata={"cellId": "c"})  # fmt: skip
+        request = message["header"]["msg_id"]
+        self.kc.shell_channel.send(message)
+        while self.kc.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+            pass
+        self.assertEqual([(c["request"], c["cell"], c["done"]) for c in ask({})["cells"] if c["cell"] == "c"], [(request, "c", False)])
+        taken = ask({"take": request})
+        self.assertEqual([o["content"] for o in taken["outputs"]], [{"name": "stdout", "text": "one "}])
+        for get in self.kc.kernel_info, self.kc.comm_info:
+            began = time.time()
+            self.assertEqual(self.reply(get())["status"], "ok")
+            self.assertLess(time.time() - began, 1)
+        self.kc.control_channel.send(self.kc.session.msg("kernel_info_request"))
+        self.kc.get_control_msg(timeout=10)
+        states = []
+        with suppress(Empty):
+            while True:
+                m = self.kc.get_iopub_msg(timeout=0.5)
+                if m["msg_type"] == "status":
+                    states.append(m["content"]["execution_state"])
+        self.assertEqual(states[-1], "busy")
+        self.assertEqual(self.reply(request)["status"], "ok")
+        taken = ask({"take": request})
+        self.assertEqual([o["content"]["text"] for o in taken["outputs"]], ["one two"])
+        self.assertTrue(taken["done"])
+        ask({"saved": [request]})
+        self.assertEqual(ask({"take": request}), {})
 
     def test_what_the_compiler_reads(self):
         self.fails('import _ "embed"\n\n//go:embed no-such-file.txt\nvar data string', "CompileError",

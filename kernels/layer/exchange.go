@@ -138,13 +138,7 @@ func (k *kernel) fromIOPub(e *engine, m message) {
 		x.output(k, m)
 		return
 	}
-	k.forward(m)
-}
-
-// forward publishes an output of the engine as it is.
-func (k *kernel) forward(m message) {
-	m.route = [][]byte{[]byte(m.head.Type)}
-	k.front.iopub.send(m)
+	k.tell(m)
 }
 
 func (x *exchange) finish() {
@@ -186,9 +180,9 @@ func (x *exchange) output(k *kernel, m message) {
 			k.publish(x.request, "clear_output", map[string]bool{"wait": strings.Contains(string(wait), "wait")})
 			return
 		}
-		k.forward(m)
+		k.tell(m)
 	default:
-		k.forward(m)
+		k.tell(m)
 	}
 }
 
@@ -197,7 +191,7 @@ func (x *exchange) stream(k *kernel, m message) {
 	var s struct{ Name, Text string }
 	if m.read(&s) != nil || s.Name != "stderr" {
 		if !x.silent {
-			k.forward(m)
+			k.tell(m)
 		}
 		return
 	}
@@ -205,6 +199,6 @@ func (x *exchange) stream(k *kernel, m message) {
 	text := x.stderr.add(s.Text)
 	x.mu.Unlock()
 	if text != "" && !x.silent {
-		k.forward(m.with(map[string]string{"name": s.Name, "text": text}))
+		k.tell(m.with(map[string]string{"name": s.Name, "text": text}))
 	}
 }

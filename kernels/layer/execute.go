@@ -119,6 +119,7 @@ type expression struct {
 // execute runs a cell.
 func (k *kernel) execute(ctx context.Context, r request) {
 	if r.number <= k.abortedUpTo() {
+		k.transcripts.forget(r.head.ID)
 		k.reply(k.front.shell, r.message, map[string]any{"status": "aborted", "execution_count": k.count})
 		return
 	}
@@ -133,6 +134,7 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	if in.Store || k.count == 0 {
 		k.history.add(k.count, in.Code)
 	}
+	k.transcripts.begin(r.head.ID, k.count)
 	k.programs.replaces(r.message)
 	f := k.evaluate(ctx, r.message, in)
 	if f == nil {

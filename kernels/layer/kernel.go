@@ -2,6 +2,7 @@ package layer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"sync"
@@ -23,6 +24,8 @@ type kernel struct {
 	states    states
 	memory    memory // of what cells have declared
 	broken    *fault // why nothing can be executed, or nil
+
+	transcripts transcripts // of executions
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
@@ -116,6 +119,13 @@ func (k *kernel) during(m message, cell bool, do func()) {
 	tell("idle", nil)
 }
 
+// runsCell reports whether a request of the queue with cells is carried out.
+func (k *kernel) runsCell() bool {
+	k.states.mu.Lock()
+	defer k.states.mu.Unlock()
+	return k.states.cell != nil
+}
+
 // started is how many engines were started so far.
 func (k *kernel) started() int {
 	k.mu.Lock()
@@ -141,31 +151,41 @@ func (k *kernel) enqueue(m message) {
 	switch m.head.Type {
 	case "comm_open", "comm_msg", "comm_close":
 		// A page keeps back what a user does next with a widget until it hears "idle".
-		k.publish(m, "status", state("busy"))
-		k.comm(m)
-		k.publish(m, "status", state("idle"))
+		k.during(m, false, func() { k.comm(m) })
 		return
 	}
 	k.mu.Lock()
 	k.received++
 	r := request{m, k.received}
 	k.mu.Unlock()
-	switch m.head.Type {
-	case "complete_request", "inspect_request":
+	switch kind := m.head.Type; {
+	case kind == "complete_request", kind == "inspect_request", askedByPages[kind] && k.runsCell():
 		k.questions <- r
 	default:
+		if kind == "execute_request" {
+			k.transcripts.expect(m)
+		}
 		k.queue <- r
 	}
 }
+
+// askedByPages are the requests of a page that opens a notebook. While no cell runs they wait for the engine to start,
+// so that their answers say that cells can run.
+var askedByPages = map[string]bool{"kernel_info_request": true, "comm_info_request": true}
 
 // comm takes a client's message of a comm: to the program whose comm it is, or to GoNB. A comm of another kind that a
 // client opens is closed at once, or the client would wait: Jupyter's widgets open one to ask for their states.
 func (k *kernel) comm(m message) {
 	var body struct {
-		ID     string `json:"comm_id"`
-		Target string `json:"target_name"`
+		ID     string          `json:"comm_id"`
+		Target string          `json:"target_name"`
+		Data   json.RawMessage `json:"data"`
 	}
 	if m.read(&body) != nil {
+		return
+	}
+	if m.head.Type == "comm_open" && body.Target == cellsTarget {
+		k.answerPage(m, body.ID, body.Data)
 		return
 	}
 	if m.head.Type == "comm_open" && body.Target != gonbTarget {
@@ -196,15 +216,14 @@ func (k *kernel) handle(ctx context.Context, r request) {
 
 // control handles a message of the control channel, at once.
 func (k *kernel) control(ctx context.Context, m message) {
-	k.publish(m, "status", state("busy"))
-	switch m.head.Type {
-	case "interrupt_request":
-		k.interrupt(m)
-		k.reply(k.front.control, m, map[string]any{"status": "ok"})
-	default:
-		k.local(k.front.control, m)
-	}
-	k.publish(m, "status", state("idle"))
+	k.during(m, false, func() {
+		if m.head.Type == "interrupt_request" {
+			k.interrupt(m)
+			k.reply(k.front.control, m, map[string]any{"status": "ok"})
+		} else {
+			k.local(k.front.control, m)
+		}
+	})
 	if m.head.Type == "shutdown_request" {
 		k.quit()
 	}
@@ -274,9 +293,13 @@ func (k *kernel) reply(c *channel, m message, content any) {
 
 // publish tells all clients of something that a request has led to.
 func (k *kernel) publish(m message, kind string, content any) {
-	out := m.answer(k.session, kind, content)
-	out.route = [][]byte{[]byte(kind)}
-	k.front.iopub.send(out)
+	k.tell(m.answer(k.session, kind, content))
+}
+
+// tell sends a message to all clients; the topic is its type.
+func (k *kernel) tell(m message) {
+	m.route = [][]byte{[]byte(m.head.Type)}
+	k.transcripts.send(m, k.front.iopub.send)
 }
 
 func state(name string) map[string]string { return map[string]string{"execution_state": name} }

@@ -103,9 +103,9 @@ func (p *programs) listen(one *connected, k *kernel) {
 		if m.Metadata != nil {
 			out.metadata = m.Metadata
 		}
-		out.route, out.buffers = [][]byte{[]byte(m.Type)}, m.Buffers
+		out.buffers = m.Buffers
 		k.comms.note(out)
-		k.front.iopub.send(out)
+		k.tell(out)
 	}
 }
 
@@ -222,8 +222,7 @@ func (p *programs) ended(one *connected, k *kernel) {
 	p.mu.Unlock()
 	for _, id := range left {
 		out := one.request.answer(k.session, "comm_close", map[string]any{"comm_id": id, "data": struct{}{}})
-		out.route = [][]byte{[]byte("comm_close")}
 		k.comms.note(out)
-		k.front.iopub.send(out)
+		k.tell(out)
 	}
 }

@@ -1,9 +1,12 @@
 // An extension of JupyterLab, as a container of module federation: it shares Lab's own modules, and needs no bundler.
 // In what cells write to standard error, and in their errors, "cell [3], line 2" becomes a link to that line. Widgets
-// whose program has ended leave their picture.
+// whose program has ended leave their picture. Cells show what they put out while their notebook was closed. The
+// launcher has a card for the first notebook.
 (() => {
   const PLACE = /cell (?:In)?\[(\d+)\], line (\d+)/gi;
   const GONE = 'Error displaying widget: model not found'; // as ipywidgets says it
+  const KERNEL = 'go-hypermodels'; // The names of the kernels begin so.
+  const FIRST = '00-start-here.ipynb';
   let shared; // Lab's modules: name, version, { get }.
 
   async function load(name) {
@@ -12,9 +15,15 @@
   }
 
   async function extension() {
-    const [{ Notification }, { INotebookTracker }, { IRenderMimeRegistry, errorRendererFactory }] = await Promise.all(
-      ['@jupyterlab/apputils', '@jupyterlab/notebook', '@jupyterlab/rendermime'].map(load)
+    const names = ['apputils', 'launcher', 'notebook', 'rendermime', 'ui-components'];
+    const [apputils, launcher, notebook, rendermime, components] = await Promise.all(
+      names.map(name => load(`@jupyterlab/${name}`))
     );
+    const { Notification } = apputils;
+    const { ILauncher } = launcher;
+    const { INotebookTracker } = notebook;
+    const { IRenderMimeRegistry, errorRendererFactory } = rendermime;
+    const { notebookIcon } = components;
 
     function activate(_app, tracker, rendermime) {
       if (!errorRendererFactory) {
@@ -118,6 +127,144 @@
       }
     }
 
+    // A page loses what cells put out while their notebook is closed, and the kernel keeps it (layer/transcript.go).
+    // A notebook that is opened again shows it, and goes on with the cells that run.
+    function activateCells(_app, tracker) {
+      tracker.forEach(follow);
+      tracker.widgetAdded.connect((_, panel) => follow(panel));
+
+      function follow(panel) {
+        const context = panel.sessionContext;
+        const late = new Map(); // By request: executions that an earlier page has asked for.
+        let shown = []; // The requests whose outputs are all in the notebook, which is not saved yet.
+        let saving = [];
+        let kernel;
+
+        context.iopubMessage.connect((_, message) => {
+          const { msg_id: request, session, msg_type: type } = message.parent_header;
+          late.get(request)?.take(message);
+          const idle = message.header.msg_type === 'status' && message.content.execution_state === 'idle';
+          if (idle && type === 'execute_request' && (late.delete(request) || session === kernel?.clientId)) {
+            shown.push(request);
+          }
+        });
+
+        panel.context.saveState.connect((_, state) => {
+          if (state === 'started') {
+            saving = shown;
+            shown = [];
+          } else if (state === 'completed' && saving.length) {
+            ask(kernel, { saved: saving });
+          } else if (state === 'failed') {
+            shown = [...saving, ...shown];
+          }
+        });
+
+        function catchUp() {
+          if (kernel === context.session?.kernel) {
+            return;
+          }
+          kernel = context.session?.kernel;
+          ask(kernel, {}, ({ cells }) => {
+            for (const { request, session, cell: id } of cells) {
+              const cell = panel.content.widgets.find(c => c.model.type === 'code' && c.model.id === id);
+              if (cell && session !== kernel.clientId) {
+                ask(kernel, { take: request }, answer => answer.outputs && show(cell, request, answer));
+              }
+            }
+          });
+        }
+
+        function show(cell, request, answer) {
+          const one = new Late(cell, request);
+          if (answer.done) {
+            shown.push(request);
+          } else {
+            late.set(request, one);
+          }
+          one.begin(answer);
+        }
+
+        void Promise.all([panel.revealed, context.ready]).then(() => {
+          context.kernelChanged.connect(catchUp);
+          catchUp();
+        });
+      }
+
+      // ask asks the kernel. What comes after the answer comes after the call of then.
+      function ask(kernel, data, then) {
+        if (kernel?.name.startsWith(KERNEL) && kernel.handleComms) {
+          const comm = kernel.createComm('hypermodels.cells');
+          comm.onMsg = message => then?.(message.content.data);
+          comm.open(data);
+        }
+      }
+    }
+
+    // Late stands for the future of a request that another page has sent: it hands a cell's output area the messages.
+    class Late {
+      constructor(cell, request) {
+        this.cell = cell;
+        this.msg = { header: { msg_id: request } };
+        this.done = new Promise(resolve => {
+          this.end = resolve;
+        });
+        cell.model.clearExecution();
+        cell.outputHidden = false;
+        cell.outputArea.future = this; // It sets onIOPub.
+      }
+
+      begin({ outputs, count, done }) {
+        for (const { type, content } of outputs) {
+          this.onIOPub({ header: { msg_type: type }, content });
+        }
+        this.count = count;
+        if (done) {
+          this.finish();
+        } else {
+          this.cell.model.executionState = 'running';
+        }
+      }
+
+      take(message) {
+        const { msg_type: type } = message.header;
+        if (type === 'execute_input') {
+          this.count = message.content.execution_count;
+        } else if (type === 'status' && message.content.execution_state === 'idle') {
+          this.finish();
+        } else {
+          this.onIOPub(message);
+        }
+      }
+
+      finish() {
+        if (this.cell.outputArea.future === this) {
+          this.cell.model.executionState = 'idle';
+          this.cell.model.executionCount = this.count || null;
+        }
+        this.end();
+      }
+
+      // The cell runs again, or is gone.
+      dispose() {
+        this.onIOPub = () => {};
+      }
+    }
+
+    // The launcher's first card opens the first notebook, where the folder has it.
+    async function activateStart(app, launcher) {
+      const found = await app.serviceManager.contents.get(FIRST, { content: false }).catch(() => null);
+      if (found) {
+        app.commands.addCommand('hypermodels:start', {
+          label: 'Start here',
+          caption: `Open ${FIRST}`,
+          execute: () => app.commands.execute('docmanager:open', { path: FIRST })
+        });
+        const kernelIconUrl = `data:image/svg+xml,${encodeURIComponent(notebookIcon.svgstr)}`;
+        launcher.add({ command: 'hypermodels:start', category: 'Notebook', rank: -1, kernelIconUrl });
+      }
+    }
+
     const plugin = (id, description, requires, run) => ({
       id: `hypermodels-links:${id}`,
       description,
@@ -130,7 +277,11 @@
       default: [
         plugin('plugin', 'Errors of the Go kernel link to the lines of cells that they name.',
           [INotebookTracker, IRenderMimeRegistry], activate),
-        plugin('pictures', 'Widgets whose program has ended leave their picture.', [INotebookTracker], activatePictures)
+        plugin('pictures', 'Widgets whose program has ended leave their picture.',
+          [INotebookTracker], activatePictures),
+        plugin('cells', 'Cells show what they put out while their notebook was closed.',
+          [INotebookTracker], activateCells),
+        plugin('start', "The launcher's first card opens the first notebook.", [ILauncher], activateStart)
       ]
     };
   }
