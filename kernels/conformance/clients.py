@@ -7,14 +7,20 @@ jupyter_console (github.com/jupyter/jupyter_console, 6.6.3), and of what both st
 HYPERMODELS_TEST_KERNEL names another kernel to test, as in suite.py.
 """
 
+import json
 import os
+import subprocess
+import sys
+import tempfile
 import time
 import unittest
 import uuid
 from contextlib import contextmanager
 
+import nbformat
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
+from nbformat.v4 import new_code_cell, new_notebook
 
 KERNEL = os.environ.get("HYPERMODELS_TEST_KERNEL", "go-hypermodels")
 LIMIT = 60  # seconds for what has no limit of its own in a client
@@ -590,6 +596,31 @@ class Clients(unittest.TestCase):
             self.inspected(found)
             self.assertTrue(found["found"])
         self.assertEqual(self.ask("comm_info_request", {})["comms"], {})
+
+
+class Papermill(unittest.TestCase):
+    """papermill -p, by the command that has a translator for Go."""
+
+    VALUES = {"n": 5, "half": 0.5, "name": 'a "b" \n', "all": [1, 2.5], "on": True, "map": {"a": [1, "x"]}}
+
+    def papermill(self, *args):
+        return subprocess.run([sys.executable, "../papermill_go.py", *args], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+    def test_parameters(self):
+        cell = new_code_cell('var n = 1 // the number of runs\nvar name string = "x"\nconst half = 1.0', metadata={"tags": ["parameters"]})
+        use = new_code_cell('%%\nfmt.Printf("%d %g %q %g %v %v", n+1, half, name, all, on, map_)')
+        book = new_notebook(cells=[cell, use], metadata={"kernelspec": {"name": KERNEL, "language": "go", "display_name": "Go"}})
+        with tempfile.TemporaryDirectory() as folder:
+            given, done, values = (os.path.join(folder, name) for name in ("in.ipynb", "out.ipynb", "values.json"))
+            nbformat.write(book, given)
+            with open(values, "w") as f:
+                json.dump({k.replace("map", "map_"): v for k, v in self.VALUES.items() if k != "n"}, f)
+            self.papermill("-p", "n", "5", "-f", values, given, done)
+            out = [c["outputs"] for c in nbformat.read(done, 4).cells]
+            about = self.papermill("--help-notebook", given)
+        self.assertEqual(out[-1][0]["text"], '6 0.5 "a \\"b\\" \\n" [1 2.5] true map[a:[1 x]]')
+        self.assertIn('name: string (default "x")', about)
+        self.assertIn("the number of runs", about)
 
 
 if __name__ == "__main__":
