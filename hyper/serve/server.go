@@ -105,7 +105,8 @@ type keeper interface {
 // served is an agent with the Spec that it is of.
 type served struct {
 	*agent.Agent
-	spec Spec
+	spec     Spec
+	weighted bool // whether rewards may have weights
 }
 
 // agent holds the agent until done.
@@ -148,7 +149,7 @@ func New(o Options) (*Server, error) {
 
 // open opens the agent from its file and log, and compiles what it runs.
 func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
-	out.spec = spec
+	out.spec, out.weighted = spec, c.Learner.Train.Weighted
 	if err = checkFolder(s.options.Dir, spec); err == nil {
 		out.Agent, err = agent.Open(c, s.file(), s.log)
 	}
@@ -292,25 +293,24 @@ func (s *Server) Close() error {
 
 // Handler answers requests: see openapi.json.
 func (s *Server) Handler() http.Handler {
-	open, guarded := http.NewServeMux(), http.NewServeMux()
-	guarded.HandleFunc("POST /v1/decide", answer(s, "decide", s.decide))
-	guarded.HandleFunc("POST /v1/reward", answer(s, "reward", s.reward))
-	guarded.HandleFunc("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
-	guarded.HandleFunc("GET /v1/snapshot", s.download)
-	guarded.HandleFunc("GET /v1/spec", answer(s, "spec", s.spec))
-	guarded.HandleFunc("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
-	guarded.Handle("GET /metrics", s.metrics.handler())
+	mux := http.NewServeMux()
+	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
+	guarded("POST /v1/decide", answer(s, "decide", s.decide))
+	guarded("POST /v1/reward", answer(s, "reward", s.reward))
+	guarded("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
+	guarded("GET /v1/snapshot", http.HandlerFunc(s.download))
+	guarded("GET /v1/spec", answer(s, "spec", s.spec))
+	guarded("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
+	guarded("GET /metrics", s.metrics.handler())
 	if s.options.Pprof {
-		guarded.HandleFunc("GET /debug/pprof/", pprof.Index)
-		guarded.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		guarded.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		guarded("GET /debug/pprof/", http.HandlerFunc(pprof.Index))
+		guarded("GET /debug/pprof/profile", http.HandlerFunc(pprof.Profile))
+		guarded("GET /debug/pprof/trace", http.HandlerFunc(pprof.Trace))
 	}
-	guarded.HandleFunc("/", notFound)
-	open.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
-	open.HandleFunc("GET /{$}", page)                                // asks for the token
-	open.HandleFunc("GET /openapi.json", openapi)
-	open.Handle("/", s.guard(guarded))
-	return s.recovered(s.limited(open))
+	mux.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
+	mux.HandleFunc("GET /{$}", page)                                // asks for the token
+	mux.HandleFunc("GET /openapi.json", openapi)
+	return s.recovered(s.limited(s.routes(mux)))
 }
 
 // health tells whether the agent learns.

@@ -66,6 +66,7 @@ func (s *service1) post(path, token, text string) (status int, out map[string]an
 	s.t.Helper()
 	r := must.M1(http.NewRequest(http.MethodPost, s.url+path, strings.NewReader(text)))
 	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
 	w := must.M1(http.DefaultClient.Do(r))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&out))
