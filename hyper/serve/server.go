@@ -33,6 +33,10 @@ type Options struct {
 	// has are dropped from it, when the agent is saved; 0 keeps all.
 	Sync    durable.Sync
 	KeepLog time.Duration
+	// Hosts are names, or addresses, by which requests may call the server in their Host, without a port. The names of
+	// loopback, and the address that a request came to, are names of it without being here. Requests of other names are
+	// refused: see own.
+	Hosts []string
 	// Token is what clients must send as `Authorization: Bearer TOKEN`; "" lets all in.
 	Token string
 	// From is the address of a server that learns, as "http://agent:8080"; "" is none. This one then reads: it decides by
@@ -63,6 +67,9 @@ func (o Options) validate() error {
 	}
 	if o.KeepLog < 0 {
 		errs = append(errs, fmt.Errorf("KeepLog must not be negative, got %v", o.KeepLog))
+	}
+	for _, host := range o.Hosts {
+		errs = append(errs, checkHost(host))
 	}
 	if o.From != "" {
 		errs = append(errs, checkFrom(o.From))
@@ -310,7 +317,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
 	mux.HandleFunc("GET /{$}", page)                                // asks for the token
 	mux.HandleFunc("GET /openapi.json", openapi)
-	return s.recovered(s.limited(s.routes(mux)))
+	return s.recovered(s.own(s.limited(s.routes(mux))))
 }
 
 // health tells whether the agent learns.
