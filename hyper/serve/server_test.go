@@ -187,8 +187,30 @@ func TestServerOfActions(t *testing.T) {
 	}
 	c.reward(d["id"], -2.5)
 	bare := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear", Backend: backend.Go}})
-	if d := bare.decide(`{}`); d["name"] == "" { // nothing is known, and so nothing missing
+	d = bare.decide(`{}`)
+	if d["name"] == "" { // nothing is known, and so nothing missing
 		t.Error(d)
+	}
+	analytic := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear",
+		Set: json.RawMessage(`{"integrate": "analytic"}`), Backend: backend.Go}})
+	d = analytic.decide(`{}`)
+	for text, x := range map[string]struct {
+		c    *client
+		path string
+		want string
+	}{
+		fmt.Sprintf(`{"id": %q, "reward": 1, "weight": 2}`, d["id"]): {analytic, "/v1/reward",
+			"wrong reward: weight must be left out, as the agent's learner counts each reward once, got 2"},
+		`{"context": {"age": 3}}`: {bare, "/v1/decide", `context: unknown feature "age": there are no features here`},
+		`{"context": {}, "actions": [{"features": {}}, {"id": "b"}]}`: {c, "/v1/decide",
+			"actions[1].features is missing; {} are features that are all 0"},
+		`{"context": {}, "actions": [{"features": {"price": "high"}}]}`: {c, "/v1/decide",
+			`actions[0].features: feature "price" must be a number, true or false, got the string "high"`},
+		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and no arms"},
+	} {
+		if status, out := x.c.send("POST", x.path, text); status < 400 || out["error"] != x.want {
+			t.Errorf("%s: %d %v, want %q", text, status, out, x.want)
+		}
 	}
 	if d := c.decide(`{"context": {"age": 31}, "actions": [{"features": {"price": 1}}]}`); d["probability"] != 1.0 {
 		t.Error(d)
