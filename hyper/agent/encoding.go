@@ -138,7 +138,8 @@ func (e Encoding) checkArms(m Menu) error {
 func finiteNumbers(what string, x []float32) error {
 	for i, v := range x {
 		if tooLarge(v) {
-			return fmt.Errorf("number %d of %s is %w: it must be between -1e18 and 1e18, got %v", i, what, ErrNotFinite, v)
+			return fmt.Errorf("number %d of %s is too large, or %w: it must be between -1e18 and 1e18, got %v", i, what,
+				ErrNotFinite, v)
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func TestWrongMenus(t *testing.T) {
 	nan := float32(math.NaN())
 	for want, m := range map[string]Menu{
 		"the context must have 2 numbers, got 1": {Context: []float32{1}},
-		"number 1 of the context is not finite":  {Context: []float32{1, nan}},
+		"number 1 of the context is too large":   {Context: []float32{1, nan}},
 		"one of 0 to 2, got 3":                   {Context: []float32{1, 2}, Arms: []int{0, 3}},
 		"some of 0 to 2, or nil for all":         {Context: []float32{1, 2}, Arms: []int{}},
 		"which have no numbers of their own":     {Context: []float32{1, 2}, Actions: [][]float32{{1}}},
@@ -130,7 +130,7 @@ func TestWrongMenus(t *testing.T) {
 	features := Encoding{Action: 2}
 	for want, m := range map[string]Menu{
 		"action 1 must have 2 numbers, got 1":  {Actions: [][]float32{{1, 2}, {1}}},
-		"number 0 of action 0 is not finite":   {Actions: [][]float32{{nan, 2}}},
+		"number 0 of action 0 is too large":    {Actions: [][]float32{{nan, 2}}},
 		"the actions must be given, each by 2": {},
 		"the context must have 0 numbers":      {Context: []float32{1}, Actions: [][]float32{{1, 2}}},
 		"each by 2 numbers, and no arms":       {Actions: [][]float32{{1, 2}}, Arms: []int{0}},

@@ -31,7 +31,7 @@ func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 	var waits []func() error
 	for i, f := range all {
 		if err := ctx.Err(); err != nil {
-			errs = append(errs, fmt.Errorf("%d of %d feedbacks were not taken: %w", len(all)-i, len(all), err))
+			errs = append(errs, fmt.Errorf("%d of %d rewards were not taken: %w", len(all)-i, len(all), err))
 			break
 		}
 		wait, err := a.take(f, time.Now())
@@ -65,7 +65,7 @@ func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
 	if wait, err = a.learnLocked(r, steps...); err != nil {
 		a.pending.release(f.ID)
-		return nil, fmt.Errorf("feedback of decision %s: %w", f.ID, err)
+		return nil, fmt.Errorf("reward of decision %s: %w", f.ID, err)
 	}
 	a.background.wake()
 	return wait, nil

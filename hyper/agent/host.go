@@ -180,4 +180,4 @@ func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint6
 
 // errPredictions is the ErrNotFinite of decisions.
 var errPredictions = fmt.Errorf("predictions are %w: an input is too large, or training has diverged; "+
-	"make an agent with a smaller Learner.StepSize, or a Learner.Clip", ErrNotFinite)
+	"make an agent of a smaller step size, or one that clips gradients", ErrNotFinite)

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrReward says that a response, or its weight, is none that the Learner can learn from.
-var ErrReward = errors.New("wrong response")
+var ErrReward = errors.New("wrong reward")
 
 // ErrClosed says that the agent has been closed, and learns no more.
 var ErrClosed = errors.New("the agent is closed")
@@ -127,7 +127,7 @@ func (a *Agent) learnLocked(r journal.Record, steps ...step) (wait func() error,
 func (a *Agent) checkWeight(w float32) error {
 	switch {
 	case !(w > 0 && w <= 1e9):
-		return fmt.Errorf("%w: the Weight must be positive and at most 1e9, got %v", ErrReward, w)
+		return fmt.Errorf("%w: the weight must be positive and at most 1e9, got %v", ErrReward, w)
 	case w != 1 && !a.config.Learner.Train.Weighted:
 		return fmt.Errorf("%w: a Weight of %v needs Config.Learner.Train.Weighted", ErrReward, w)
 	}
@@ -141,7 +141,8 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 			return nil, err
 		}
 		if tooLarge(y) {
-			return nil, fmt.Errorf("the response y is %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, y)
+			return nil, fmt.Errorf("the reward is too large, or %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite,
+				y)
 		}
 		if err := a.checkWeight(weight); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // Names make numbers of named features, as a service gets them. A feature is a number, true or false (1 or 0), or
-// a text, which is a feature of its own named name=text, of value 1.
+// a text, which is a feature of its own named name=text, of value 1. A feature that is Known is no text, unless that
+// text is Known too.
 type Names struct {
 	// Known are features with a number of their own, in this order; one that is missing is 0. A text of the feature
 	// country can be Known as country=fr.
@@ -49,10 +51,15 @@ func (n Names) Numbers(features map[string]any) ([]float32, error) {
 	for _, name := range slices.Sorted(maps.Keys(features)) {
 		v, err := number(features[name])
 		if text, ok := features[name].(string); ok {
-			name, v, err = name+"="+text, 1, nil
+			own := name + "=" + text
+			if slices.Contains(n.Known, name) && !slices.Contains(n.Known, own) {
+				err = fmt.Errorf("must be a number, true or false, got the string %.40q", text)
+			} else {
+				name, v, err = own, 1, nil
+			}
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("feature %.40q: %w", name, err))
+			errs = append(errs, fmt.Errorf("feature %.40q %w", name, err))
 			continue
 		}
 		if at := slices.Index(n.Known, name); at >= 0 {
@@ -68,6 +75,9 @@ func (n Names) Numbers(features map[string]any) ([]float32, error) {
 }
 
 func (n Names) unknown(name string) error {
+	if len(n.Known) == 0 {
+		return fmt.Errorf("unknown feature %.40q: there are no features here", name)
+	}
 	const most = 20
 	known := strings.Join(n.Known[:min(len(n.Known), most)], ", ")
 	if len(n.Known) > most {
@@ -90,12 +100,25 @@ func number(v any) (out float32, err error) {
 			out = 1
 		}
 	default:
-		return 0, fmt.Errorf("a value must be a number, true, false or a text, got %T", v)
+		return 0, fmt.Errorf("must be a number, true, false or a string, got %s", kind(v))
 	}
 	if tooLarge(out) {
-		return 0, fmt.Errorf("%w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, v)
+		return 0, fmt.Errorf("is too large, or %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite, v)
 	}
 	return out, nil
+}
+
+// kind says what a value is that is no feature: in JSON's words, where JSON has them.
+func kind(v any) string {
+	switch reflect.ValueOf(v).Kind() {
+	case reflect.Invalid:
+		return "nothing"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	}
+	return fmt.Sprintf("%T", v)
 }
 
 // bucket is the place of a name, and 1 or -1.

@@ -58,15 +58,34 @@ func TestHashedNames(t *testing.T) {
 // What is wrong is named.
 func TestWrongNames(t *testing.T) {
 	n := Names{Known: []string{"age"}}
-	_, err := n.Numbers(map[string]any{"age": []int{1}, "colour": "red"})
-	if text := fmt.Sprint(err); !strings.Contains(text, `feature "age": a value must be a number`) ||
-		!strings.Contains(text, `unknown feature "colour=red"`) {
+	for want, features := range map[string]map[string]any{
+		"feature \"age\" must be a number, true, false or a string, got an array\n" +
+			`unknown feature "colour=red"; the features are age`: {"age": []int{1}, "colour": "red"},
+		`feature "age" must be a number, true, false or a string, got nothing`:   {"age": nil},
+		`feature "age" must be a number, true, false or a string, got an object`: {"age": map[string]any{}},
+		`feature "age" must be a number, true, false or a string, got int8`:      {"age": int8(1)},
+		`feature "age" must be a number, true or false, got the string "x"`:      {"age": "x"},
+	} {
+		if _, err := n.Numbers(features); fmt.Sprint(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := (Names{}).Numbers(map[string]any{"a": 1}); fmt.Sprint(err) !=
+		`unknown feature "a": there are no features here` {
 		t.Error(err)
+	}
+	shared := Names{Known: []string{"age"}, Buckets: 4} // which take what is not Known, and no text for what is
+	if _, err := shared.Numbers(map[string]any{"age": "x"}); err == nil {
+		t.Error("a text was taken for a number, and is another feature")
+	}
+	both := Names{Known: []string{"age", "age=unknown"}}
+	if x, err := both.Numbers(map[string]any{"age": "unknown"}); err != nil || x[0] != 0 || x[1] != 1 {
+		t.Error(x, err)
 	}
 	for want, v := range map[string]any{"NaN": math.NaN(), "+Inf": float32(math.Inf(1)), "1e+300": 1e300,
 		"-2e+18": -2e18} {
 		_, err := n.Numbers(map[string]any{"age": v})
-		if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), `feature "age": not finite`) ||
+		if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), `feature "age" is too large, or not finite`) ||
 			!strings.HasSuffix(err.Error(), "got "+want) {
 			t.Errorf("%v: %v", v, err)
 		}

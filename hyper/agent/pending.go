@@ -116,7 +116,7 @@ func parseID(id string) (number uint64, salt uint32, err error) {
 	a, err1 := strconv.ParseUint(left, 16, 64)
 	b, err2 := strconv.ParseUint(right, 16, 32)
 	if !ok || err1 != nil || err2 != nil || (waiting{number: a, salt: uint32(b)}).id() != id {
-		return 0, 0, fmt.Errorf("decision %.40q: %w: an ID is what Act returned", id, ErrUnknown)
+		return 0, 0, fmt.Errorf("decision %.40q: %w", id, ErrUnknown)
 	}
 	return a, uint32(b), nil
 }

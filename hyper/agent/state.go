@@ -17,7 +17,7 @@ var ErrNotFinite = errors.New("not finite")
 
 // errDiverged is the ErrNotFinite of training.
 var errDiverged = fmt.Errorf("%w: training diverges on these data, and the agent stays as it was; "+
-	"make an agent with a smaller Learner.StepSize, or a Learner.Clip, and give it the data without outliers",
+	"make an agent of a smaller step size, or one that clips gradients, and give it the data without outliers",
 	ErrNotFinite)
 
 // shared is a tensor that states and calls of programs hold. The last to let go of it frees it: Go's garbage collector

@@ -82,7 +82,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		Periods, Runs int
 		Seed          uint64
 	}
-	switch err := strict.Fields(text, &raw); {
+	switch err := strict.JSON(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Spec{}, Experiment{}, errors.New("spec: it is empty or cut off")
 	case err != nil:

@@ -9,12 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
 // Failure is the answer of a request that failed.
@@ -42,32 +45,62 @@ func answer[In, Out any](s *Server, name string, f func(context.Context, *In) (*
 	}
 }
 
-// body reads a request; nothing is an empty one.
+// body reads a request. A struct{} needs no body.
 func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error) {
 	in := new(In)
-	if r.Method == http.MethodGet {
+	_, none := any(in).(*struct{})
+	if r.Method != http.MethodPost || none && r.ContentLength == 0 {
 		return in, nil
 	}
-	err := decode(http.MaxBytesReader(w, r.Body, s.options.MostBytes), in)
-	var large *http.MaxBytesError
-	switch {
-	case err == nil || errors.Is(err, io.EOF):
-		return in, nil
-	case errors.As(err, &large):
+	if err := checkType(r); err != nil {
 		return nil, err
 	}
-	return nil, bad("the request is not as openapi.json says: %v", err)
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MostBytes))
+	if large := new(http.MaxBytesError); errors.As(err, &large) {
+		return nil, refused{fmt.Errorf("the body has more than %d bytes: send less, or start hyper serve with --max-bytes",
+			large.Limit), http.StatusRequestEntityTooLarge}
+	}
+	if err == nil {
+		err = strict.WithoutNull(text, in)
+	}
+	switch {
+	case err == nil:
+		return in, nil
+	case errors.Is(err, io.EOF):
+		err = errors.New("the request has no body: send a JSON object, as openapi.json says")
+	case errors.Is(err, strconv.ErrRange):
+		return nil, refused{fmt.Errorf("%w; numbers must be between -1e18 and 1e18", err), http.StatusUnprocessableEntity}
+	}
+	return nil, bad("%w; openapi.json says what a request has", err)
+}
+
+// checkType reports a body of another type than JSON. Pages of other sites may send those that forms have without
+// asking first (CORS).
+func checkType(r *http.Request) error {
+	got := r.Header.Get("Content-Type")
+	if kind, _, err := mime.ParseMediaType(got); err == nil && kind == "application/json" {
+		return nil
+	}
+	return refused{fmt.Errorf("the body must have the header Content-Type: application/json, as curl --json sends it, "+
+		"got %.80q", got), http.StatusUnsupportedMediaType}
+}
+
+// refused is an error of the client's, with its HTTP status.
+type refused struct {
+	error
+	status int
+}
+
+func bad(format string, args ...any) error {
+	return refused{fmt.Errorf(format, args...), http.StatusBadRequest}
 }
 
 // statusOf is the HTTP status of an error.
 func statusOf(err error) int {
-	var large *http.MaxBytesError
-	var b badRequest
+	var r refused
 	switch {
-	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge
-	case errors.As(err, &b):
-		return http.StatusBadRequest
+	case errors.As(err, &r):
+		return r.status
 	case errors.Is(err, errReads):
 		return http.StatusForbidden
 	case errors.Is(err, agent.ErrUnknown):
@@ -91,9 +124,34 @@ func write(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client has gone, or has it
 }
 
-func notFound(w http.ResponseWriter, r *http.Request) {
-	fail(w, http.StatusNotFound, fmt.Errorf("there is no %s %.80s; openapi.json has what there is", r.Method, r.URL.Path))
+// routes answers by a mux, and says in JSON what that says in plain text: 404, and 405 with the methods that there are.
+func (s *Server) routes(mux *http.ServeMux) http.Handler {
+	missing := s.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain := header{}
+		h, _ := mux.Handler(r)
+		h.ServeHTTP(plain, r)
+		if allow := http.Header(plain).Get("Allow"); allow != "" {
+			w.Header().Set("Allow", allow)
+			fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%.80s takes %s, got %.20s", r.URL.Path, allow, r.Method))
+			return
+		}
+		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json has what there is", r.URL.Path))
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, pattern := mux.Handler(r); pattern != "" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		missing.ServeHTTP(w, r)
+	})
 }
+
+// header keeps the header of an answer, and nothing else.
+type header http.Header
+
+func (h header) Header() http.Header            { return http.Header(h) }
+func (h header) Write(text []byte) (int, error) { return len(text), nil }
+func (h header) WriteHeader(int)                {}
 
 // guard lets those in who have the token. Tokens are compared by their hashes, in a time that says nothing.
 func (s *Server) guard(next http.Handler) http.Handler {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
@@ -36,11 +37,6 @@ type Answer struct {
 	Probabilities []float32 `json:"probabilities"`
 }
 
-// badRequest is an error of the client's.
-type badRequest struct{ error }
-
-func bad(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
-
 func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	a, done := s.agent()
 	defer done()
@@ -50,9 +46,9 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	switch {
 	case errors.Is(err, agent.ErrNotFinite):
-		return nil, err
+		return nil, err // 422
 	case err != nil:
-		return nil, badRequest{err}
+		return nil, bad("%w", err)
 	}
 	d, err := a.Decide(ctx, m)
 	if err != nil {
@@ -80,11 +76,12 @@ func checkContext(spec Spec, r *Request) error {
 // menu is what the agent chooses from, with the names of the actions.
 func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err error) {
 	if n := max(len(r.Actions), len(r.Arms)); n > s.options.MostActions {
-		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d", s.options.MostActions, n)
+		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d; send less, or start hyper serve with "+
+			"--max-actions", s.options.MostActions, n)
 	}
 	context, err := spec.Context.names().Numbers(r.Context)
 	if err != nil {
-		return m, nil, fmt.Errorf("context: %w", err)
+		return m, nil, faults.Prefix("context: ", err)
 	}
 	if len(context) > 0 {
 		m.Context = context
@@ -96,9 +93,12 @@ func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err 
 		return m, nil, errors.New("actions must be given, each by its features, and no arms")
 	}
 	for i, a := range r.Actions {
+		if a.Features == nil {
+			return m, nil, fmt.Errorf("actions[%d].features is missing; {} are features that are all 0", i)
+		}
 		x, err := spec.Action.names().Numbers(a.Features)
 		if err != nil {
-			return m, nil, fmt.Errorf("actions[%d]: %w", i, err)
+			return m, nil, faults.Prefix(fmt.Sprintf("actions[%d].features: ", i), err)
 		}
 		m.Actions, names = append(m.Actions, x), append(names, a.ID)
 	}
@@ -108,21 +108,23 @@ func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err 
 // withArms adds the arms of a request to a menu.
 func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, error) {
 	if len(r.Actions) > 0 {
-		return m, nil, errors.New("the agent chooses among arms, which have no features: give arms, or nothing for all")
+		return m, nil, errors.New("actions must be left out: the agent chooses among arms, which have no features; " +
+			"give arms, or nothing for all")
 	}
 	switch {
 	case r.Arms == nil:
 		return m, all, nil
 	case len(r.Arms) == 0:
-		return m, nil, errors.New("arms must be given, or left out for all")
+		return m, nil, errors.New("arms must have one at least, or be left out for all")
 	}
 	for i, name := range r.Arms {
 		at := slices.Index(all, name)
 		if at < 0 {
-			return m, nil, fmt.Errorf("unknown arm %.40q%s", name, nearest.Hint(name, all))
+			return m, nil, fmt.Errorf("arms[%d]: unknown arm %.40q%s; the arms are %.200s", i, name, nearest.Hint(name, all),
+				strings.Join(all, ", "))
 		}
 		if slices.Contains(r.Arms[:i], name) {
-			return m, nil, fmt.Errorf("arm %q is given twice", name)
+			return m, nil, fmt.Errorf("arms[%d]: arm %.40q is given twice", i, name)
 		}
 		m.Arms = append(m.Arms, at)
 	}

@@ -18,7 +18,7 @@ func FuzzRequests(f *testing.F) {
 		`{}`, `{"context": {"age": 3, "visits": -1e18}}`, `{"arms": ["old"]}`, `{"arms": []}`, `{"arms": ["old", "old"]}`,
 		`{"context": {"age": "x"}}`, `{"context": null, "actions": [{"features": {}}]}`, `[[[[`, `{"id": "0-0", "reward": 1}`,
 		`{"rewards": [{"id": "ffffffffffffffff-00000000", "reward": 1e38}]}`, "\x00", `{"context": {"age": 1e400}}`, ``,
-		`null`,
+		`null`, `{"arms": [3], "context": {"age": {}}}`, `{"weight": -1, "reward": 1, "id": "0-00000000"}`,
 	} {
 		f.Add("/v1/decide", text)
 		f.Add("/v1/reward", text)
@@ -32,9 +32,16 @@ func FuzzRequests(f *testing.F) {
 		}
 		size := s.now.Size()
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(text)))
+		r := httptest.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(text))
+		r.Header.Set("Content-Type", "application/json")
+		handler.ServeHTTP(w, r)
 		if !slices.Contains([]int{200, 400, 404, 410, 413, 422}, w.Code) || !json.Valid(w.Body.Bytes()) {
 			t.Fatalf("%s %q: %d %s", path, text, w.Code, w.Body)
+		}
+		var out Failure
+		_ = json.Unmarshal(w.Body.Bytes(), &out) // of an answer with 200, nothing
+		if own := goWords.MatchString(text) || strings.Contains(text, `\`); !own && goWords.MatchString(out.Error) {
+			t.Errorf("%s %q: the answer speaks Go: %s", path, text, out.Error)
 		}
 		if w.Code != http.StatusOK && s.now.Size() != size {
 			t.Errorf("%s %q: %d, but the agent has learned", path, text, w.Code)

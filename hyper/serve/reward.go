@@ -48,17 +48,24 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 	one := r.ID != "" || r.Reward != nil
 	switch {
 	case one && len(all) > 0:
-		return nil, bad("give one reward, by id and reward, or a list of rewards, and not both")
+		return nil, bad("give one reward, by id and reward, or an array of rewards, and not both")
 	case one:
 		all = []Reward{{r.ID, r.Reward, r.Weight}}
 	case len(all) == 0:
-		return nil, bad("there is no reward: give id and reward, or a list of rewards")
+		return nil, bad("there is no reward: give id and reward, or an array of rewards")
 	case len(all) > mostRewards:
-		return nil, bad("there are %d rewards; a request may have %d", len(all), mostRewards)
+		return nil, bad("rewards has %d; a request may have %d", len(all), mostRewards)
 	}
 	for i, f := range all {
-		if f.ID == "" || f.Reward == nil {
-			return nil, bad("reward %d must have the id of a decision, and a reward", i)
+		at := ""
+		if !one {
+			at = fmt.Sprintf("rewards[%d].", i)
+		}
+		if f.ID == "" {
+			return nil, bad("%sid is missing: send the id that /v1/decide answered", at)
+		}
+		if f.Reward == nil {
+			return nil, bad("%sreward is missing: send a number", at)
 		}
 	}
 	a, done := s.agent()
@@ -79,11 +86,21 @@ func (s *Server) reward(ctx context.Context, r *Rewards) (*Taken, error) {
 }
 
 func (s *Server) take(ctx context.Context, a served, f Reward) error {
+	if w := f.Weight; !a.weighted && w != 0 && w != 1 {
+		return fmt.Errorf("%w: weight must be left out, as the agent's learner counts each reward once, got %v",
+			agent.ErrReward, w)
+	}
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	if err == nil {
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
+	switch {
+	case errors.Is(err, agent.ErrUnknown):
+		err = fmt.Errorf("%w; send the id that /v1/decide answered", err)
+	case errors.Is(err, agent.ErrExpired):
+		err = fmt.Errorf("%w; pending and expire in the agent's file say how long decisions wait for rewards", err)
+	}
 	return err
 }

@@ -33,6 +33,10 @@ type Options struct {
 	// has are dropped from it, when the agent is saved; 0 keeps all.
 	Sync    durable.Sync
 	KeepLog time.Duration
+	// Hosts are names, or addresses, by which requests may call the server in their Host, without a port. The names of
+	// loopback, and the address that a request came to, are names of it without being here. Requests of other names are
+	// refused: see own.
+	Hosts []string
 	// Token is what clients must send as `Authorization: Bearer TOKEN`; "" lets all in.
 	Token string
 	// From is the address of a server that learns, as "http://agent:8080"; "" is none. This one then reads: it decides by
@@ -63,6 +67,9 @@ func (o Options) validate() error {
 	}
 	if o.KeepLog < 0 {
 		errs = append(errs, fmt.Errorf("KeepLog must not be negative, got %v", o.KeepLog))
+	}
+	for _, host := range o.Hosts {
+		errs = append(errs, checkHost(host))
 	}
 	if o.From != "" {
 		errs = append(errs, checkFrom(o.From))
@@ -105,7 +112,8 @@ type keeper interface {
 // served is an agent with the Spec that it is of.
 type served struct {
 	*agent.Agent
-	spec Spec
+	spec     Spec
+	weighted bool // whether rewards may have weights
 }
 
 // agent holds the agent until done.
@@ -148,7 +156,7 @@ func New(o Options) (*Server, error) {
 
 // open opens the agent from its file and log, and compiles what it runs.
 func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
-	out.spec = spec
+	out.spec, out.weighted = spec, c.Learner.Train.Weighted
 	if err = checkFolder(s.options.Dir, spec); err == nil {
 		out.Agent, err = agent.Open(c, s.file(), s.log)
 	}
@@ -292,25 +300,24 @@ func (s *Server) Close() error {
 
 // Handler answers requests: see openapi.json.
 func (s *Server) Handler() http.Handler {
-	open, guarded := http.NewServeMux(), http.NewServeMux()
-	guarded.HandleFunc("POST /v1/decide", answer(s, "decide", s.decide))
-	guarded.HandleFunc("POST /v1/reward", answer(s, "reward", s.reward))
-	guarded.HandleFunc("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
-	guarded.HandleFunc("GET /v1/snapshot", s.download)
-	guarded.HandleFunc("GET /v1/spec", answer(s, "spec", s.spec))
-	guarded.HandleFunc("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
-	guarded.Handle("GET /metrics", s.metrics.handler())
+	mux := http.NewServeMux()
+	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
+	guarded("POST /v1/decide", answer(s, "decide", s.decide))
+	guarded("POST /v1/reward", answer(s, "reward", s.reward))
+	guarded("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
+	guarded("GET /v1/snapshot", http.HandlerFunc(s.download))
+	guarded("GET /v1/spec", answer(s, "spec", s.spec))
+	guarded("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
+	guarded("GET /metrics", s.metrics.handler())
 	if s.options.Pprof {
-		guarded.HandleFunc("GET /debug/pprof/", pprof.Index)
-		guarded.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		guarded.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		guarded("GET /debug/pprof/", http.HandlerFunc(pprof.Index))
+		guarded("GET /debug/pprof/profile", http.HandlerFunc(pprof.Profile))
+		guarded("GET /debug/pprof/trace", http.HandlerFunc(pprof.Trace))
 	}
-	guarded.HandleFunc("/", notFound)
-	open.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
-	open.HandleFunc("GET /{$}", page)                                // asks for the token
-	open.HandleFunc("GET /openapi.json", openapi)
-	open.Handle("/", s.guard(guarded))
-	return s.recovered(s.limited(open))
+	mux.HandleFunc("GET /v1/health", answer(s, "health", s.health)) // for probes, which have no token
+	mux.HandleFunc("GET /{$}", page)                                // asks for the token
+	mux.HandleFunc("GET /openapi.json", openapi)
+	return s.recovered(s.own(s.limited(s.routes(mux))))
 }
 
 // health tells whether the agent learns.

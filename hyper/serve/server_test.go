@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -186,8 +187,30 @@ func TestServerOfActions(t *testing.T) {
 	}
 	c.reward(d["id"], -2.5)
 	bare := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear", Backend: backend.Go}})
-	if d := bare.decide(`{}`); d["name"] == "" { // nothing is known, and so nothing missing
+	d = bare.decide(`{}`)
+	if d["name"] == "" { // nothing is known, and so nothing missing
 		t.Error(d)
+	}
+	analytic := serving(t, Options{Spec: Spec{Arms: []string{"old", "new"}, Learner: "linear",
+		Set: json.RawMessage(`{"integrate": "analytic"}`), Backend: backend.Go}})
+	d = analytic.decide(`{}`)
+	for text, x := range map[string]struct {
+		c    *client
+		path string
+		want string
+	}{
+		fmt.Sprintf(`{"id": %q, "reward": 1, "weight": 2}`, d["id"]): {analytic, "/v1/reward",
+			"wrong reward: weight must be left out, as the agent's learner counts each reward once, got 2"},
+		`{"context": {"age": 3}}`: {bare, "/v1/decide", `context: unknown feature "age": there are no features here`},
+		`{"context": {}, "actions": [{"features": {}}, {"id": "b"}]}`: {c, "/v1/decide",
+			"actions[1].features is missing; {} are features that are all 0"},
+		`{"context": {}, "actions": [{"features": {"price": "high"}}]}`: {c, "/v1/decide",
+			`actions[0].features: feature "price" must be a number, true or false, got the string "high"`},
+		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and no arms"},
+	} {
+		if status, out := x.c.send("POST", x.path, text); status < 400 || out["error"] != x.want {
+			t.Errorf("%s: %d %v, want %q", text, status, out, x.want)
+		}
 	}
 	if d := c.decide(`{"context": {"age": 31}, "actions": [{"features": {"price": 1}}]}`); d["probability"] != 1.0 {
 		t.Error(d)
@@ -215,54 +238,111 @@ func TestServerOfArmsAlone(t *testing.T) {
 	}
 }
 
-// What is wrong with a request has the right status, one message, and changes nothing.
+// goWords are what a client in another language cannot know.
+var goWords = regexp.MustCompile(`Go |json:|\bfloat(32|64)\b|interface|map\[|%!|<nil>|` +
+	`\b(Act|Decide|Observe|Feedback|Config|Learner|Menu|Weight)\b`)
+
+// What is wrong with a request has the right status, one message in the words of the API, and changes nothing.
 func TestServerRefuses(t *testing.T) {
 	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})
-	known := c.decide(`{"context": {"age": 30}}`)["id"]
+	known := fmt.Sprint(c.decide(`{"context": {"age": 30}}`)["id"])
+	const more, null = "; openapi.json says what a request has",
+		" must not be null: give a value, or leave it out; openapi.json says what a request has"
 	many := strings.Repeat(`"old",`, 3) + `"old"`
 	for _, x := range []struct {
 		method, path, text string
 		status             int
 		want               string
 	}{
-		{"POST", "/v1/decide", `{"context": {"agee": 3}}`, 400, `unknown feature \"agee\" (did you mean \"age\"?)`},
-		{"POST", "/v1/decide", `{"context": {"age": NaN}}`, 400, "invalid character 'N'"},
-		{"POST", "/v1/decide", `{"context": {"age": 1e999}}`, 400, "cannot unmarshal number 1e999"},
-		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422, `feature \"age\": not finite`},
-		{"POST", "/v1/decide", `{"context": {"age": 1e300}}`, 422, "got 1e+300"},
-		{"POST", "/v1/decide", ``, 400, "context is missing: its features are age, visits"},
-		{"POST", "/v1/decide", `{"context": null, "arms": ["old"]}`, 400, "context is missing"},
-		{"POST", "/v1/decide", `{"context": {"age": [1]}}`, 400, "must be a number, true, false or a text"},
-		{"POST", "/v1/decide", `{"contexts": {}}`, 400, "unknown field"},
-		{"POST", "/v1/decide", `{} {}`, 400, "something after"},
-		{"POST", "/v1/decide", `{"context": {"age": 1, "age": 2}}`, 400, `key \"age\" is there twice`},
-		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400, `unknown arm \"odl\" (did you mean \"old\"?)`},
-		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, "given twice"},
-		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must be given"},
-		{"POST", "/v1/decide", `{"arms": [` + many + `]}`, 400, "among 3 actions at most, got 4"},
-		{"POST", "/v1/decide", `{"actions": [{"features": {}}]}`, 400, "chooses among arms"},
-		{"POST", "/v1/decide", `{"context": {"age": 1` + strings.Repeat(" ", 300) + `}}`, 413, "too large"},
-		{"POST", "/v1/reward", `{"id": "7-00000000", "reward": 1}`, 404, "no such decision"},
-		{"POST", "/v1/reward", `{"id": "nonsense", "reward": 1}`, 404, "no such decision"},
-		{"POST", "/v1/reward", `{"id": "` + fmt.Sprint(known) + `"}`, 400, "and a reward"},
-		{"POST", "/v1/reward", `{"id": "` + fmt.Sprint(known) + `", "reward": 1e30}`, 422, "not finite"},
-		{"POST", "/v1/reward", `{}`, 400, "there is no reward"},
-		{"POST", "/v1/reward", `{"id": "a", "reward": 1, "rewards": [{"id": "a", "reward": 1}]}`, 400, "not both"},
-		{"GET", "/v1/decide", "", 404, "openapi.json"},
-		{"GET", "/v2", "", 404, "openapi.json"},
+		{"POST", "/v1/decide", `{"context": {"agee": 3}}`, 400,
+			`context: unknown feature "agee" (did you mean "age"?); the features are age, visits`},
+		{"POST", "/v1/decide", `{"context": {"agee": 3, "vist": 4}}`, 400,
+			`context: unknown feature "agee" (did you mean "age"?); the features are age, visits` + "\n" +
+				`context: unknown feature "vist" (did you mean "visits"?); the features are age, visits`},
+		{"POST", "/v1/decide", `{"context": {"age": NaN}}`, 400,
+			"byte 20, in context.age, is no JSON: invalid character 'N' at start of value" + more},
+		{"POST", "/v1/decide", `{"context": {"age": Infinity}}`, 400,
+			"byte 20, in context.age, is no JSON: invalid character 'I' at start of value" + more},
+		{"POST", "/v1/decide", `{"context": {"age": 1e999}}`, 422,
+			"context.age is too large a number, 1e999: value out of range; numbers must be between -1e18 and 1e18"},
+		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422,
+			`context: feature "age" is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30`},
+		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json says" + more},
+		{"POST", "/v1/decide", `{}`, 400,
+			"context is missing: its features are age, visits; {} is one in which all are 0"},
+		{"POST", "/v1/decide", `null`, 400, "the JSON value" + null},
+		{"POST", "/v1/decide", `[]`, 400, "the JSON value must be an object, got an array" + more},
+		{"POST", "/v1/decide", `{"context": null}`, 400, "context" + null},
+		{"POST", "/v1/decide", `{"context": {"age": null}}`, 400, "context.age" + null},
+		{"POST", "/v1/decide", `{"context": [3]}`, 400, "context must be an object, got an array" + more},
+		{"POST", "/v1/decide", `{"context": {"age": [1]}}`, 400,
+			`context: feature "age" must be a number, true, false or a string, got an array`},
+		{"POST", "/v1/decide", `{"context": {"age": {}}}`, 400,
+			`context: feature "age" must be a number, true, false or a string, got an object`},
+		{"POST", "/v1/decide", `{"context": {"age": "x"}}`, 400,
+			`context: feature "age" must be a number, true or false, got the string "x"`},
+		{"POST", "/v1/decide", `{"contexts": {}}`, 400, `unknown field "contexts"` + more},
+		{"POST", "/v1/decide", `{"actions": [{"features": {}}, {"feature": {}}]}`, 400,
+			`unknown field "actions[1].feature"` + more},
+		{"POST", "/v1/decide", `{} {}`, 400, "there is something after the JSON value" + more},
+		{"POST", "/v1/decide", `{"context": {"age": 1`, 400, "the JSON ends too early: unexpected EOF" + more},
+		{"POST", "/v1/decide", `{"context": {"age": 1, "age": 2}}`, 400, `key "context.age" is there twice` + more},
+		{"POST", "/v1/decide", `{"arms": "old"}`, 400, "arms must be an array, got a string" + more},
+		{"POST", "/v1/decide", `{"arms": ["old", 3]}`, 400, "arms[1] must be a string, got a number" + more},
+		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400,
+			`arms[0]: unknown arm "odl" (did you mean "old"?); the arms are old, new`},
+		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, `arms[1]: arm "old" is given twice`},
+		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must have one at least, or be left out for all"},
+		{"POST", "/v1/decide", `{"arms": [` + many + `]}`, 400,
+			"a decision is among 3 actions at most, got 4; send less, or start hyper serve with --max-actions"},
+		{"POST", "/v1/decide", `{"actions": [{"features": {}}]}`, 400, "actions must be left out: the agent chooses among " +
+			"arms, which have no features; give arms, or nothing for all"},
+		{"POST", "/v1/decide", `{"context": {"age": 1` + strings.Repeat(" ", 300) + `}}`, 413,
+			"the body has more than 300 bytes: send less, or start hyper serve with --max-bytes"},
+		{"POST", "/v1/reward", `{"id": "7-00000000", "reward": 1}`, 404,
+			"decision 7-00000000: no such decision; send the id that /v1/decide answered"},
+		{"POST", "/v1/reward", `{"id": "nonsense", "reward": 1}`, 404,
+			`decision "nonsense": no such decision; send the id that /v1/decide answered`},
+		{"POST", "/v1/reward", `{"id": "` + known + `"}`, 400, "reward is missing: send a number"},
+		{"POST", "/v1/reward", `{"id": "` + known + `", "reward": "1"}`, 400, "reward must be a number, got a string" + more},
+		{"POST", "/v1/reward", `{"id": "` + known + `", "reward": null}`, 400, "reward" + null},
+		{"POST", "/v1/reward", `{"id": 7, "reward": 1}`, 400, "id must be a string, got a number" + more},
+		{"POST", "/v1/reward", `{"reward": 1}`, 400, "id is missing: send the id that /v1/decide answered"},
+		{"POST", "/v1/reward", `{"rewards": [{"id": "a", "reward": 1}, {"reward": 1}]}`, 400,
+			"rewards[1].id is missing: send the id that /v1/decide answered"},
+		{"POST", "/v1/reward", `{"rewards": [{"id": "a", "reward": true}]}`, 400,
+			"rewards[0].reward must be a number, got true" + more},
+		{"POST", "/v1/reward", `{"rewards": [{"id": "a"}]}`, 400, "rewards[0].reward is missing: send a number"},
+		{"POST", "/v1/reward", `{"id": "` + known + `", "reward": 1e30}`, 422, "reward of decision " + known +
+			": the reward is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30"},
+		{"POST", "/v1/reward", `{"id": "` + known + `", "reward": 1e300}`, 422,
+			"reward is too large a number, 1e300: value out of range; numbers must be between -1e18 and 1e18"},
+		{"POST", "/v1/reward", `{"id": "` + known + `", "reward": 1, "weight": -1}`, 422, "reward of decision " + known +
+			": wrong reward: the weight must be positive and at most 1e9, got -1"},
+		{"POST", "/v1/reward", `{}`, 400, "there is no reward: give id and reward, or an array of rewards"},
+		{"POST", "/v1/reward", `{"id": "a", "reward": 1, "rewards": [{"id": "a", "reward": 1}]}`, 400,
+			"give one reward, by id and reward, or an array of rewards, and not both"},
+		{"POST", "/v1/snapshot", `{"file": "/etc/passwd"}`, 400, `unknown field "file"` + more},
+		{"GET", "/v1/decide", "", 405, "/v1/decide takes POST, got GET"},
+		{"PUT", "/v1/snapshot", "{}", 405, "/v1/snapshot takes GET, HEAD, POST, got PUT"},
+		{"DELETE", "/v1/health", "", 405, "/v1/health takes GET, HEAD, got DELETE"},
+		{"GET", "/v2", "", 404, "there is no /v2; openapi.json has what there is"},
 	} {
 		status, out := c.send(x.method, x.path, x.text)
-		message := string(must.M1(json.Marshal(out["error"])))
-		if status != x.status || !strings.Contains(message, x.want) || len(out) != 1 {
+		message := fmt.Sprint(out["error"])
+		if status != x.status || message != x.want || len(out) != 1 {
 			t.Errorf("%s %s %s: %d %v, want %d with %q", x.method, x.path, x.text, status, out, x.status, x.want)
+		}
+		if goWords.MatchString(message) {
+			t.Errorf("%s %s %s: the answer speaks Go: %s", x.method, x.path, x.text, message)
 		}
 	}
 	c.reward(known, 1) // it still waits
 	for range 100 {    // as many as are remembered
 		c.decide(`{"context": {}}`)
 	}
-	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+fmt.Sprint(known)+`", "reward": 1}]}`); status != 200 ||
-		!strings.Contains(fmt.Sprint(out["errors"]), "expired") {
+	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+known+`", "reward": 1}]}`); status != 200 ||
+		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: 100 later ones have been made; pending and expire in") {
 		t.Errorf("%d %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {

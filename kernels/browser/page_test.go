@@ -42,6 +42,7 @@ func ask[Out any](t *testing.T, url, token string, in any) (out Out) {
 	t.Helper()
 	r := must.M1(http.NewRequest(http.MethodPost, url, bytes.NewReader(must.M1(json.Marshal(in)))))
 	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
 	w := must.M1(http.DefaultClient.Do(r))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&out))

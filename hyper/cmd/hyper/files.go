@@ -63,7 +63,7 @@ func readLearner(path string) (kind string, settings json.RawMessage, err error)
 		Learner  string          `json:"learner"`
 		Settings json.RawMessage `json:"settings"`
 	}
-	if err := strict.Fields(text, &own); err != nil {
+	if err := strict.JSON(text, &own); err != nil {
 		return "", nil, fmt.Errorf(`want {"learner": KIND, "settings": {KEY: VALUE}}: %w`, err)
 	}
 	if own.Settings == nil {

@@ -72,7 +72,7 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 		`unknown learner "linaer"`: {"run", "gaussian", "--agent", written(t, "a.json", `{"learner": "linaer"}`)},
 		`unknown key "step"`: {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "linear", "settings": {"step": 1}}`)},
-		`key "particles" is there twice`: {"run", "gaussian", "--agent",
+		`key "settings.particles" is there twice`: {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3, "particles": 5}}`)},
 		"something after the JSON value": {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3}} {"particles": 5}`)},

@@ -61,6 +61,8 @@ func serveCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&v.address, "listen", "127.0.0.1:8080", "HOST:PORT; other than loopback it needs a token or certificates")
+	f.StringSliceVar(&v.options.Hosts, "host", nil, "name by which clients call the server, as in the Host that a proxy "+
+		"passes on, without a port; may be repeated. Loopback, its own address and the name in --listen need none")
 	f.StringVar(&v.options.Dir, "dir", "hyper-agent", "folder in which the agent is saved, with its log, and found again")
 	f.StringVar(&v.sync, "sync", durable.Each.String(), "when the log is on the disk: "+
 		"each answer waits for it, grouped (for up to 2 ms, with others), or none waits, and the last may be lost")
@@ -109,6 +111,9 @@ func (v *service) run(ctx context.Context) error {
 	}
 	if err := serve.CheckAddress(v.address, v.options.Token, v.tls); err != nil {
 		return err
+	}
+	if name, _, _ := net.SplitHostPort(v.address); name != "" && net.ParseIP(name) == nil {
+		v.options.Hosts = append(v.options.Hosts, name)
 	}
 	v.options.Client = clientWith(secure)
 	v.options.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))

@@ -66,6 +66,7 @@ func (s *service1) post(path, token, text string) (status int, out map[string]an
 	s.t.Helper()
 	r := must.M1(http.NewRequest(http.MethodPost, s.url+path, strings.NewReader(text)))
 	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
 	w := must.M1(http.DefaultClient.Do(r))
 	defer w.Body.Close()
 	must.M(json.NewDecoder(w.Body).Decode(&out))
@@ -93,7 +94,16 @@ func TestServe(t *testing.T) {
 	}
 	spec("")
 	must.M(os.WriteFile(token, []byte("secret\n"), 0o600))
-	s := startService(t, data, file, "--token-file", token)
+	s := startService(t, data, file, "--token-file", token, "--host", "agent.example")
+	for host, want := range map[string]int{"agent.example": http.StatusOK, "other.example": http.StatusMisdirectedRequest} {
+		r := must.M1(http.NewRequest(http.MethodGet, s.url+"/v1/health", nil))
+		r.Host = host
+		w := must.M1(http.DefaultClient.Do(r))
+		w.Body.Close()
+		if w.StatusCode != want {
+			t.Errorf("by the name %s: %d", host, w.StatusCode)
+		}
+	}
 	if status, out := s.post("/v1/decide", "wrong", `{}`); status != http.StatusUnauthorized {
 		t.Errorf("a wrong token: %d %v", status, out)
 	}
@@ -267,10 +277,12 @@ func TestServeRefuses(t *testing.T) {
 		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
 		"replay must be growth":               {write("7.json", `{"arms": ["a", "b"], "replay": "all"}`)},
 		"something after the JSON value":      {write("8.json", `{"arms": ["a", "b"]} {}`)},
-		`key "a" is there twice`:              {write("10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
+		`key "set.a" is there twice`:          {write("10.json", `{"arms": ["a", "b"], "set": {"a": 1, "a": 2}}`)},
+		"arms[1] must be a string, got":       {write("11.json", `{"arms": ["a", 2]}`)},
 		`unknown unit " days"`:                {write("9.json", `{"arms": ["a", "b"], "expire": "3 days"}`)},
 		"can be reached from other machines":  {good, "--listen", "0.0.0.0:0"},
 		"HOST:PORT":                           {good, "--listen", "8080"},
+		"names or addresses without a port":   {good, "--host", "agent:8080"},
 		"--save-every must not be negative":   {good, "--save-every", "-1s"},
 		"TLS needs a certificate and its key": {good, "--tls-cert", "a.pem"},
 		"--sync must be each, grouped":        {good, "--sync", "some"},
@@ -290,7 +302,7 @@ func TestServeRefuses(t *testing.T) {
 
 // The manifest has a Spec that can be served, and flags that the command has.
 func TestServeManifest(t *testing.T) {
-	found := map[string]bool{}
+	found, from, hosts := map[string]bool{}, "", []string(nil)
 	for _, text := range bytes.Split(must.M1(os.ReadFile("../../serve/kubernetes.yaml")), []byte("\n---\n")) {
 		var o struct {
 			Kind string
@@ -319,10 +331,17 @@ func TestServeManifest(t *testing.T) {
 			}
 			own := serveCommand()
 			must.M(own.ParseFlags(c.Args))
+			if reads {
+				from = must.M1(own.Flags().GetString("from"))
+			}
+			hosts = append(hosts, must.M1(own.Flags().GetStringSlice("host"))...)
 			must.M(own.Args(own, append(c.Command[2:], own.Flags().Args()...)))
 		}
 	}
 	if len(found) != 4 {
 		t.Errorf("the manifest has %v", found)
+	}
+	if !slices.Contains(hosts, strings.TrimPrefix(from, "http://")) {
+		t.Errorf("the readers ask %s, and the hosts are %v", from, hosts)
 	}
 }

@@ -3,61 +3,143 @@ package strict
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// JSON decodes one value. Errors are a field that the target lacks, a key that is there twice in an object, of which
-// encoding/json would take the last, and anything after the value. A text without a value is io.EOF, one that is cut
-// off io.ErrUnexpectedEOF.
-func JSON(text []byte, target any) error {
-	return decode(text, target, func(key string) string { return key })
+// options read as encoding/json does, but for what it would lose.
+var options = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false),
+	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false))
+
+// JSON decodes one value. Errors are a field that the target lacks, a key that is there twice in an object, a value of
+// another type, a text that is not UTF-8, and anything after the value. They name the place, as actions[2].id. A number
+// that the target cannot hold is strconv.ErrRange, a text without a value io.EOF, one that is cut off
+// io.ErrUnexpectedEOF. Keys of a struct that differ in case alone are one key.
+func JSON(text []byte, target any) error { return read(text, target) }
+
+// WithoutNull is JSON for a text in which nothing is null.
+func WithoutNull(text []byte, target any) error {
+	return read(text, target, json.WithUnmarshalers(refuseNull))
 }
 
-// Fields is JSON for a target without maps of free keys: keys that differ in case alone are one key, as decoding takes
-// them.
-func Fields(text []byte, target any) error { return decode(text, target, strings.ToLower) }
-
-func decode(text []byte, target any, name func(key string) string) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(target); err != nil {
-		return err
+func read(text []byte, target any, more ...json.Options) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return io.EOF
 	}
-	if _, err := d.Token(); err != io.EOF {
+	return inWords(json.Unmarshal(text, target, options, json.JoinOptions(more...)))
+}
+
+var errNull = errors.New("must not be null: give a value, or leave it out")
+
+var refuseNull = json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
+	if d.PeekKind() == jsontext.KindNull {
+		return errNull
+	}
+	return errors.ErrUnsupported // by this function: the next one reads the value
+})
+
+// inWords says in JSON's words what is wrong, and where.
+func inWords(err error) error {
+	var syntax *jsontext.SyntacticError
+	var value *json.SemanticError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the JSON ends too early: %w", io.ErrUnexpectedEOF)
+	case errors.As(err, &syntax):
+		return ofSyntax(syntax)
+	case errors.As(err, &value):
+		return ofValue(value)
+	}
+	return err
+}
+
+func ofSyntax(e *jsontext.SyntacticError) error {
+	switch {
+	case errors.Is(e, jsontext.ErrDuplicateName):
+		return fmt.Errorf("key %q is there twice", place(e.JSONPointer))
+	case e.JSONPointer == "" && strings.HasSuffix(e.Err.Error(), "after top-level value"):
 		return errors.New("there is something after the JSON value")
 	}
-	d = json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // not to parse them again
-	return keysOnce(d, name)
+	return fmt.Errorf("byte %d, in %s, is no JSON: %w", e.ByteOffset, place(e.JSONPointer), e.Err)
 }
 
-// keysOnce reads a value, and reports a key that an object in it has twice.
-func keysOnce(d *json.Decoder, nameOf func(key string) string) error {
-	begin, err := d.Token()
-	if _, inside := begin.(json.Delim); err != nil || !inside {
-		return err
+func ofValue(e *json.SemanticError) error {
+	at := place(e.JSONPointer)
+	switch {
+	case errors.Is(e.Err, json.ErrUnknownName):
+		return fmt.Errorf("unknown field %q", at)
+	case errors.Is(e.Err, errNull):
+		return fmt.Errorf("%s %w", at, errNull)
+	case errors.Is(e.Err, strconv.ErrRange):
+		return fmt.Errorf("%s is too large a number, %.40s: %w", at, e.JSONValue, strconv.ErrRange)
+	case e.Err != nil && !errors.Is(e.Err, strconv.ErrSyntax):
+		return fmt.Errorf("%s: %w", at, e.Err)
 	}
-	seen := map[string]bool{}
-	for d.More() {
-		if begin == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name := nameOf(key.(string))
-			if seen[name] {
-				return fmt.Errorf("key %q is there twice", name)
-			}
-			seen[name] = true
-		}
-		if err := keysOnce(d, nameOf); err != nil {
-			return err
+	return fmt.Errorf("%s must be %s, got %s", at, nameOf(e.GoType), got(e))
+}
+
+// place is a JSON pointer as it is written in JavaScript: actions[2].id.
+func place(p jsontext.Pointer) string {
+	var out strings.Builder
+	for token := range p.Tokens() {
+		switch _, err := strconv.ParseUint(token, 10, 64); {
+		case err == nil:
+			fmt.Fprintf(&out, "[%s]", token)
+		case out.Len() > 0:
+			fmt.Fprintf(&out, ".%.40s", token)
+		default:
+			fmt.Fprintf(&out, "%.40s", token)
 		}
 	}
-	_, err = d.Token() // the end
-	return err
+	if out.Len() == 0 {
+		return "the JSON value"
+	}
+	return fmt.Sprintf("%.200s", out.String())
+}
+
+// nameOf is what JSON calls the values of a type.
+func nameOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return nameOf(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number of 0 or more"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	}
+	return "an object"
+}
+
+// got is what there is in place of a value: a number itself, or the kind of another one.
+func got(e *json.SemanticError) string {
+	switch e.JSONKind {
+	case jsontext.KindNumber:
+		if len(e.JSONValue) > 0 {
+			return fmt.Sprintf("%.40s", e.JSONValue)
+		}
+		return "a number"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindBeginArray:
+		return "an array"
+	case jsontext.KindBeginObject:
+		return "an object"
+	}
+	return e.JSONKind.String() // null, true or false
 }

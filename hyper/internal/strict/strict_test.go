@@ -22,28 +22,44 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Fields takes no two keys that differ in case alone.
-func TestFields(t *testing.T) {
-	if err := Fields([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
-		!strings.Contains(err.Error(), `key "seed" is there twice`) {
+// Keys of a struct that differ in case alone are one key.
+func TestJSONFoldsCase(t *testing.T) {
+	if err := JSON([]byte(`{"seed": 1, "Seed": 2}`), new(target)); err == nil ||
+		!strings.Contains(err.Error(), `key "Seed" is there twice`) {
 		t.Errorf("%v", err)
 	}
-	if err := Fields([]byte(`{"seed": 1}`), new(target)); err != nil {
-		t.Error(err)
+	v := new(target)
+	if err := JSON([]byte(`{"Seed": 1}`), v); err != nil || v.Seed != 1 {
+		t.Error(v, err)
 	}
 }
 
 // What would be lost is an error.
 func TestJSONLosesNothing(t *testing.T) {
+	long := strings.Repeat("long ", 50)
 	for text, want := range map[string]string{
-		`{"seed": 1, "sed": 2}`:           `unknown field "sed"`,
-		`{"seed": 1, "seed": 2}`:          `key "seed" is there twice`,
-		`{"values": {"a": 1, "a": 1}}`:    `key "a" is there twice`,
-		`{"inner": [{"a": 1, "a": 2}]}`:   `key "a" is there twice`,
-		`{"seed": 1} {}`:                  "something after",
-		`{"seed": 1}]`:                    "something after",
-		`{"seed": -1}`:                    "seed",
-		`{"values": {"\u0061":1,"a": 1}}`: `key "a" is there twice`,
+		`{"seed": 1, "sed": 2}`:             `unknown field "sed"`,
+		`{"inner": [{"a": 1}, {"b": 1}]}`:   `unknown field "inner[1].b"`,
+		`{"seed": 1, "seed": 2}`:            `key "seed" is there twice`,
+		`{"values": {"a": 1, "a": 1}}`:      `key "values.a" is there twice`,
+		`{"inner": [{"a": 1, "a": 2}]}`:     `key "inner[0].a" is there twice`,
+		`{"seed": 1} {}`:                    "there is something after the JSON value",
+		`{"seed": 1}]`:                      "there is something after the JSON value",
+		`{"seed": -1}`:                      "seed must be a whole number of 0 or more, got -1",
+		`{"seed": 1.5}`:                     "seed must be a whole number of 0 or more, got 1.5",
+		`{"seed": 18446744073709551616}`:    "seed is too large a number, 18446744073709551616: value out of range",
+		`{"values": {"\u0061":1,"a": 1}}`:   `key "values.a" is there twice`,
+		`{"values": {"a": "x"}}`:            "values.a must be a number, got a string",
+		`{"values": {"a": 1e999}}`:          "values.a is too large a number, 1e999: value out of range",
+		`{"values": {"a": NaN}}`:            "byte 17, in values.a, is no JSON: invalid character 'N' at start of value",
+		`{"values": []}`:                    "values must be an object, got an array",
+		`{"inner": {}}`:                     "inner must be an array, got an object",
+		`{"inner": [3]}`:                    "inner[0] must be an object, got a number",
+		`{"inner": [{"a": true}]}`:          "inner[0].a must be a whole number, got true",
+		`{"inner": [{"a": null}, {"a": 0}`:  "the JSON ends too early: unexpected EOF",
+		`[1]`:                               "the JSON value must be an object, got an array",
+		"{\"values\": {\"\xff\": 1}}":       "is no JSON: invalid UTF-8",
+		`{"values": {"` + long + `": "x"}}`: "values." + long[:40] + " must be a number, got a string",
 	} {
 		if err := JSON([]byte(text), new(target)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -54,5 +70,27 @@ func TestJSONLosesNothing(t *testing.T) {
 	}
 	if err := JSON([]byte(`{"seed": 1`), new(target)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("cut off: %v", err)
+	}
+}
+
+// Null is nothing where a type has it, and refused WithoutNull at any depth.
+func TestWithoutNull(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"values": null}`:         "values must not be null: give a value, or leave it out",
+		`{"values": {"a": null}}`:  "values.a must not be null: give a value, or leave it out",
+		`{"inner": [{}, null]}`:    "inner[1] must not be null: give a value, or leave it out",
+		`{"inner": [{"a": null}]}`: "inner[0].a must not be null: give a value, or leave it out",
+		`null`:                     "the JSON value must not be null: give a value, or leave it out",
+	} {
+		if err := JSON([]byte(text), new(target)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := WithoutNull([]byte(text), new(target)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	v := new(target)
+	if err := WithoutNull([]byte(`{"values": {"a": 2}}`), v); err != nil || v.Values["a"] != 2 {
+		t.Error(v, err)
 	}
 }
