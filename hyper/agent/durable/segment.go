@@ -51,7 +51,8 @@ func (f frame) append(out []byte) []byte {
 	return out
 }
 
-// frameAt reads the frame at the beginning of data, whose number is from least to most; ok is false where there is none.
+// frameAt reads the frame at the beginning of data, whose number is from least to most; ok is false where there is
+// none.
 func frameAt(data []byte, least, most uint64) (f frame, size int, ok bool) {
 	if len(data) < frameHead {
 		return f, 0, false

@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("write", false, "write testdata/v2 anew: only before a version is released")
 
-// written are the records of testdata/v2. They never change: a new version of the format gets a folder of its own. Those
-// of version 1, in Pebble, are in the testdata of convertlog.
+// written are the records of testdata/v2. They never change: a new version of the format gets a folder of its own.
+// Those of version 1, in Pebble, are in the testdata of convertlog.
 var written = []journal.Record{
 	{Time: 1700000000000000000, Decision: &journal.Decision{ID: "1-00000001", Context: []float32{1, -0.5},
 		Actions: [][]float32{{1, 2}, {3, 4}}, Action: 1, Probabilities: []float32{0.25, 0.75}, Input: []float32{3, 4, 1}}},
