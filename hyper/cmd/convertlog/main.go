@@ -41,8 +41,8 @@ func main() {
 // before is where the log of a folder remains.
 func before(dir string) string { return filepath.Clean(dir) + ".old" }
 
-// convert puts a new log in the place of the one in a folder, compares the two, and returns the number of records. After
-// an error the folder is what it was, unless the error says so.
+// convert makes a new log of the one in a folder, compares the two, and puts the new one in its place. It returns the
+// number of records. After an error the folder is as it was; where a second rename failed, the error says so.
 func convert(dir string) (n int, err error) {
 	old, made := before(dir), filepath.Clean(dir)+".converting"
 	if found, err := filepath.Glob(filepath.Join(dir, "MANIFEST-*")); err != nil || len(found) == 0 {
