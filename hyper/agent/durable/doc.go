@@ -45,8 +45,8 @@
 // Compiling is beside the standard library. Pebble without the Zstandard in C takes 50 seconds and is as fast, but that
 // is a build tag, which a package cannot set for the programs that import it.
 //
-// All are fast enough for an agent. The guarantees decide, and their tests. Only Pebble lets tests have a write fail, or
-// lose what was not synced; the others open their files themselves. bbolt has checksums of two pages alone: of 6,000
+// All are fast enough for an agent. The guarantees decide, and their tests. Only Pebble lets tests have a write fail,
+// or lose what was not synced; the others open their files themselves. bbolt has checksums of two pages alone: of 6,000
 // bytes that were changed in turn, it lost records without a word for 6, and panicked for 40. tidwall/wal has no
 // checksums, and refuses the whole log where its last record is torn. These files are six hundred lines: of a database
 // the log only needs to append, to read in order, and to drop what is old.
