@@ -101,11 +101,10 @@ func compiled(packages []string) counter {
 }
 
 // cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes
-// half of it. The tag is for the log of a service: Pebble then takes Zstandard in Go, not in C, whose weak symbols the
-// internal linker leaves without an address, so that no cell with the log starts.
+// half of it.
 func cellFlags() string {
 	if runtime.GOOS == "linux" {
-		return "-buildvcs=false -tags=pebblegozstd '-ldflags=-linkmode=internal -s -w'"
+		return "-buildvcs=false '-ldflags=-linkmode=internal -s -w'"
 	}
-	return "-buildvcs=false -tags=pebblegozstd '-ldflags=-s -w'"
+	return "-buildvcs=false '-ldflags=-s -w'"
 }

@@ -1,11 +1,11 @@
 package durable
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
-
-	"github.com/cockroachdb/pebble/v2"
+	"os"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
@@ -14,67 +14,112 @@ import (
 // error: one that wraps journal.ErrDamaged where a record is not what was written, or ErrGap where records are missing.
 func (l *Log) All(from uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
-		i, err := l.iterator(from)
+		p, err := l.pass(from)
 		if err != nil {
 			yield(journal.Record{Number: from}, err)
 			return
 		}
-		defer l.release(i)
-		next := uint64(0)
-		for move := i.First; ; move = i.Next {
-			r, ok, err := l.read(i, move)
-			if !ok && err == nil {
+		defer l.release()
+		for i := range p.segments {
+			if more, err := p.read(i, yield); err != nil {
+				yield(journal.Record{Number: p.next}, fmt.Errorf("record %d: %w", p.next, err))
 				return
-			}
-			if err == nil && next > 0 && r.Number != next {
-				err = fmt.Errorf("record %d: %w: %d to %d", r.Number, ErrGap, next, r.Number-1)
-			}
-			next = r.Number + 1
-			if !yield(r, err) || err != nil {
+			} else if !more {
 				return
 			}
 		}
 	}
 }
 
-// iterator is one over the records from a number on, which Close closes if release has not.
-func (l *Log) iterator(from uint64) (*pebble.Iterator, error) {
-	l.moving.Lock()
-	defer l.moving.Unlock()
+// pass is one loop over records.
+type pass struct {
+	log       *Log
+	segments  []uint64
+	from, end uint64
+	next      uint64 // the record that is read next, also of those before from
+}
+
+// pass begins a loop, which release ends. Until then no segment is removed.
+func (l *Log) pass(from uint64) (*pass, error) {
+	l.order.Lock()
+	defer l.order.Unlock()
 	if l.closed {
 		return nil, ErrClosed
 	}
-	i, err := l.db.NewIter(&pebble.IterOptions{LowerBound: key(from), UpperBound: []byte{'s'}})
-	if err == nil {
-		l.open[i] = true
+	l.readers++
+	p := &pass{log: l, from: max(from, l.first), end: l.next}
+	if p.from >= p.end {
+		return p, nil
 	}
-	return i, err
+	i, found := slices.BinarySearch(l.segments, p.from)
+	if !found {
+		i = max(i, 1) - 1 // the segment before has it
+	}
+	p.segments = slices.Clone(l.segments[i:])
+	p.next = p.segments[0]
+	return p, nil
 }
 
-// read moves an iterator and reads the record there; ok is false where there is none.
-func (l *Log) read(i *pebble.Iterator, move func() bool) (r journal.Record, ok bool, err error) {
-	l.moving.Lock()
-	defer l.moving.Unlock()
-	if l.closed {
-		return r, false, ErrClosed
+// release ends a loop.
+func (l *Log) release() {
+	l.order.Lock()
+	defer l.order.Unlock()
+	if l.readers--; l.file != nil && !l.closed {
+		_ = l.sweep() // or the next Trim
 	}
-	if !move() {
-		return r, false, i.Error()
+}
+
+// read yields the records of a segment. more is whether the loop goes on.
+func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, err error) {
+	end := p.end
+	if i+1 < len(p.segments) {
+		end = min(end, p.segments[i+1])
 	}
-	number := binary.BigEndian.Uint64(i.Key()[1:])
-	if r, err = journal.Decode(i.Value()); err != nil {
+	if p.next >= end {
+		return p.next < p.end, nil
+	}
+	path := p.log.path(p.segments[i])
+	data, err := p.log.options.disk.Read(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, fmt.Errorf("%w: %w", ErrGap, err)
+	} else if err != nil {
+		return false, err
+	}
+	s, err := reading(data, p.segments[i])
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	for f, ok := s.frame(); ok && p.next < end; f, ok = s.frame() {
+		for number, value := range f.records() {
+			if p.next = number + 1; number < p.from {
+				continue
+			}
+			r, err := p.record(number, value)
+			if !yield(r, err) || err != nil || p.next == p.end {
+				return false, nil
+			}
+		}
+	}
+	switch {
+	case p.next >= end:
+		return true, nil
+	case s.left() > 0:
+		return false, fmt.Errorf("%w: %s cannot be read from byte %d on: take a backup of the folder", journal.ErrDamaged,
+			path, s.at)
+	}
+	return false, fmt.Errorf("%w: %d to %d", ErrGap, p.next, end-1)
+}
+
+// record is the record of a number, or an error.
+func (p *pass) record(number uint64, value []byte) (r journal.Record, err error) {
+	p.log.order.Lock()
+	closed := p.log.closed
+	p.log.order.Unlock()
+	if closed {
+		err = ErrClosed
+	} else if r, err = journal.Decode(value); err != nil {
 		err = fmt.Errorf("record %d: %w", number, err)
 	}
 	r.Number = number
-	return r, true, err
-}
-
-// release closes an iterator.
-func (l *Log) release(i *pebble.Iterator) {
-	l.moving.Lock()
-	defer l.moving.Unlock()
-	if l.open[i] {
-		delete(l.open, i)
-		_ = i.Close() // its error was read's
-	}
+	return r, err
 }

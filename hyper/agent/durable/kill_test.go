@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -18,14 +19,18 @@ import (
 
 var kills = flag.Int("kills", 20, "how many times TestKill kills the process that writes the log")
 
-// childDir names the folder in the environment of a process that TestKill starts.
-const childDir = "HYPER_DURABLE_TEST_DIR"
+// What a process that TestKill starts finds in its environment: the folder, and its Sync.
+const (
+	childDir  = "HYPER_DURABLE_TEST_DIR"
+	childSync = "HYPER_DURABLE_TEST_SYNC"
+)
 
 // A process that is killed, at any time, with kill -9, also while it opens the log, keeps what Append has acknowledged:
-// each record is there once, under its number. The next process goes on with the same folder.
+// each record is there once, under its number. The next process goes on with the same folder. Every other one has Sync
+// None, with which only a machine may lose records.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(childDir); dir != "" {
-		appendForever(dir)
+		appendForever(dir, Sync(must.M1(strconv.Atoi(os.Getenv(childSync)))))
 	}
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -33,7 +38,7 @@ func TestKill(t *testing.T) {
 	idle, from := 0, uint64(0)
 	for k := range *kills {
 		before := len(acked)
-		if out := killed(t, dir, r.IntN(80), acked); out != "" {
+		if out := killed(t, dir, []Sync{Each, None}[k%2], r.IntN(80), acked); out != "" {
 			t.Fatalf("kill %d: %s", k, out)
 		}
 		if len(acked) == before {
@@ -49,8 +54,8 @@ func TestKill(t *testing.T) {
 }
 
 // appendForever appends from 8 goroutines, and prints the number and ID of each record that was acknowledged.
-func appendForever(dir string) {
-	l := must.M1(Open(dir, Options{Log: silent}))
+func appendForever(dir string, sync Sync) {
+	l := must.M1(Open(dir, Options{Log: silent, Sync: sync, segment: 100_000}))
 	for w := range 8 {
 		go func() {
 			for i := 0; ; i++ {
@@ -66,10 +71,10 @@ func appendForever(dir string) {
 
 // killed runs appendForever in another process, kills it after some milliseconds, and notes what it acknowledged. It
 // returns what the process complained about.
-func killed(t *testing.T, dir string, ms int, acked map[uint64]string) string {
+func killed(t *testing.T, dir string, sync Sync, ms int, acked map[uint64]string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestKill$")
-	c.Env = append(os.Environ(), childDir+"="+dir)
+	c.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprintf("%s=%d", childSync, sync))
 	var complaint writer
 	c.Stderr = &complaint
 	out := must.M1(c.StdoutPipe())

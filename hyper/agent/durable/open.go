@@ -1,0 +1,140 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
+// whole, or not at all. The error says so where another process writes the log, wraps journal.ErrDamaged where records
+// that had been on the disk cannot be read, and names the command that converts a log of an earlier version.
+func Open(dir string, o Options) (*Log, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	l := &Log{dir: dir, options: o.withDefaults()}
+	l.synced.L = &l.order
+	if err := l.open(); err != nil {
+		if l.lock != nil {
+			err = errors.Join(err, l.lock.Close())
+		}
+		return nil, fmt.Errorf("opening the log %s: %w", dir, err)
+	}
+	return l, nil
+}
+
+// open finds where the log ends, and begins a segment there. Nothing that was there is changed.
+func (l *Log) open() (err error) {
+	disk := l.options.disk
+	if !l.options.ReadOnly {
+		if err = disk.MkdirAll(l.dir); err != nil {
+			return err
+		}
+		if l.lock, err = disk.Lock(filepath.Join(l.dir, "LOCK")); err != nil {
+			return err
+		}
+	}
+	names, err := disk.List(l.dir)
+	if err != nil {
+		return err
+	}
+	var old bool
+	if l.segments, old = segmentsOf(names); old {
+		return fmt.Errorf("it is of an earlier version: `go run ./hyper/cmd/convertlog %s` in a clone of the repository "+
+			"converts it", l.dir)
+	}
+	if err := l.find(); err != nil || l.options.ReadOnly {
+		return err
+	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	return errors.Join(disk.Sync(filepath.Dir(l.dir)), l.sweep())
+}
+
+// find finds the first record and the number of the next in the last segment, and makes it safe.
+func (l *Log) find() error {
+	if len(l.segments) == 0 {
+		if l.options.ReadOnly {
+			return errors.New("there is none in this folder")
+		}
+		l.first, l.next, l.safe = l.options.from, l.options.from, l.options.from
+		return nil
+	}
+	l.first = l.segments[0]
+	last := l.segments[len(l.segments)-1]
+	path := l.path(last)
+	data, err := l.options.disk.Read(path)
+	if err != nil {
+		return err
+	}
+	s, err := reading(data, last)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for f, ok := s.frame(); ok; f, ok = s.frame() {
+		if first, ok := f.mark(); ok {
+			l.first = max(l.first, first)
+		}
+	}
+	l.next, l.safe = s.next, s.next
+	number, damaged := s.damage()
+	switch {
+	case l.options.ReadOnly:
+		l.next = max(l.next, number) // All says what cannot be read
+		l.safe = l.next
+		return nil
+	case damaged:
+		return fmt.Errorf("record %d: %w: %s cannot be read from byte %d on, and had been written and was safe: take a "+
+			"backup of the folder", s.next, journal.ErrDamaged, path, s.at)
+	case s.left() > 0:
+		l.options.Log.Warn("the end of the log cannot be read, and is dropped: it was torn when the program or the machine "+
+			"stopped, before it was acknowledged, or it was damaged since", "bytes", s.left(), "file", path)
+	}
+	return l.options.disk.Sync(path)
+}
+
+// path is where the segment of a number is.
+func (l *Log) path(number uint64) string { return filepath.Join(l.dir, fileOf(number)) }
+
+// begin begins a segment at the next record. What was written before is safe.
+func (l *Log) begin() error {
+	disk, path := l.options.disk, filepath.Join(l.dir, unfinished)
+	f, err := disk.Create(path)
+	if err != nil {
+		return err
+	}
+	l.buffer = frame{l.next, l.next, marked(l.first)}.append(append(l.buffer[:0], magic...))
+	if _, err = f.Write(l.buffer); err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = disk.Rename(path, l.path(l.next))
+	}
+	if err == nil {
+		err = disk.Sync(l.dir)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.file, l.size = f, len(l.buffer)
+	if n := len(l.segments); n == 0 || l.segments[n-1] != l.next { // one without records is replaced
+		l.segments = append(l.segments, l.next)
+	}
+	return nil
+}
+
+// sweep removes the segments that have no record which Trim has kept, unless somebody reads. The caller holds l.order.
+func (l *Log) sweep() error {
+	for l.readers == 0 && len(l.segments) > 1 && l.segments[1] <= l.first {
+		if err := l.options.disk.Remove(l.path(l.segments[0])); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		l.segments = l.segments[1:]
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package durable
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// A segment is a file of the log, named by the number of its first record. It has magic, and then frames, one for each
+// Append. A frame is, little-endian,
+//
+//	checksum  uint32, CRC-32C of what follows
+//	length    uint32, of the body in bytes
+//	number    uint64, of the frame's first record
+//	unsafe    uint32, number of records before it that were not known to be on the disk when it was written
+//	body      the records, each after its length as a varint; or a mark: 0, and a varint, the number of the first record
+//	          that Trim has kept
+//
+// A segment begins with a mark, and has another when it is closed.
+const (
+	magic      = "hypermodels log 2\n"
+	frameHead  = 20
+	suffix     = ".log"
+	unfinished = "new" // the name of a segment before it has its first mark
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frame is what one write has added.
+type frame struct {
+	number, safe uint64 // of its first record; records before safe were known to be on the disk
+	body         []byte
+}
+
+// append appends the frame to bytes.
+func (f frame) append(out []byte) []byte {
+	begin := len(out)
+	out = append(out, 0, 0, 0, 0)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(f.body)))
+	out = binary.LittleEndian.AppendUint64(out, f.number)
+	out = binary.LittleEndian.AppendUint32(out, uint32(min(f.number-f.safe, math.MaxUint32)))
+	out = append(out, f.body...)
+	binary.LittleEndian.PutUint32(out[begin:], crc32.Checksum(out[begin+4:], castagnoli))
+	return out
+}
+
+// frameAt reads the frame at the beginning of data, whose number is from least to most; ok is false where there is
+// none.
+func frameAt(data []byte, least, most uint64) (f frame, size int, ok bool) {
+	if len(data) < frameHead {
+		return f, 0, false
+	}
+	length := uint64(binary.LittleEndian.Uint32(data[4:]))
+	f.number = binary.LittleEndian.Uint64(data[8:])
+	if length > uint64(len(data)-frameHead) || f.number < least || f.number > most {
+		return f, 0, false
+	}
+	size = frameHead + int(length)
+	f.safe = f.number - min(f.number, uint64(binary.LittleEndian.Uint32(data[16:])))
+	f.body = data[frameHead:size:size]
+	return f, size, crc32.Checksum(data[4:size], castagnoli) == binary.LittleEndian.Uint32(data)
+}
+
+// marked returns the body of a mark.
+func marked(first uint64) []byte { return binary.AppendUvarint([]byte{0}, first) }
+
+// mark is the number of a mark; ok is false where the frame is none.
+func (f frame) mark() (first uint64, ok bool) {
+	if len(f.body) == 0 || f.body[0] != 0 {
+		return 0, false
+	}
+	first, n := binary.Uvarint(f.body[1:])
+	return first, n > 0
+}
+
+// records are the frame's, with their numbers.
+func (f frame) records() iter.Seq2[uint64, []byte] {
+	return func(yield func(uint64, []byte) bool) {
+		if _, ok := f.mark(); ok {
+			return
+		}
+		for number, left := f.number, f.body; len(left) > 0; number++ {
+			size, n := binary.Uvarint(left)
+			if n <= 0 || size > uint64(len(left)-n) {
+				return // not what Append writes: what follows says that records are missing
+			}
+			if !yield(number, left[n:n+int(size)]) {
+				return
+			}
+			left = left[n+int(size):]
+		}
+	}
+}
+
+// segment is read frame by frame.
+type segment struct {
+	data []byte
+	at   int    // where the next frame begins
+	next uint64 // the number of the record that comes next
+}
+
+// reading begins to read the segment of a number. The error says that the file is none.
+func reading(data []byte, number uint64) (*segment, error) {
+	s := &segment{data, min(len(magic), len(data)), number}
+	if string(data[:s.at]) != magic[:s.at] {
+		return nil, fmt.Errorf("%w, or of another version: it begins with %q", journal.ErrDamaged, data[:s.at])
+	}
+	return s, nil
+}
+
+// frame reads the next frame; ok is false at the end, or where what follows cannot be read.
+func (s *segment) frame() (f frame, ok bool) {
+	f, size, ok := frameAt(s.data[s.at:], s.next, s.next)
+	if !ok {
+		return f, false
+	}
+	s.at += size
+	for number := range f.records() {
+		s.next = number + 1
+	}
+	return f, true
+}
+
+// left is the number of bytes that are not read.
+func (s *segment) left() int { return len(s.data) - s.at }
+
+// damage tells whether what could not be read had been on the disk: a later frame then says so, and has a number.
+func (s *segment) damage() (number uint64, found bool) {
+	for at := s.at + 1; at+frameHead <= len(s.data); at++ {
+		// A record takes a byte at least, so that random bytes are rarely a number from here to there.
+		f, _, ok := frameAt(s.data[at:], s.next, s.next+uint64(at-s.at))
+		if ok && f.safe > s.next {
+			return f.number, true
+		}
+	}
+	return 0, false
+}
+
+// fileOf is the name of the segment whose first record has a number.
+func fileOf(number uint64) string { return fmt.Sprintf("%020d%s", number, suffix) }
+
+// segmentsOf returns the numbers of the segments among the names of a folder's files, in their order; old is whether a
+// log of the first version is there.
+func segmentsOf(names []string) (numbers []uint64, old bool) {
+	for _, name := range names {
+		number, err := strconv.ParseUint(strings.TrimSuffix(name, suffix), 10, 64)
+		if err == nil && name == fileOf(number) {
+			numbers = append(numbers, number)
+		}
+		old = old || strings.HasPrefix(name, "MANIFEST-")
+	}
+	slices.Sort(numbers)
+	return numbers, old && len(numbers) == 0
+}

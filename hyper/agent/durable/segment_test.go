@@ -1,0 +1,258 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// numbered is a record that says its number.
+func numbered(n int) journal.Record { return journal.Record{Trained: &journal.Trained{Rounds: n}} }
+
+// files are the names of the segments in a folder.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	return must.M1(filepath.Glob(filepath.Join(dir, "*"+suffix)))
+}
+
+// filled is a log with records in several segments.
+func filled(t *testing.T, dir string, n int) *Log {
+	t.Helper()
+	l := must.M1(Open(dir, Options{Log: silent, Sync: None, segment: 300}))
+	for i := range n {
+		must.M1(put(l, numbered(i)))
+	}
+	if segments := files(t, dir); len(segments) < 4 {
+		t.Fatalf("%d records are in %q", n, segments)
+	}
+	return l
+}
+
+// A log goes on over its segments, also when it is opened again. Trim removes those of which nothing is kept, but not
+// while somebody reads.
+func TestSegments(t *testing.T) {
+	dir := t.TempDir()
+	l := filled(t, dir, 50)
+	segments := len(files(t, dir))
+	n := 0
+	for r, err := range l.All(7) {
+		must.M(err)
+		if r.Number != uint64(7+n) || r.Trained.Rounds != 7+n {
+			t.Fatalf("record %d, of %d rounds, where %d is next", r.Number, r.Trained.Rounds, 7+n)
+		}
+		if n++; n == 1 {
+			must.M(l.Trim(time.Now(), 48))
+			if now := len(files(t, dir)); now != segments {
+				t.Errorf("%d segments, and %d while somebody reads", segments, now)
+			}
+		}
+	}
+	if now := len(files(t, dir)); n != 43 || now > 2 {
+		t.Errorf("%d records were read; %d segments remain", n, now)
+	}
+	for range 3 {
+		if got := kept(t, l, 0); len(got) != 2 || got[0].Trained.Rounds != 48 || l.Next() != 50 {
+			t.Errorf("%+v", got)
+		}
+		must.M(l.Close())
+		l = must.M1(Open(dir, Options{Log: silent}))
+	}
+	must.M(l.Close())
+}
+
+// Whatever byte of a segment changes, and wherever one is cut, reading it says so, with the records before. A segment
+// that is missing is a gap.
+func TestDamagedSegment(t *testing.T) {
+	dir := t.TempDir()
+	must.M(filled(t, dir, 50).Close())
+	path := files(t, dir)[1]
+	whole := must.M1(os.ReadFile(path))
+	first, after := number(t, path), number(t, files(t, dir)[2])
+	check := func(what string, want error) {
+		t.Helper()
+		l := must.M1(Open(dir, Options{Log: silent, ReadOnly: true}))
+		defer func() { must.M(l.Close()) }()
+		must.M(l.Sync())
+		next := uint64(0)
+		for r, err := range l.All(0) {
+			if err != nil {
+				if !errors.Is(err, want) || next < first || next >= after {
+					t.Errorf("%s: record %d: %v", what, next, err)
+				}
+				return
+			}
+			if r.Trained.Rounds != int(next) {
+				t.Fatalf("%s: record %d is %+v", what, next, r)
+			}
+			next++
+		}
+		t.Errorf("%s: it is read", what)
+	}
+	for at := range whole {
+		data := append([]byte(nil), whole...)
+		data[at] ^= 0x41
+		must.M(os.WriteFile(path, data, 0o600))
+		if at < lastRecord(t, whole, first) {
+			check(fmt.Sprintf("byte %d of %d", at, len(whole)), journal.ErrDamaged)
+		}
+	}
+	for at := range lastRecord(t, whole, first) {
+		must.M(os.WriteFile(path, whole[:at], 0o600))
+		want := journal.ErrDamaged
+		if endsFrame(whole[:at], first) {
+			want = ErrGap
+		}
+		check(fmt.Sprintf("cut at byte %d", at), want)
+	}
+	must.M(os.Remove(path))
+	check("without the segment", ErrGap)
+}
+
+// number is the number of a segment.
+func number(t *testing.T, path string) uint64 {
+	t.Helper()
+	all, _ := segmentsOf([]string{filepath.Base(path)})
+	return all[0]
+}
+
+// lastRecord is where the last frame with records ends.
+func lastRecord(t *testing.T, data []byte, first uint64) (end int) {
+	t.Helper()
+	s := must.M1(reading(data, first))
+	for f, ok := s.frame(); ok; f, ok = s.frame() {
+		if _, is := f.mark(); !is {
+			end = s.at
+		}
+	}
+	return end
+}
+
+// endsFrame tells whether data ends with a whole frame, or before the first.
+func endsFrame(data []byte, first uint64) bool {
+	s := must.M1(reading(data, first))
+	for _, ok := s.frame(); ok; _, ok = s.frame() {
+	}
+	return s.left() == 0
+}
+
+// A log that was closed is refused whatever byte of its records changes, the last record's too.
+func TestDamagedAfterClose(t *testing.T) {
+	dir := t.TempDir()
+	l := must.M1(Open(dir, Options{Log: silent}))
+	must.M1(put(l, numbered(0)))
+	must.M1(put(l, numbered(1)))
+	must.M(l.Close())
+	path := files(t, dir)[0]
+	whole := must.M1(os.ReadFile(path))
+	for at := range lastRecord(t, whole, 0) {
+		data := append([]byte(nil), whole...)
+		data[at] ^= 0x41
+		must.M(os.WriteFile(path, data, 0o600))
+		l, err := Open(dir, Options{Log: silent})
+		if err == nil {
+			must.M(l.Close())
+		}
+		if !errors.Is(err, journal.ErrDamaged) {
+			t.Fatalf("byte %d of %d: %v", at, len(whole), err)
+		}
+	}
+}
+
+// slow is a disk whose syncs take a while, and are counted.
+type slow struct {
+	machine
+	syncs *atomic.Int32
+}
+
+func (d slow) Create(path string) (file, error) {
+	f, err := d.machine.Create(path)
+	return slowFile{f, d.syncs}, err
+}
+
+type slowFile struct {
+	file
+	syncs *atomic.Int32
+}
+
+func (f slowFile) Sync() error {
+	f.syncs.Add(1)
+	time.Sleep(5 * time.Millisecond)
+	return f.file.Sync()
+}
+
+// Records that wait at the same time share a sync, and none returns before one that began after it was written. Grouped
+// shares it also among those that come one after the other.
+func TestSharedSync(t *testing.T) {
+	for _, o := range []Options{{Sync: Each}, {Sync: Grouped, Delay: 50 * time.Millisecond}} {
+		var syncs atomic.Int32
+		o.Log, o.disk = silent, slow{syncs: &syncs}
+		l := must.M1(Open(t.TempDir(), o))
+		syncs.Store(0)
+		var writers sync.WaitGroup
+		for w := range 20 {
+			writers.Go(func() {
+				if o.Sync == Grouped {
+					time.Sleep(time.Duration(w) * time.Millisecond)
+				}
+				for i := range 5 {
+					first, wait, err := l.Append(numbered(i))
+					must.M(err)
+					before := syncs.Load()
+					must.M(wait())
+					if l.order.Lock(); l.safe <= first {
+						t.Errorf("record %d was acknowledged, and those before %d are safe", first, l.safe)
+					}
+					l.order.Unlock()
+					if syncs.Load() == before && before == 0 {
+						t.Errorf("record %d was acknowledged without a sync", first)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		// Of 100 records: 5 rounds, of which each may take two syncs.
+		if n := syncs.Load(); n > 25 {
+			t.Errorf("%v: %d syncs", o.Sync, n)
+		}
+		must.M(l.Close())
+	}
+}
+
+// Write keeps numbers, and refuses records that do not follow one another, and a folder that is there.
+func TestWrite(t *testing.T) {
+	from := func(numbers ...uint64) iter.Seq2[journal.Record, error] {
+		return func(yield func(journal.Record, error) bool) {
+			for _, n := range numbers {
+				if r := (journal.Record{Number: n, Trained: &journal.Trained{Rounds: 1}}); !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "log")
+	if err := Write(dir, from(5, 6, 8)); !errors.Is(err, ErrGap) {
+		t.Errorf("a gap: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder remains: %v", err)
+	}
+	must.M(Write(dir, from(5, 6, 7)))
+	l := must.M1(Open(dir, Options{Log: silent}))
+	if first := must.M1(put(l, numbered(1))); first != 8 || len(kept(t, l, 0)) != 4 {
+		t.Errorf("it goes on with record %d", first)
+	}
+	must.M(l.Close())
+	if err := Write(dir, from(5)); err == nil || len(files(t, dir)) == 0 {
+		t.Errorf("a folder that is there: %v", err)
+	}
+}

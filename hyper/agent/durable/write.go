@@ -1,0 +1,60 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// together is the number of records that Write appends at once.
+const together = 1000
+
+// Write writes records, which keep their numbers, as a log in a folder that is not there yet: all of another log, or a
+// part of it. When it returns they are on the disk. The error is that of the records, or says that they do not follow
+// one another or that there is such a folder; the folder is then as it was.
+func Write(dir string, records iter.Seq2[journal.Record, error]) (err error) {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("%s is there already: name a folder that is not", dir), err)
+	}
+	var l *Log
+	var some []journal.Record
+	add := func() error {
+		if l == nil {
+			o := Options{Sync: None}
+			if len(some) > 0 {
+				o.from = some[0].Number
+			}
+			if l, err = Open(dir, o); err != nil {
+				return err
+			}
+		}
+		_, _, err := l.Append(some...)
+		some = some[:0]
+		return err
+	}
+	defer func() {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	next := uint64(0)
+	for r, err := range records {
+		if err == nil && next > 0 && r.Number != next {
+			err = fmt.Errorf("%w: %d to %d", ErrGap, next, r.Number-1)
+		}
+		if some, next = append(some, r), r.Number+1; err == nil && len(some) == together {
+			err = add()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return add()
+}
