@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -38,6 +39,7 @@ type Answer struct {
 }
 
 func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
+	begun := time.Now()
 	a, done := s.agent()
 	defer done()
 	m, names, err := s.menu(a.spec, r)
@@ -56,6 +58,11 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
+	arm := ""
+	if len(a.spec.Arms) > 0 {
+		arm = names[d.Action]
+	}
+	s.active.decided(d.ID, arm, time.Since(begun))
 	if s.source == nil {
 		s.calib.decided(a.Agent, m, d)
 	}

@@ -93,6 +93,7 @@ func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	if err == nil {
+		s.active.rewarded(f.ID, *f.Reward)
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))

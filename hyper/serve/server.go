@@ -86,6 +86,7 @@ type Server struct {
 	metrics *metrics
 	limit   *rate.Limiter // nil is none
 	recent  recent
+	active  *activity
 	calib   calibrating
 	log     keeper  // nil where the server reads
 	source  *source // nil where it learns
@@ -130,7 +131,7 @@ func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, begun: rand.Uint64()}
+	s := &Server{options: o, begun: rand.Uint64(), active: newActivity(time.Now)}
 	if o.Rate > 0 {
 		s.limit = rate.NewLimiter(rate.Limit(o.Rate), int(max(o.Rate, 1)))
 	}
@@ -307,6 +308,7 @@ func (s *Server) Handler() http.Handler {
 	guarded("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
 	guarded("GET /v1/snapshot", http.HandlerFunc(s.download))
 	guarded("GET /v1/spec", answer(s, "spec", s.spec))
+	guarded("GET /v1/activity", answer(s, "activity", s.activity))
 	guarded("GET /v1/diagnostics", answer(s, "diagnostics", s.diagnostics))
 	guarded("GET /metrics", s.metrics.handler())
 	if s.options.Pprof {

@@ -157,6 +157,16 @@ func TestServerLearns(t *testing.T) {
 		d["drift"].(float64) <= 0 || d["regret"].(float64) < 0 {
 		t.Error(d)
 	}
+	_, d = c.send("GET", "/v1/activity", "")
+	arms := d["arms"].([]any)
+	if n := len(arms); n != 2 || d["decisions"] != 80.0 || d["rewards"] != 80.0 || len(d["steps"].([]any)) != steps {
+		t.Error(d)
+	}
+	for i, name := range []string{"old", "new"} {
+		if one := arms[i].(map[string]any); one["name"] != name || one["decisions"] != one["rewards"] || one["upper"] == nil {
+			t.Error(one)
+		}
+	}
 	text := c.text("/metrics")
 	for _, line := range []string{"hyper_decisions_total 80", `hyper_rewards_total{result="taken"} 160`, "hyper_data 80",
 		`hyper_request_seconds_count{path="decide",status="200"} 80`, "hyper_learner_failing 0"} {
