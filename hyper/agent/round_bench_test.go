@@ -1,0 +1,76 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+// BenchmarkRound tells what a round takes, a decision among k arms in a context of d numbers and its reward, of agents
+// of Contextual whose arms have a datum each: the mean, and the median and the 99th percentile of its two parts. heap is
+// what the agent holds of Go's memory, in bytes.
+func BenchmarkRound(b *testing.B) {
+	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
+		for _, discount := range []float64{1, 0.99} {
+			b.Run(fmt.Sprintf("%dx%d/discount=%v", size.d, size.k, discount), func(b *testing.B) {
+				before := heap()
+				c := agent.Config{Backend: fastest()}
+				c.Learner.Train.Discount = discount
+				a := must.M1(agent.New(c.Contextual(size.k, size.d)))
+				rounds(b, a, size.d, size.k)
+				b.ReportMetric((heap()-before)*(1<<20), "heap-B")
+				runtime.KeepAlive(a)
+			})
+		}
+	}
+}
+
+// fastest is the backend that a service has.
+func fastest() string {
+	if backend.Check(backend.XLACPU) != nil {
+		return backend.Go
+	}
+	return backend.XLACPU
+}
+
+func rounds(b *testing.B, a *agent.Agent, d, k int) {
+	r, ctx := rand.New(rand.NewPCG(1, 2)), context.Background()
+	context := func() []float32 {
+		x := make([]float32, d)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		return x
+	}
+	for arm := range k {
+		x := must.M1(a.Inputs(agent.Menu{Context: context(), Arms: []int{arm}}))[0]
+		must.M(a.Add(x, float32(r.NormFloat64())))
+	}
+	var decide, observe []float64
+	took := func(into *[]float64, f func()) {
+		begun := time.Now()
+		f()
+		*into = append(*into, time.Since(begun).Seconds())
+	}
+	for b.Loop() {
+		var made agent.Decision
+		m := agent.Menu{Context: context()}
+		took(&decide, func() { made = must.M1(a.Decide(ctx, m)) })
+		f := agent.Feedback{ID: made.ID, Reward: float32(r.NormFloat64())}
+		took(&observe, func() { must.M(a.Observe(ctx, f)) })
+	}
+	for what, x := range map[string][]float64{"decide": decide, "observe": observe} {
+		slices.Sort(x)
+		b.ReportMetric(1e6*x[len(x)/2], what+"-p50-us")
+		b.ReportMetric(1e6*x[len(x)*99/100], what+"-p99-us")
+	}
+}
