@@ -31,7 +31,7 @@ func (a *Agent) hostLearner(s *snapshot) error {
 }
 
 // absorb takes what is kept in plain Go out of the tensors of a whole state, where the agent learns so.
-func (a *Agent) absorb(s *snapshot) (err error) {
+func (a *Agent) absorb(s *snapshot) error {
 	if a.learner == nil {
 		return nil
 	}
@@ -39,19 +39,35 @@ func (a *Agent) absorb(s *snapshot) (err error) {
 	if err != nil {
 		return err
 	}
-	s.learned, err = a.learner.Posterior(params, func(name string, read func([]float64)) error {
+	learned, err := a.learner.Posterior(params, func(name string, read func([]float64)) error {
 		return tensors.ConstFlatData(s.state[a.place(name)].Tensor, read)
 	})
 	if err != nil {
 		return err
 	}
+	s.learns(learned)
 	for _, name := range a.learner.Names() {
 		i := a.place(name)
 		s.state[i].drop()
 		s.state[i] = nil
 	}
-	s.host = new(host)
 	return nil
+}
+
+// learns gives a snapshot what it holds in plain Go, in the place of what it held; nil is nothing.
+func (s *snapshot) learns(p *train.HostPosterior) {
+	if s.learned != nil {
+		s.learned.Drop()
+	}
+	s.learned, s.host = p, new(host)
+}
+
+// held is a posterior that is held once more; nil is none.
+func held(p *train.HostPosterior) *train.HostPosterior {
+	if p == nil {
+		return nil
+	}
+	return p.Hold()
 }
 
 // wholeOf is a snapshot with all of its tensors, those of what is kept in plain Go too; the caller drops it. places are of
@@ -84,6 +100,6 @@ func (s *snapshot) taught(x []float32, y, weight float32) (*snapshot, error) {
 		return nil, errDiverged
 	}
 	next := s.replaced(nil, nil)
-	next.learned, next.host = learned, new(host)
+	next.learns(learned)
 	return next, nil
 }

@@ -31,7 +31,7 @@ func blocksConfig(blocks int, on string) Config {
 // byPrograms makes an agent learn by programs.
 func byPrograms(a *Agent) *Agent {
 	s := must.M1(a.wholeOf(a.now, nil))
-	s.learned, s.host = nil, new(host)
+	s.learns(nil)
 	a.learner = nil
 	a.become(s)
 	return a

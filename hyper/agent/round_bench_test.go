@@ -1,11 +1,15 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +20,8 @@ import (
 )
 
 // BenchmarkRound tells what a round takes, a decision among k arms in a context of d numbers and its reward, of agents
-// of Contextual whose arms have a datum each: the mean, and the median and the 99th percentile of its two parts. heap is
-// what the agent holds of Go's memory, in bytes.
+// of Contextual whose arms have a datum each: the mean, its processors' time (cpu), and the median and the 99th
+// percentile of its two parts. heap is what the agent holds of Go's memory, in bytes, and resident what the process does.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
 		for _, discount := range []float64{1, 0.99} {
@@ -28,6 +32,7 @@ func BenchmarkRound(b *testing.B) {
 				a := must.M1(agent.New(c.Contextual(size.k, size.d)))
 				rounds(b, a, size.d, size.k)
 				b.ReportMetric((heap()-before)*(1<<20), "heap-B")
+				b.ReportMetric(residentBytes(), "resident-B")
 				runtime.KeepAlive(a)
 			})
 		}
@@ -61,6 +66,7 @@ func rounds(b *testing.B, a *agent.Agent, d, k int) {
 		f()
 		*into = append(*into, time.Since(begun).Seconds())
 	}
+	cpu := processors()
 	for b.Loop() {
 		var made agent.Decision
 		m := agent.Menu{Context: context()}
@@ -68,9 +74,31 @@ func rounds(b *testing.B, a *agent.Agent, d, k int) {
 		f := agent.Feedback{ID: made.ID, Reward: float32(r.NormFloat64())}
 		took(&observe, func() { must.M(a.Observe(ctx, f)) })
 	}
+	b.ReportMetric(1e6*(processors()-cpu)/float64(len(decide)), "cpu-us/op")
 	for what, x := range map[string][]float64{"decide": decide, "observe": observe} {
 		slices.Sort(x)
 		b.ReportMetric(1e6*x[len(x)/2], what+"-p50-us")
 		b.ReportMetric(1e6*x[len(x)*99/100], what+"-p99-us")
 	}
+}
+
+// processors is the time, in seconds, that the process has had of them, to 10 ms; 0 where it does not say.
+func processors() float64 {
+	text, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):])) // from the state on, the third field
+	return float64(must.M1(strconv.Atoi(fields[12]))+must.M1(strconv.Atoi(fields[13]))) / 100
+}
+
+// residentBytes is how much memory the process has; 0 where it does not say.
+func residentBytes() float64 {
+	var size, pages int
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	must.M1(fmt.Sscan(string(text), &size, &pages))
+	return float64(pages * os.Getpagesize())
 }

@@ -2,6 +2,8 @@ package train
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
@@ -14,6 +16,7 @@ type HostTrainer struct {
 	belief      hyper.HostConjugate
 	rho         float64
 	standardize bool
+	spare       *sync.Pool // of roots that nobody reads any more
 }
 
 // OnHost returns the trainer in plain Go, for the variances of [Rates]. ok is false where programs must train: of other
@@ -26,7 +29,7 @@ func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 	if blocks, _ := b.HostBlocks(); blocks < 2 {
 		return h, false
 	}
-	return HostTrainer{b, float64(priorVar) / float64(noiseVar), t.Standardize}, true
+	return HostTrainer{b, float64(priorVar) / float64(noiseVar), t.Standardize, new(sync.Pool)}, true
 }
 
 // Names are the entries of a [State] that a [HostPosterior] holds: all that data change.
@@ -40,17 +43,50 @@ func (h HostTrainer) Names() []string {
 
 // HostPosterior is what an [Exact] trainer knows, in plain Go: see [HostTrainer]. It never changes, and is safe for
 // concurrent use. Those before and after a datum share all blocks but the datum's.
+//
+// Who makes one holds it. Where the last holder drops it, the memory of roots that no other has is used again; without
+// Drop it is the garbage collector's.
 type HostPosterior struct {
 	HostTrainer
 	params          hyper.HostParams // Fixed and Compiled
 	blocks          []*hostBlock
 	count, mean, m2 float64 // of the responses
+	holders         *atomic.Int32
 }
 
 // hostBlock is what is known of a block of theta: see standard.go for y and one, nil without Standardize.
 type hostBlock struct {
 	root       *root.Triangle
 	mu, y, one []float64
+	learned    bool         // a datum made the root, which no other block has
+	posteriors atomic.Int32 // that have the block and are held
+}
+
+// Hold adds a holder, and returns the posterior.
+func (p *HostPosterior) Hold() *HostPosterior {
+	p.holders.Add(1)
+	return p
+}
+
+// Drop ends the hold of one holder, who does not use the posterior any more.
+func (p *HostPosterior) Drop() {
+	if p.holders.Add(-1) > 0 {
+		return
+	}
+	for _, b := range p.blocks {
+		if b.posteriors.Add(-1) == 0 && b.learned {
+			p.spare.Put(b.root)
+		}
+	}
+}
+
+// held is a new posterior with one holder.
+func (p *HostPosterior) held() *HostPosterior {
+	p.holders = new(atomic.Int32)
+	for _, b := range p.blocks {
+		b.posteriors.Add(1)
+	}
+	return p.Hold()
 }
 
 // Posterior returns that of the entries of a state. entry calls read with the numbers of one of Names, which read does
@@ -84,7 +120,7 @@ func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, 
 			return nil, err
 		}
 	}
-	return p, nil
+	return p.held(), nil
 }
 
 // number is where an entry of one number is; nil is none.
@@ -122,9 +158,9 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	for i, v := range narrow {
 		phi[i] = float64(v)
 	}
-	last, own := p.blocks[at], &hostBlock{}
-	var gain []float64
-	if own.root, gain, ok = last.root.Update(phi, p.rho*float64(weight)); !ok {
+	last, own := p.blocks[at], &hostBlock{learned: true}
+	gain, ok := p.update(last, own, phi, p.rho*float64(weight))
+	if !ok {
 		return nil, false
 	}
 	copied := *p
@@ -133,11 +169,26 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	next.blocks[at] = own
 	if !p.standardize {
 		own.mu = moved(last.mu, phi, gain, float64(y))
-		return next, finite(own.mu)
+	} else {
+		next.respond(float64(y))
+		own.mu, own.y, own.one = last.mu, moved(last.y, phi, gain, float64(y)), moved(last.one, phi, gain, 1)
 	}
-	next.respond(float64(y))
-	own.mu, own.y, own.one = last.mu, moved(last.y, phi, gain, float64(y)), moved(last.one, phi, gain, 1)
-	return next, finite(own.y) && finite(own.one) && finite([]float64{next.mean, next.m2})
+	for _, x := range [][]float64{own.mu, own.y, own.one, {next.mean, next.m2}} {
+		if slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
+			return nil, false
+		}
+	}
+	return next.held(), true
+}
+
+// update makes the root of a block after a datum, and returns the gain.
+func (p *HostPosterior) update(last, next *hostBlock, phi []float64, rho float64) (gain []float64, ok bool) {
+	if spare, is := p.spare.Get().(*root.Triangle); is {
+		next.root = spare
+		return last.root.UpdateInto(spare, phi, rho)
+	}
+	next.root, gain, ok = last.root.Update(phi, rho)
+	return gain, ok
 }
 
 // moved is theta after a datum phi with its gain, whose response is y.
@@ -155,10 +206,6 @@ func (p *HostPosterior) respond(y float64) {
 	p.count++
 	p.mean += off / p.count
 	p.m2 += off * (y - p.mean)
-}
-
-func finite(x []float64) bool {
-	return !slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 })
 }
 
 // dot is the sum of products, added up in an order that does not depend on where vectors lie in memory.

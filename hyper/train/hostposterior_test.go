@@ -168,6 +168,53 @@ func TestHostPosteriorIsRead(t *testing.T) {
 	}
 }
 
+// The memory of a root is used again when the last holder of the posteriors that have it is gone, and not before.
+func TestHostPosteriorMemory(t *testing.T) {
+	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3}}
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	start := hosted(t, tr, names, before)
+	learn := func(p *HostPosterior) *HostPosterior {
+		next, _ := p.Observe([]float32{1, 0.5, -1}, 1, 1)
+		return next
+	}
+	rootOf := func(p *HostPosterior) []float64 {
+		s := make([]float64, 3*7*7)
+		p.Write("nu.1", s)
+		return s
+	}
+	first := learn(start)
+	want, known := rootOf(first), rootOf(start)
+	start.Drop()
+	second := learn(first)
+	first.Hold()
+	first.Drop()
+	third := learn(second) // first is still held
+	if !slices.Equal(rootOf(first), want) {
+		t.Fatal("a posterior that is held has changed")
+	}
+	reused := false
+	for range 100 { // a pool may lose what it is given
+		second.Drop()
+		second, third = third, learn(third)
+		reused = reused || third.blocks[1].root == first.blocks[1].root
+	}
+	if reused || !slices.Equal(rootOf(first), want) {
+		t.Fatal("a posterior that is held has changed")
+	}
+	first.Drop()
+	for range 100 {
+		second.Drop()
+		second, third = third, learn(third)
+		reused = reused || third.blocks[1].root == first.blocks[1].root
+	}
+	if !reused {
+		t.Error("the memory of a posterior that nobody holds is not used again")
+	}
+	if again := hosted(t, tr, names, before); !slices.Equal(rootOf(again), known) {
+		t.Error("the roots before data have changed")
+	}
+}
+
 // What plain Go cannot train says so: a discount, one block, another way to train.
 func TestOnHostOnlyBlocks(t *testing.T) {
 	one := hostedBlocks

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, and is safe for concurrent
-// use.
+// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where UpdateInto is told
+// to write to it, and is safe for concurrent use.
 type Triangle struct {
 	n      int
 	rows   []float64 // row r has r+1 numbers; the rows follow each other
@@ -23,15 +23,18 @@ func NewTriangle(n int, s []float64) *Triangle {
 	if !lower(n, s) {
 		s = rotated(n, s)
 	}
-	t := &Triangle{n: n, rows: make([]float64, 0, n*(n+1)/2)}
+	t := empty(n)
 	for r := range n {
-		t.rows = append(t.rows, s[r*n:r*n+r+1]...)
+		copy(t.row(r), s[r*n:])
 	}
-	t.narrow = make([]float32, len(t.rows))
 	for i, v := range t.rows {
 		t.narrow[i] = float32(v)
 	}
 	return t
+}
+
+func empty(n int) *Triangle {
+	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, n*(n+1)/2)}
 }
 
 // lower tells whether all numbers right of the diagonal are 0.
@@ -94,14 +97,23 @@ func (t *Triangle) Project(x, out []float32) {
 	}
 }
 
-// Update returns the root after a datum phi with weight rho, and the gain k as the function Update has them, in one pass
-// over S: Carlson's form of Potter's update, which keeps S triangular (Carlson 1973, "Fast triangular formulation of the
-// square root filter"). With f = S^T phi and a_n = 1/rho, from the last column i to the first
+// Update is UpdateInto a new root.
+func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
+	next = empty(t.n)
+	gain, ok = t.UpdateInto(next, phi, rho)
+	return next, gain, ok
+}
+
+// UpdateInto makes next, another root of the same size, the root after a datum phi with weight rho, and
+// returns the gain k, as the function Update has them, in one pass over S: Carlson's form of Potter's update, which keeps
+// S triangular (Carlson 1973, "Fast triangular formulation of the square root filter"). With f = S^T phi and a_n = 1/rho,
+// from the last column i to the first
 //
 //	a_i = a_(i+1) + f_i^2,   S_i <- sqrt(a_(i+1)/a_i) S_i - f_i / sqrt(a_(i+1) a_i) b,   b <- b + f_i S_i
 //
-// with the column S_i of before in b; at the end k = b / a_0. ok is false where numbers are not finite.
-func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
+// with the column S_i of before in b; at the end k = b / a_0. ok is false where numbers are not finite, and next is then
+// not to be used.
+func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
 	for r, v := range phi {
 		row := blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}
@@ -116,9 +128,8 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 		ok = ok && a-a == 0 && columns[i].take-columns[i].take == 0
 	}
 	if !ok {
-		return nil, nil, false
+		return nil, false
 	}
-	next = &Triangle{n: t.n, rows: make([]float64, len(t.rows)), narrow: make([]float32, len(t.rows))}
 	gain = make([]float64, t.n)
 	r := 0
 	for ; r+4 <= t.n; r += 4 {
@@ -131,7 +142,7 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 		gain[i] /= a
 		ok = ok && gain[i]-gain[i] == 0
 	}
-	return next, gain, ok
+	return gain, ok
 }
 
 // column is what Update multiplies a column by.
