@@ -76,8 +76,9 @@ func TestLearnsAsPrograms(t *testing.T) {
 
 // An agent that is saved after any number of data, and loaded, goes on to the byte as one that is not.
 func TestLearnedResumes(t *testing.T) {
-	for _, stop := range []int{0, 1, 5, 12} {
+	for i, stop := range []int{0, 1, 5, 12, 13} {
 		c, path := blocksConfig(3, backend.Go), filepath.Join(t.TempDir(), "agent")
+		c.Learner.Train.Discount = []float64{1, 0.9}[i%2]
 		a, r := must.M1(New(c)), rand.New(rand.NewPCG(1, 2))
 		b := a
 		for i := range 20 {

@@ -16,20 +16,25 @@ type HostTrainer struct {
 	belief      hyper.HostConjugate
 	rho         float64
 	standardize bool
+	discount    float64    // 0 is none
 	spare       *sync.Pool // of roots that nobody reads any more
 }
 
 // OnHost returns the trainer in plain Go, for the variances of [Rates]. ok is false where programs must train: of other
-// beliefs, of those of one block, whose state is copied anyway, and with a Discount, which changes all blocks.
+// beliefs, and of those of one block, whose state is copied anyway.
 func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
 	b, is := t.Belief.(hyper.HostConjugate)
-	if !is || promoted.By[hyper.HostConjugate](b) || t.Integrate != Exact || t.discounts() {
+	if !is || promoted.By[hyper.HostConjugate](b) || t.Integrate != Exact {
 		return h, false
 	}
 	if blocks, _ := b.HostBlocks(); blocks < 2 {
 		return h, false
 	}
-	return HostTrainer{b, float64(priorVar) / float64(noiseVar), t.Standardize, new(sync.Pool)}, true
+	h = HostTrainer{belief: b, rho: float64(priorVar) / float64(noiseVar), standardize: t.Standardize, spare: new(sync.Pool)}
+	if t.discounts() {
+		h.discount = t.Discount
+	}
+	return h, true
 }
 
 // Names are the entries of a [State] that a [HostPosterior] holds: all that data change.
@@ -37,6 +42,9 @@ func (h HostTrainer) Names() []string {
 	names := []string{"nu.0", "nu.1"}
 	if h.standardize {
 		names = append(names, "response.count", "response.m2", "response.mean", "response.one", "response.y")
+	}
+	if h.discount > 0 {
+		names = append(names, "discount.turn")
 	}
 	return names
 }
@@ -51,6 +59,7 @@ type HostPosterior struct {
 	params          hyper.HostParams // Fixed and Compiled
 	blocks          []*hostBlock
 	count, mean, m2 float64 // of the responses
+	turn            float64 // see discount.go
 	holders         *atomic.Int32
 }
 
@@ -125,7 +134,8 @@ func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, 
 
 // number is where an entry of one number is; nil is none.
 func (p *HostPosterior) number(name string) *float64 {
-	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2}[name]
+	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
+		"discount.turn": &p.turn}[name]
 }
 
 // part is where an entry of size numbers a block is.
@@ -158,20 +168,27 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	for i, v := range narrow {
 		phi[i] = float64(v)
 	}
-	last, own := p.blocks[at], &hostBlock{learned: true}
-	gain, ok := p.update(last, own, phi, p.rho*float64(weight))
+	copied, ok := *p, true
+	if next = &copied; p.discount > 0 {
+		if copied, ok = p.forget(); !ok {
+			return nil, false
+		}
+	} else {
+		next.blocks = slices.Clone(p.blocks)
+	}
+	last := next.blocks[at]
+	own := &hostBlock{root: last.root, mu: last.mu, y: last.y, one: last.one, learned: true}
+	if p.discount == 0 {
+		own.root = p.spareRoot(n)
+	}
+	gain, ok := last.root.UpdateInto(own.root, phi, p.rho*float64(weight))
 	if !ok {
 		return nil, false
 	}
-	copied := *p
-	next = &copied
-	next.blocks = slices.Clone(p.blocks)
+	own.move(phi, gain, float64(y), 1)
 	next.blocks[at] = own
-	if !p.standardize {
-		own.mu = moved(last.mu, phi, gain, float64(y))
-	} else {
+	if p.standardize {
 		next.respond(float64(y))
-		own.mu, own.y, own.one = last.mu, moved(last.y, phi, gain, float64(y)), moved(last.one, phi, gain, 1)
 	}
 	for _, x := range [][]float64{own.mu, own.y, own.one, {next.mean, next.m2}} {
 		if slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
@@ -181,14 +198,21 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	return next.held(), true
 }
 
-// update makes the root of a block after a datum, and returns the gain.
-func (p *HostPosterior) update(last, next *hostBlock, phi []float64, rho float64) (gain []float64, ok bool) {
-	if spare, is := p.spare.Get().(*root.Triangle); is {
-		next.root = spare
-		return last.root.UpdateInto(spare, phi, rho)
+// spareRoot is one to write to.
+func (h HostTrainer) spareRoot(n int) *root.Triangle {
+	if spare, is := h.spare.Get().(*root.Triangle); is {
+		return spare
 	}
-	next.root, gain, ok = last.root.Update(phi, rho)
-	return gain, ok
+	return root.Empty(n)
+}
+
+// move moves a new block's means by a datum with its gain, whose response is y, among ones one.
+func (b *hostBlock) move(phi, gain []float64, y, one float64) {
+	if b.y == nil {
+		b.mu = moved(b.mu, phi, gain, y)
+		return
+	}
+	b.y, b.one = moved(b.y, phi, gain, y), moved(b.one, phi, gain, one)
 }
 
 // moved is theta after a datum phi with its gain, whose response is y.

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where UpdateInto is told
-// to write to it, and is safe for concurrent use.
+// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where ScaleInto or
+// UpdateInto is told to write to it, and is safe for concurrent use.
 type Triangle struct {
 	n      int
 	rows   []float64 // row r has r+1 numbers; the rows follow each other
@@ -23,7 +23,7 @@ func NewTriangle(n int, s []float64) *Triangle {
 	if !lower(n, s) {
 		s = rotated(n, s)
 	}
-	t := empty(n)
+	t := Empty(n)
 	for r := range n {
 		copy(t.row(r), s[r*n:])
 	}
@@ -33,7 +33,8 @@ func NewTriangle(n int, s []float64) *Triangle {
 	return t
 }
 
-func empty(n int) *Triangle {
+// Empty returns a root to write to.
+func Empty(n int) *Triangle {
 	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, n*(n+1)/2)}
 }
 
@@ -99,12 +100,20 @@ func (t *Triangle) Project(x, out []float32) {
 
 // Update is UpdateInto a new root.
 func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
-	next = empty(t.n)
+	next = Empty(t.n)
 	gain, ok = t.UpdateInto(next, phi, rho)
 	return next, gain, ok
 }
 
-// UpdateInto makes next, another root of the same size, the root after a datum phi with weight rho, and
+// ScaleInto makes next, another root of the same size, t times a number.
+func (t *Triangle) ScaleInto(next *Triangle, by float64) {
+	for i, v := range t.rows {
+		next.rows[i] = by * v
+		next.narrow[i] = float32(by * v)
+	}
+}
+
+// UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and
 // returns the gain k, as the function Update has them, in one pass over S: Carlson's form of Potter's update, which keeps
 // S triangular (Carlson 1973, "Fast triangular formulation of the square root filter"). With f = S^T phi and a_n = 1/rho,
 // from the last column i to the first
@@ -116,6 +125,9 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
 	for r, v := range phi {
+		if v == 0 {
+			continue
+		}
 		row := blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}
 		blas64.Axpy(v, row, blas64.Vector{N: r + 1, Data: f, Inc: 1})
 	}
@@ -130,13 +142,20 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 	if !ok {
 		return nil, false
 	}
+	for len(columns) > 0 && columns[len(columns)-1].f == 0 { // they stay as they are
+		columns = columns[:len(columns)-1]
+	}
+	if len(columns) < t.n && next != t {
+		copy(next.rows, t.rows)
+		copy(next.narrow, t.narrow)
+	}
 	gain = make([]float64, t.n)
 	r := 0
 	for ; r+4 <= t.n; r += 4 {
 		t.four(r, columns, next, (*[4]float64)(gain[r:]))
 	}
 	for ; r < t.n; r++ {
-		t.one(r, r, columns, next, &gain[r])
+		t.one(r, min(r, len(columns)-1), columns, next, &gain[r])
 	}
 	for i := range gain {
 		gain[i] /= a
@@ -166,11 +185,11 @@ func (t *Triangle) move(at int, s float64, c column, b *float64) {
 func (t *Triangle) four(r int, columns []column, next *Triangle, b *[4]float64) {
 	for k := 1; k < 4; k++ { // the columns that not all of them have
 		first := (r + k) * (r + k + 1) / 2
-		for i := r + k; i > r; i-- {
+		for i := min(r+k, len(columns)-1); i > r; i-- {
 			next.move(first+i, t.rows[first+i], columns[i], &b[k])
 		}
 	}
-	n := r + 1
+	n := min(r+1, len(columns))
 	part := func(k int) (from, to []float64, narrow []float32) {
 		first := (r + k) * (r + k + 1) / 2
 		return t.rows[first : first+n], next.rows[first : first+n], next.narrow[first : first+n]
