@@ -258,7 +258,8 @@ func cholesky(m *Node) *Node {
 	return Stack(columns, 2)
 }
 
-// mostColumns is the most columns that cholesky builds one after the other: their number of nodes grows with its square.
+// mostColumns is the most columns that cholesky builds one after the other: their number of nodes grows with its
+// square.
 const mostColumns = 32
 
 // choleskyLoop is cholesky with a column in each round.

@@ -48,7 +48,8 @@ func TestHostValuesOfBlocks(t *testing.T) {
 	}
 	for i := range x {
 		blockI, meanI, sdI := known(i)
-		if m := mean(func(own []float32) float64 { return float64(own[i]) }); math.Abs(m-meanI) > 5*math.Abs(sdI)/math.Sqrt(draws) {
+		m := mean(func(own []float32) float64 { return float64(own[i]) })
+		if math.Abs(m-meanI) > 5*math.Abs(sdI)/math.Sqrt(draws) {
 			t.Errorf("the mean of input %d is %g, want %g", i, m, meanI)
 		}
 		for j := range x {

@@ -125,7 +125,8 @@ func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 }
 
 // Draw has the means and covariances of Predict at indices z ~ N(0, I): known from phi, mu and S. Values of one input
-// are the same, those of two blocks independent. 40,000 functions, or 4,000 of many inputs, bounds of 5 standard errors.
+// are the same, those of two blocks independent. 40,000 functions, or 4,000 of many inputs, bounds of 5 standard
+// errors.
 func TestBayesianLinearDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	one := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}

@@ -16,8 +16,8 @@ type blockGroup struct {
 	phi   [][]float32
 }
 
-// byBlock returns the inputs of each block that has some. Inputs that follow each other with the same numbers, as arms in
-// one context, share their phi.
+// byBlock returns the inputs of each block that has some. Inputs that follow each other with the same numbers, as
+// arms in one context, share their phi.
 func (b BayesianLinear) byBlock(p HostParams, x [][]float32) (out []blockGroup) {
 	type input struct{ block, at int }
 	inputs, phi, last := make([]input, len(x)), make([][]float32, len(x)), []float32(nil)

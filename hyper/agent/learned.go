@@ -70,8 +70,8 @@ func held(p *train.HostPosterior) *train.HostPosterior {
 	return p.Hold()
 }
 
-// wholeOf is a snapshot with all of its tensors, those of what is kept in plain Go too; the caller drops it. places are of
-// its tensors in Agent.names; nil is all in order.
+// wholeOf is a snapshot with all of its tensors, those of what is kept in plain Go too; the caller drops it. places
+// are of its tensors in Agent.names; nil is all in order.
 func (a *Agent) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 	whole := s.replaced(nil, nil)
 	for i, t := range whole.state {

@@ -37,8 +37,8 @@ func byPrograms(a *Agent) *Agent {
 	return a
 }
 
-// An agent that learns in plain Go knows what one knows that learns by programs, and its decisions are drawn by the same
-// numbers: also among more arms than their programs have columns of.
+// An agent that learns in plain Go knows what one knows that learns by programs, and its decisions are drawn by the
+// same numbers: also among more arms than their programs have columns of.
 func TestLearnsAsPrograms(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
 		for _, blocks := range []int{3, 48} { // programs pad neither 6 inputs nor 96

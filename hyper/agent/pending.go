@@ -18,8 +18,8 @@ var (
 	ErrExpired = errors.New("the decision has expired")
 )
 
-// mostPending is Config.Pending where none is given and inputs are short, and pendingBytes the memory that decisions may
-// take where they are long: waitingBytes for each, and its input.
+// mostPending is Config.Pending where none is given and inputs are short, and pendingBytes the memory that decisions
+// may take where they are long: waitingBytes for each, and its input.
 const (
 	mostPending  = 1 << 16
 	pendingBytes = 64 << 20

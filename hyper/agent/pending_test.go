@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The decisions that an agent remembers by default take 64 MiB at most, whatever the features; a Pending that is given is
-// kept. The heap may have a tenth more: sizes of Go's allocator.
+// The decisions that an agent remembers by default take 64 MiB at most, whatever the features; a Pending that is
+// given is kept. The heap may have a tenth more: sizes of Go's allocator.
 func TestPendingBytes(t *testing.T) {
 	for want, c := range map[int]Config{65536: Config{}.Arms(3), 20712: Config{}.Contextual(10, 784),
 		90_000: Config{Pending: 90_000}.Contextual(10, 784)} {

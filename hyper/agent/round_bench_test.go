@@ -19,9 +19,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// BenchmarkRound tells what a round takes, a decision among k arms in a context of d numbers and its reward, of agents
-// of Contextual whose arms have a datum each: the mean, its processors' time (cpu), and the median and the 99th
-// percentile of its two parts. heap is what the agent holds of Go's memory, in bytes, and resident what the process does.
+// BenchmarkRound tells what a round takes, a decision among k arms in a context of d numbers and its reward, of
+// agents of Contextual whose arms have a datum each: the mean, its processors' time (cpu), and the median and the
+// 99th percentile of its two parts. heap is what the agent holds of Go's memory, in bytes, and resident what the
+// process does.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
 		for _, discount := range []float64{1, 0.99} {

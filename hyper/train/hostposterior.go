@@ -2,52 +2,11 @@ package train
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
-	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
-
-// HostTrainer makes [Exact] training of a hyper.HostConjugate belief in plain Go, for one run: a datum costs what its
-// own block of theta does, O(size^2), however many blocks there are.
-type HostTrainer struct {
-	belief      hyper.HostConjugate
-	rho         float64
-	standardize bool
-	discount    float64    // 0 is none
-	spare       *sync.Pool // of roots that nobody reads any more
-}
-
-// OnHost returns the trainer in plain Go, for the variances of [Rates]. ok is false where programs must train: of other
-// beliefs, and of those of one block, whose state is copied anyway.
-func (t Trainer) OnHost(priorVar, noiseVar float32) (h HostTrainer, ok bool) {
-	b, is := t.Belief.(hyper.HostConjugate)
-	if !is || promoted.By[hyper.HostConjugate](b) || t.Integrate != Exact {
-		return h, false
-	}
-	if blocks, _ := b.HostBlocks(); blocks < 2 {
-		return h, false
-	}
-	h = HostTrainer{belief: b, rho: float64(priorVar) / float64(noiseVar), standardize: t.Standardize, spare: new(sync.Pool)}
-	if t.discounts() {
-		h.discount = t.Discount
-	}
-	return h, true
-}
-
-// Names are the entries of a [State] that a [HostPosterior] holds: all that data change.
-func (h HostTrainer) Names() []string {
-	names := []string{"nu.0", "nu.1"}
-	if h.standardize {
-		names = append(names, "response.count", "response.m2", "response.mean", "response.one", "response.y")
-	}
-	if h.discount > 0 {
-		names = append(names, "discount.turn")
-	}
-	return names
-}
 
 // HostPosterior is what an [Exact] trainer knows, in plain Go: see [HostTrainer]. It never changes, and is safe for
 // concurrent use. Those before and after a datum share all blocks but the datum's.
@@ -61,14 +20,6 @@ type HostPosterior struct {
 	count, mean, m2 float64 // of the responses
 	turn            float64 // see discount.go
 	holders         *atomic.Int32
-}
-
-// hostBlock is what is known of a block of theta: see standard.go for y and one, nil without Standardize.
-type hostBlock struct {
-	root       *root.Triangle
-	mu, y, one []float64
-	learned    bool         // a datum made the root, which no other block has
-	posteriors atomic.Int32 // that have the block and are held
 }
 
 // Hold adds a holder, and returns the posterior.
@@ -98,9 +49,9 @@ func (p *HostPosterior) held() *HostPosterior {
 	return p.Hold()
 }
 
-// Posterior returns that of the entries of a state. entry calls read with the numbers of one of Names, which read does
-// not keep. A root that is not triangular, as programs leave it, is made so, in O(size^3) a block. params have Fixed and
-// Compiled.
+// Posterior returns that of the entries of a state. entry calls read with the numbers of one of Names, which read
+// does not keep. A root that is not triangular, as programs leave it, is made so, in O(size^3) a block. params have
+// Fixed and Compiled.
 func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, read func([]float64)) error) (
 	*HostPosterior, error) {
 	blocks, n := h.belief.HostBlocks()
@@ -136,11 +87,6 @@ func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, 
 func (p *HostPosterior) number(name string) *float64 {
 	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
 		"discount.turn": &p.turn}[name]
-}
-
-// part is where an entry of size numbers a block is.
-func (b *hostBlock) part(name string) *[]float64 {
-	return map[string]*[]float64{"nu.0": &b.mu, "response.y": &b.y, "response.one": &b.one}[name]
 }
 
 // Write writes the numbers of one of Names, as a state has them.
@@ -198,55 +144,12 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	return next.held(), true
 }
 
-// spareRoot is one to write to.
-func (h HostTrainer) spareRoot(n int) *root.Triangle {
-	if spare, is := h.spare.Get().(*root.Triangle); is {
-		return spare
-	}
-	return root.Empty(n)
-}
-
-// move moves a new block's means by a datum with its gain, whose response is y, among ones one.
-func (b *hostBlock) move(phi, gain []float64, y, one float64) {
-	if b.y == nil {
-		b.mu = moved(b.mu, phi, gain, y)
-		return
-	}
-	b.y, b.one = moved(b.y, phi, gain, y), moved(b.one, phi, gain, one)
-}
-
-// moved is theta after a datum phi with its gain, whose response is y.
-func moved(theta, phi, gain []float64, y float64) []float64 {
-	missed, out := y-dot(phi, theta), make([]float64, len(theta))
-	for i, v := range theta {
-		out[i] = v + gain[i]*missed
-	}
-	return out
-}
-
 // respond is State.count.
 func (p *HostPosterior) respond(y float64) {
 	off := y - p.mean
 	p.count++
 	p.mean += off / p.count
 	p.m2 += off * (y - p.mean)
-}
-
-// dot is the sum of products, added up in an order that does not depend on where vectors lie in memory.
-func dot(x, y []float64) float64 {
-	var a, b, c, d float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		a += x[i] * y[i]
-		b += x[i+1] * y[i+1]
-		c += x[i+2] * y[i+2]
-		d += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		a += x[i] * y[i]
-	}
-	return a + b + c + d
 }
 
 // Responses are the entries of a state that begin with "response." and have one number: see [Trainer.HostResponses].
@@ -269,23 +172,4 @@ func (p *HostPosterior) Sample() hyper.HostSample {
 		params.Blocks[i] = hostView{b, mean, sd}
 	}
 	return p.belief.OnHost(params)
-}
-
-// hostView is a block as responses with a mean and a standard deviation make it: see solution.
-type hostView struct {
-	*hostBlock
-	mean, sd float64
-}
-
-func (v hostView) Moments(phi, root []float32) (mean float32) {
-	v.root.Project(phi, root)
-	var mu, y, one float64
-	for i, f := range phi {
-		f := float64(f)
-		mu += f * v.mu[i]
-		if v.y != nil {
-			y, one = y+f*v.y[i], one+f*v.one[i]
-		}
-	}
-	return float32(mu + (y-v.mean*one)/v.sd)
 }

@@ -113,15 +113,15 @@ func (t *Triangle) ScaleInto(next *Triangle, by float64) {
 	}
 }
 
-// UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and
-// returns the gain k, as the function Update has them, in one pass over S: Carlson's form of Potter's update, which keeps
-// S triangular (Carlson 1973, "Fast triangular formulation of the square root filter"). With f = S^T phi and a_n = 1/rho,
-// from the last column i to the first
+// UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and returns
+// the gain k, as the function Update has them, in one pass over S: Carlson's form of Potter's update, which keeps S
+// triangular (Carlson 1973, "Fast triangular formulation of the square root filter"). With f = S^T phi and a_n =
+// 1/rho, from the last column i to the first
 //
 //	a_i = a_(i+1) + f_i^2,   S_i <- sqrt(a_(i+1)/a_i) S_i - f_i / sqrt(a_(i+1) a_i) b,   b <- b + f_i S_i
 //
-// with the column S_i of before in b; at the end k = b / a_0. ok is false where numbers are not finite, and next is then
-// not to be used.
+// with the column S_i of before in b; at the end k = b / a_0. ok is false where numbers are not finite, and next is
+// then not to be used.
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
 	for r, v := range phi {
