@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper/index"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -211,8 +212,8 @@ func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
 	return Add(InsertAxes(mean, 1), off)
 }
 
-// mostJoint is the most inputs that Draw makes a joint distribution of.
-const mostJoint = 32
+// mostJoint is the most inputs in blocks that Draw makes a joint distribution of.
+const mostJoint = 256
 
 // moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and sigma_p S^T phi(x), [runs,
 // inputs, size], whose products are the covariances within a block.
@@ -236,6 +237,9 @@ func narrow(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
 // nothing of a pivot, its column is 0.
 func cholesky(m *Node) *Node {
 	n, columns := m.Shape().Dim(1), []*Node{}
+	if n > mostColumns {
+		return choleskyLoop(m)
+	}
 	row := Iota(m.Graph(), shapes.Make(dtypes.Int32, 1, n), 1)
 	for j := range n {
 		at := func(x *Node) *Node { return Slice(x, AxisRange(), AxisRange(j, j+1)) }
@@ -252,6 +256,28 @@ func cholesky(m *Node) *Node {
 		columns = append(columns, Where(BroadcastToShape(below, c.Shape()), c, ZerosLike(c)))
 	}
 	return Stack(columns, 2)
+}
+
+// mostColumns is the most columns that cholesky builds one after the other: their number of nodes grows with its
+// square.
+const mostColumns = 32
+
+// choleskyLoop is cholesky with a column in each round.
+func choleskyLoop(m *Node) *Node {
+	g, runs, n := m.Graph(), m.Shape().Dim(0), m.Shape().Dim(1)
+	at := func(axis int) *Node { return Iota(g, shapes.Make(dtypes.Int32, runs, n, n), axis) }
+	is := ConvertDType(Equal(at(1), at(2)), m.DType())
+	below := ConvertDType(GreaterOrEqual(at(2), at(1)), m.DType())
+	return loop.Repeat(n, []*Node{ZerosLike(m)}, []**Node{&m, &is, &below}, func(j loop.Index, factor []*Node) []*Node {
+		own, whole := j.Rows(is, 1), j.Rows(m, 1) // [runs, 1, n]
+		before := ReduceAndKeep(Mul(factor[0], j.Rows(factor[0], 1)), ReduceSum, 2)
+		c := Sub(whole, TransposeAllAxes(before, 0, 2, 1))
+		left := ReduceAndKeep(Mul(c, own), ReduceSum, 2)
+		some := GreaterThan(left, MulScalar(ReduceAndKeep(Mul(whole, own), ReduceSum, 2), 1e-6))
+		inverse := Where(some, Rsqrt(Where(some, left, OnesLike(left))), ZerosLike(left))
+		c = Mul(Mul(c, inverse), j.Rows(below, 1))
+		return []*Node{Add(factor[0], Mul(TransposeAllAxes(c, 0, 2, 1), own))}
+	})[0]
 }
 
 // Capabilities are its posterior, and that it draws values.

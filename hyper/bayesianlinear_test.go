@@ -3,6 +3,7 @@ package hyper
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,17 +125,22 @@ func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 }
 
 // Draw has the means and covariances of Predict at indices z ~ N(0, I): known from phi, mu and S. Values of one input
-// are the same, those of two blocks independent. 40,000 functions, bounds of 5 standard errors.
+// are the same, those of two blocks independent. 40,000 functions, or 4,000 of many inputs, bounds of 5 standard
+// errors.
 func TestBayesianLinearDraws(t *testing.T) {
-	const draws = 40_000
 	r := rand.New(rand.NewPCG(7, 8))
 	one := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}
-	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one, "many inputs": blockBelief} {
+	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one, "many inputs": blockBelief,
+		"more than are joint": blockBelief} {
+		draws, copies := 40_000, map[string]int{"many inputs": 9, "more than are joint": mostJoint/4 + 1}[name]
+		if copies > 9 {
+			draws = 4000
+		}
 		x := blockInputs(rand.New(rand.NewPCG(1, 2)))
 		out := withBelief(t, backend.Go, b, r, x, func(p Params, s rng.Stream, x *Node) []*Node {
 			values := Sample(b, p, s.Named("draw"), draws, x)
-			if name == "many inputs" {
-				many := Concatenate([]*Node{x, x, x, x, x, x, x, x, x}, 1)
+			if copies > 0 {
+				many := Concatenate(slices.Repeat([]*Node{x}, copies), 1)
 				values = Slice(Sample(b, p, s.Named("draw"), draws, many), AxisRange(), AxisRange(), AxisRange(0, 4))
 			}
 			phi, block := b.Phi(p, x)
@@ -149,15 +155,15 @@ func TestBayesianLinearDraws(t *testing.T) {
 				for j := range 4 {
 					m, c, c2 := 0.0, 0.0, 0.0
 					for k := range draws {
-						m += value(k, i) / draws
+						m += value(k, i) / float64(draws)
 						v := value(k, i) * value(k, j)
-						c, c2 = c+v/draws, c2+v*v/draws
+						c, c2 = c+v/float64(draws), c2+v*v/float64(draws)
 					}
 					want := covariance[(run*4+i)*4+j]
-					if e := 5 * math.Sqrt(math.Abs(c2-c*c)/draws); math.Abs(c-want) > e+1e-4 {
+					if e := 5 * math.Sqrt(math.Abs(c2-c*c)/float64(draws)); math.Abs(c-want) > e+1e-4 {
 						t.Errorf("%s: covariance of %d and %d is %g, want %g +- %g", name, i, j, c, want, e)
 					}
-					if e := 5 * math.Sqrt(covariance[(run*4+i)*4+i]/draws); math.Abs(m) > e {
+					if e := 5 * math.Sqrt(covariance[(run*4+i)*4+i]/float64(draws)); math.Abs(m) > e {
 						t.Errorf("%s: mean of %d is off by %g, more than %g", name, i, m, e)
 					}
 				}

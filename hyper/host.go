@@ -3,7 +3,6 @@ package hyper
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
@@ -28,6 +27,8 @@ type HostSample func(s rng.Host, n int, x [][]float32, values []float32) bool
 type HostParams struct {
 	Nu    [][]float32
 	Fixed map[string][]float32
+	// Blocks are what is known of each block of theta, in the place of Nu; nil where Nu is given. See HostConjugate.
+	Blocks []HostBlock
 	// Compiled says that programs are compiled: they are the better way already for less work.
 	Compiled bool
 }
@@ -35,6 +36,23 @@ type HostParams struct {
 // mostBesideXLA is how many parameters, of all functions together, [Model] computes where programs are compiled. By
 // measurement on two cores both ways take about as long there: 0.4 to 0.8 ms.
 const mostBesideXLA = 10_000
+
+// HostConjugate is a belief that is [Conjugate] and whose data change one block of theta each. Its OnHost takes
+// HostParams.Blocks as well, so that a state of many blocks need not be copied where one has changed.
+type HostConjugate interface {
+	Hosted
+	// HostBlocks is the number of blocks of theta, and the size of each.
+	HostBlocks() (number, size int)
+	// HostPhi fills in phi(x) within the block of an input, size numbers, and returns the block.
+	HostPhi(p HostParams, x, phi []float32) (block int)
+}
+
+// HostBlock is the Gaussian posterior N(mu, sigma_p^2 S S^T) of a block of theta. It does not change, and is safe for
+// concurrent use.
+type HostBlock interface {
+	// Moments returns phi^T mu and fills in S^T phi, size numbers.
+	Moments(phi, root []float32) (mean float32)
+}
 
 // HostBase is a base model that predicts in plain Go. One that embeds another is not taken for one: it may have changed
 // what that predicts.
@@ -44,8 +62,8 @@ type HostBase interface {
 }
 
 var (
-	_ Hosted = Model{}
-	_ Hosted = BayesianLinear{}
+	_ Hosted        = Model{}
+	_ HostConjugate = BayesianLinear{}
 )
 
 // OnHost is for linear hypermodels with Gaussian indices, and for ensembles.
@@ -237,126 +255,4 @@ func hostDot(x, y []float32) float32 {
 		a += x[i] * y[i]
 	}
 	return a + b + c + d
-}
-
-// OnHost is for all of them, but for more than 32 inputs in blocks.
-func (b BayesianLinear) OnHost(p HostParams) HostSample {
-	return func(s rng.Host, n int, x [][]float32, values []float32) bool {
-		if b.blocks() > 1 && len(x) > mostJoint {
-			return false
-		}
-		mean, root, block := b.hostMoments(p, x)
-		if b.blocks() > 1 {
-			root = hostJoint(root, block)
-		}
-		size := root.Cols
-		z := make([]float32, n*size)
-		s.Normal(z)
-		columns := make([]float32, size*len(x))
-		for i := range x {
-			for q := range size {
-				columns[q*len(x)+i] = root.Data[i*size+q]
-			}
-		}
-		for k := range n {
-			own := values[k*len(x) : (k+1)*len(x)]
-			copy(own, mean)
-			for q, v := range z[k*size : (k+1)*size] {
-				blas32.Axpy(v, hostVector(columns[q*len(x):(q+1)*len(x)]), hostVector(own))
-			}
-		}
-		return true
-	}
-}
-
-// hostMoments is moments, with the blocks.
-func (b BayesianLinear) hostMoments(p HostParams, x [][]float32) (mean []float32, root blas32.General, block []int) {
-	n := b.size()
-	mean, block = make([]float32, len(x)), make([]int, len(x))
-	root = blas32.General{Rows: len(x), Cols: n, Stride: n, Data: make([]float32, len(x)*n)}
-	phi := make([]float32, n)
-	for i, row := range x {
-		block[i] = b.hostPhi(p, row, phi)
-		mu, s := p.Nu[0][block[i]*n:(block[i]+1)*n], p.Nu[1][block[i]*n*n:(block[i]+1)*n*n]
-		mean[i] = hostDot(phi, mu)
-		blas32.Gemv(blas.Trans, p.Fixed["scale"][0], blas32.General{Rows: n, Cols: n, Stride: n, Data: s}, hostVector(phi), 0,
-			hostVector(root.Data[i*n:(i+1)*n]))
-	}
-	return mean, root, block
-}
-
-// hostPhi fills in phi(x), and returns the block of x.
-func (b BayesianLinear) hostPhi(p HostParams, x, phi []float32) (block int) {
-	d := b.width()
-	switch {
-	case b.Numbered:
-		block, x = int(x[0]), x[1:]
-	case b.blocks() > 1:
-		block, x = b.hostBlock(x)
-	}
-	if b.Plain {
-		copy(phi, x)
-		return block
-	}
-	if b.Waves == 0 {
-		scale := float32(1 / math.Sqrt(float64(d+1)))
-		for k, v := range x {
-			phi[k] = v * scale
-		}
-		phi[d] = scale
-		return block
-	}
-	angles := phi[:b.Waves]
-	copy(angles, p.Fixed["phases"])
-	blas32.Gemv(blas.Trans, 1, blas32.General{Rows: d, Cols: b.Waves, Stride: b.Waves, Data: p.Fixed["waves"]},
-		hostVector(x), 1,
-		hostVector(angles))
-	high := float32(math.Sqrt(2 / float64(b.Waves)))
-	for k, a := range angles {
-		angles[k] = high * float32(math.Cos(float64(a)))
-	}
-	low := float32(linearShare / math.Sqrt(float64(d)))
-	for k, v := range x {
-		phi[b.Waves+k] = v * low
-	}
-	phi[b.Waves+d] = linearShare
-	return block
-}
-
-// hostBlock is the block of an input that is not 0, and its numbers.
-func (b BayesianLinear) hostBlock(x []float32) (block int, numbers []float32) {
-	d, largest := b.width(), float32(0)
-	for k, v := range x {
-		if v = max(v, -v); v > largest {
-			largest, block = v, k/d
-		}
-	}
-	return block, x[block*d : (block+1)*d]
-}
-
-// hostJoint is the lower triangular root of the inputs' covariances, those of two blocks being 0: see cholesky.
-func hostJoint(root blas32.General, block []int) blas32.General {
-	n := len(block)
-	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
-	at := func(i int) []float32 { return root.Data[i*root.Cols : (i+1)*root.Cols] }
-	for j := range n {
-		var pivot, whole float32
-		for i := j; i < n; i++ {
-			left := float32(0)
-			if block[i] == block[j] {
-				left = hostDot(at(i), at(j))
-			}
-			if i == j {
-				whole = left
-			}
-			for k := range j {
-				left -= out.Data[i*n+k] * out.Data[j*n+k]
-			}
-			if i == j && left > whole*1e-6 {
-				pivot = float32(1 / math.Sqrt(float64(left)))
-			}
-			out.Data[i*n+j] = left * pivot
-		}
-	}
-	return out
 }

@@ -70,6 +70,7 @@ type Agent struct {
 	programs           programs       // of Act and Sample
 	hostBelief         hyper.Hosted   // nil where functions are drawn by programs
 	hostPolicy         explore.Hosted // nil where programs decide
+	learner            *hostLearning  // nil where programs learn
 	fixed              fixedParts
 	reader             *uint64 // the seed of a Reader; nil is none
 }
@@ -112,6 +113,10 @@ func newAgent(c Config) (*Agent, error) {
 	}
 	s := newSnapshot(state)
 	s.data.Rows = c.rows()
+	if err := a.hostLearner(s); err != nil {
+		s.drop()
+		return nil, err
+	}
 	a.become(s)
 	return a, nil
 }

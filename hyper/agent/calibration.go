@@ -69,9 +69,14 @@ func (a *Agent) noise(belief *snapshot) (float64, error) {
 		return sd, nil
 	}
 	of := map[string]float64{}
+	if belief.learned != nil {
+		for name, v := range belief.learned.Responses() {
+			of[name] = v[0]
+		}
+	}
 	for i, place := range a.read {
 		name := a.names[place]
-		if name == "response.m2" || name == "response.count" {
+		if belief.state[i] != nil && (name == "response.m2" || name == "response.count") {
 			v, err := numbers(belief.state[i].Tensor)
 			if err != nil {
 				return 0, err

@@ -163,6 +163,10 @@ func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
 	free(rest...)
 	next := s.replaced(at, by)
 	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner makes rounds by the data
+	if err := a.absorb(next); err != nil {
+		next.drop()
+		return nil, err
+	}
 	return next, nil
 }
 

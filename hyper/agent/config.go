@@ -33,7 +33,8 @@ type Config struct {
 	// experiments.
 	Floor float64
 	// Pending is how many decisions the agent remembers for their feedback: when there are more, the oldest has expired.
-	// 0 is 65,536.
+	// Each takes 4 bytes for a feature and 100 more. 0 is 65,536, or with more than 231 features as many as take 64 MiB:
+	// with 785 features 20,712.
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
@@ -59,7 +60,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.Floor = cmp.Or(c.Floor, 0.01)
 	c.Replay = cmp.Or(c.Replay, Growth)
-	c.Pending = cmp.Or(c.Pending, mostPending)
+	c.Pending = cmp.Or(c.Pending, defaultPending(c.Features))
 	c.Background, c.Change = c.Background.withDefaults(), c.Change.withDefaults()
 	if t := &c.Learner.Train; t.Replays() {
 		t.Inputs = max(c.Features, 0)

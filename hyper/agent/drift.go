@@ -13,7 +13,12 @@ import (
 // Drift is how far learning has moved the parameters nu from nu_0, which the regularizer anchors them to: the norm of
 // the difference over the norm of nu_0, or of nu where nu_0 is 0. It is 0 before any data.
 func (a *Agent) Drift() (float64, error) {
-	s := a.current()
+	held := a.current()
+	defer held.drop()
+	s, err := a.wholeOf(held, nil)
+	if err != nil {
+		return 0, err
+	}
 	defer s.drop()
 	moved, start, now := 0.0, 0.0, 0.0
 	for i, name := range a.names {

@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 
+	"github.com/janpfeifer/must"
+
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
@@ -20,7 +22,9 @@ func (d Decision) Nameless() Decision {
 // Whole is all that a file of the agent would have, by name: its contents, tensors, and the decisions that it
 // remembers.
 func (a *Agent) Whole() map[string]string {
-	s, f, waiting := a.whole()
+	now, f, waiting := a.whole()
+	defer now.drop()
+	s := must.M1(a.wholeOf(now, nil))
 	defer s.drop()
 	rows, inputs := saving(waiting)
 	out := map[string]string{"data": fmt.Sprint(f.Data, f.Rounds, f.Decisions), "decisions": fmt.Sprint(rows),

@@ -44,6 +44,10 @@ func (a *Agent) hosted(belief *snapshot) *host {
 	}
 	h := belief.host
 	h.once.Do(func() {
+		if belief.learned != nil {
+			h.sample, h.responses = belief.learned.Sample(), belief.learned.Responses()
+			return
+		}
 		var p hyper.HostParams
 		if p, h.responses, h.err = a.hostParams(belief); h.err == nil {
 			h.sample = a.hostBelief.OnHost(a.trainer().HostParams(p, h.responses))
@@ -81,7 +85,9 @@ func (a *Agent) inputsOf(x [][]float32) int {
 
 // hostParams copies the parameters of a belief, and what it knows of responses.
 func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
-	p = hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
+	if p, err = a.fixedParams(belief, a.read); err != nil {
+		return p, nil, err
+	}
 	responses = map[string][]float64{}
 	for i, place := range a.read { // in the order of names, nu.0 before nu.1
 		name := a.names[place]
@@ -92,21 +98,35 @@ func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[
 			}
 			responses[name] = x
 		}
-		fixed, is := strings.CutPrefix(name, "fixed.")
-		if !is && !strings.HasPrefix(name, "nu.") {
-			continue
-		}
-		x, err := a.fixed.narrow(belief.state[i], is)
-		if err != nil {
-			return p, nil, err
-		}
-		if is {
-			p.Fixed[fixed] = x
-		} else {
+		if strings.HasPrefix(name, "nu.") {
+			x, err := narrow(belief.state[i].Tensor)
+			if err != nil {
+				return p, nil, err
+			}
 			p.Nu = append(p.Nu, x)
 		}
 	}
 	return p, responses, nil
+}
+
+// fixedParams are the parameters that do not change. places are of a snapshot's tensors in Agent.names; nil is all in
+// order.
+func (a *Agent) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
+	p := hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
+	for i, t := range s.state {
+		place := i
+		if places != nil {
+			place = places[i]
+		}
+		if name, is := strings.CutPrefix(a.names[place], "fixed."); is {
+			x, err := a.fixed.narrow(t)
+			if err != nil {
+				return p, err
+			}
+			p.Fixed[name] = x
+		}
+	}
+	return p, nil
 }
 
 // fixedParts are copies of the parts of the state that do not change.
@@ -118,11 +138,8 @@ type fixedParts struct {
 // mostFixed is how many parts that do not change a belief has at most.
 const mostFixed = 16
 
-// narrow copies a tensor in single precision; one that is kept once for all snapshots.
-func (f *fixedParts) narrow(t *shared, keep bool) ([]float32, error) {
-	if !keep {
-		return narrow(t.Tensor)
-	}
+// narrow copies a tensor in single precision, once for all snapshots.
+func (f *fixedParts) narrow(t *shared) ([]float32, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if x, ok := f.all[t]; ok {

@@ -197,13 +197,13 @@ func TestHostRefuses(t *testing.T) {
 	c := hostedBeliefs()["bayesian, numbered"]
 	b := must.M1(New(c))
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{32, 33} {
+	for _, n := range []int{700, 800} { // of three blocks: a third of them, and 256 of one at most
 		d := must.M1(b.Act(t.Context(), inputsFor(r, "bayesian, numbered", b.config, n)))
 		if len(d.Probabilities) != n {
 			t.Errorf("%d probabilities of %d", len(d.Probabilities), n)
 		}
 	}
 	if len(b.programs.all) != 1 {
-		t.Errorf("%d programs, want one, of more than 32 inputs", len(b.programs.all))
+		t.Errorf("%d programs, want one, of more than 256 inputs of a block", len(b.programs.all))
 	}
 }

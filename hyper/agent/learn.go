@@ -163,6 +163,13 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
+		if s.learned != nil {
+			next, err := s.taught(x, y, weight)
+			if err == nil {
+				next.data = data
+			}
+			return next, err
+		}
 		add := a.observe
 		switch {
 		case row < 0 && !a.config.conditioned():

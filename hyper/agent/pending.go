@@ -18,8 +18,18 @@ var (
 	ErrExpired = errors.New("the decision has expired")
 )
 
-// mostPending is Config.Pending where none is given.
-const mostPending = 1 << 16
+// mostPending is Config.Pending where none is given and inputs are short, and pendingBytes the memory that decisions
+// may take where they are long: waitingBytes for each, and its input.
+const (
+	mostPending  = 1 << 16
+	pendingBytes = 64 << 20
+	waitingBytes = 100
+)
+
+// defaultPending is Config.Pending where none is given.
+func defaultPending(features int) int {
+	return min(mostPending, max(1, pendingBytes/(waitingBytes+4*max(features, 1))))
+}
 
 // pending are the decisions whose feedback may come: the last ones, in a ring. Its memory grows with the decisions up
 // to its size, and no further.

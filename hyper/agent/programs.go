@@ -105,7 +105,12 @@ func (a *Agent) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]
 		defer free(inputs)
 		more = append(more, int32(len(x)), inputs)
 	}
-	return p.exec.Call(arguments(belief.tensors(), more...)...)
+	whole, err := a.wholeOf(belief, a.read)
+	if err != nil {
+		return nil, err
+	}
+	defer whole.drop()
+	return p.exec.Call(arguments(whole.tensors(), more...)...)
 }
 
 // inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size,

@@ -60,8 +60,8 @@ func (a *Agent) save(path string) error {
 	if err != nil {
 		return err
 	}
-	s, f, waiting := a.whole()
-	defer s.drop()
+	now, f, waiting := a.whole()
+	defer now.drop()
 	var inputs []*tensors.Tensor
 	f.Pending, inputs = saving(waiting)
 	defer free(inputs...)
@@ -69,6 +69,11 @@ func (a *Agent) save(path string) error {
 	if err := a.synced(); err != nil { // a file must not know more than the log has after a loss of power
 		return err
 	}
+	s, err := a.wholeOf(now, nil)
+	if err != nil {
+		return err
+	}
+	defer s.drop()
 	return saved.Write(path, f, slices.Concat(s.tensors(), inputs))
 }
 
@@ -180,7 +185,7 @@ func (a *Agent) restore(path string) (f file, err error) {
 			return f, err
 		}
 	}
-	if err := s.upload(a.backend); err != nil {
+	if err := errors.Join(a.absorb(s), s.upload(a.backend)); err != nil {
 		s.drop()
 		return f, err
 	}
@@ -280,6 +285,10 @@ func (a *Agent) acceptsState(f file, state []*tensors.Tensor) error {
 func (a *Agent) shapes(s *snapshot, rows int) []shapes.Shape {
 	out := make([]shapes.Shape, len(s.state))
 	for i, t := range s.state {
+		if t == nil {
+			out[i] = a.learner.shapes[a.names[i]]
+			continue
+		}
 		out[i] = t.Shape().Clone()
 		if strings.HasPrefix(a.names[i], "replay.") {
 			out[i].Dimensions[1] = rows

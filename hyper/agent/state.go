@@ -9,6 +9,8 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
 // ErrNotFinite says that numbers are not finite, or their squares would not be in single precision. An agent never
@@ -47,11 +49,12 @@ func free(all ...*tensors.Tensor) {
 
 // snapshot is an immutable state. It holds its tensors until drop.
 type snapshot struct {
-	state  []*shared // in the order of Agent.names
-	data   contents
-	rounds int // of SGD steps so far
-	host   *host
-	change detector
+	state   []*shared            // in the order of Agent.names; nil is a part that learned has
+	learned *train.HostPosterior // what is kept in plain Go; nil is nothing
+	data    contents
+	rounds  int // of SGD steps so far
+	host    *host
+	change  detector
 }
 
 // newSnapshot holds new tensors.
@@ -65,8 +68,8 @@ func newSnapshot(state []*tensors.Tensor) *snapshot {
 
 // replaced is a snapshot with new tensors at some places, which holds the others too.
 func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
-	next := &snapshot{state: make([]*shared, len(s.state)), data: s.data, rounds: s.rounds, change: s.change,
-		host: s.host}
+	next := &snapshot{state: make([]*shared, len(s.state)), learned: held(s.learned), data: s.data, rounds: s.rounds,
+		change: s.change, host: s.host}
 	if len(at) > 0 {
 		next.host = new(host)
 	}
@@ -74,7 +77,7 @@ func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
 		next.state[place] = (&shared{Tensor: by[i]}).hold()
 	}
 	for i, t := range next.state {
-		if t == nil {
+		if t == nil && s.state[i] != nil {
 			next.state[i] = s.state[i].hold()
 		}
 	}
@@ -85,6 +88,9 @@ func (s *snapshot) replaced(at []int, by []*tensors.Tensor) *snapshot {
 // two calls bring the same one: the second may find it nowhere.
 func (s *snapshot) upload(b compute.Backend) error {
 	for _, t := range s.state {
+		if t == nil {
+			continue
+		}
 		if err := t.MaterializeOnDevice(b, b.HasSharedBuffers(), 0); err != nil {
 			return err
 		}
@@ -93,11 +99,17 @@ func (s *snapshot) upload(b compute.Backend) error {
 }
 
 func (s *snapshot) drop() {
+	if s.learned != nil {
+		s.learned.Drop()
+	}
 	for _, t := range s.state {
-		t.drop()
+		if t != nil {
+			t.drop()
+		}
 	}
 }
 
+// tensors are those of a whole snapshot: see wholeOf.
 func (s *snapshot) tensors() []*tensors.Tensor {
 	out := make([]*tensors.Tensor, len(s.state))
 	for i, t := range s.state {
@@ -122,9 +134,11 @@ func (a *Agent) belief() *snapshot {
 
 // beliefOf holds that part of a state.
 func (a *Agent) beliefOf(s *snapshot) *snapshot {
-	out := &snapshot{state: make([]*shared, len(a.read)), host: s.host}
+	out := &snapshot{state: make([]*shared, len(a.read)), learned: held(s.learned), host: s.host}
 	for i, place := range a.read {
-		out.state[i] = s.state[place].hold()
+		if t := s.state[place]; t != nil {
+			out.state[i] = t.hold()
+		}
 	}
 	return out
 }

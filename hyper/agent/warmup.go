@@ -54,6 +54,9 @@ func (a *Agent) ready(ctx context.Context, size int) error {
 }
 
 func (a *Agent) warmLearning() error {
+	if a.learner != nil {
+		return nil
+	}
 	a.learning.Lock()
 	defer a.learning.Unlock()
 	s := a.current()
@@ -93,7 +96,12 @@ func (a *Agent) warmAct(actions int) error {
 		return err
 	}
 	defer a.programs.done(p)
-	belief := a.belief()
+	now := a.belief()
+	defer now.drop()
+	belief, err := a.wholeOf(now, a.read)
+	if err != nil {
+		return err
+	}
 	defer belief.drop()
 	more := []any{uint32(0)}
 	if actions > 0 {

@@ -55,10 +55,37 @@ func (p UCB) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32) ([
 		for i := range own {
 			own[i] = values[i*actions+a]
 		}
-		slices.Sort(own)
-		score[a] = own[k-1]
+		score[a] = hostSmallest(own, k)
 	}
 	return certainly(score)
+}
+
+// hostSmallest returns the k-th smallest of finite numbers, from 1, whose order it changes: Hoare's selection (1961).
+func hostSmallest(x []float32, k int) float32 {
+	for k--; len(x) > 1; {
+		pivot, i, j := x[len(x)/2], 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			x = x[:j+1]
+		case k >= i:
+			x, k = x[i:], k-i
+		default: // between the two are numbers that equal the pivot
+			return pivot
+		}
+	}
+	return x[0]
 }
 
 // rank is k: the k-th smallest value is the quantile of n.

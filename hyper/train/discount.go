@@ -91,6 +91,35 @@ func (w posterior) forget(state State) {
 	state["nu.1"], state["discount.turn"] = Reshape(s, runs, blocks, size, size), turn
 }
 
+// forget is the posterior before a datum, with all data counting gamma times what they did, in new blocks: see
+// posterior.forget. ok is false where it would not be finite.
+func (p HostPosterior) forget() (next HostPosterior, ok bool) {
+	next = p
+	next.count, next.m2 = p.count*p.discount, p.m2*p.discount
+	next.blocks = make([]*hostBlock, len(p.blocks))
+	_, n := p.belief.HostBlocks()
+	data, each := Config{Discount: p.discount}.turns(n)
+	weight, e := 1-math.Pow(p.discount, float64(data)), make([]float64, n)
+	for i, last := range p.blocks {
+		own := &hostBlock{root: p.spareRoot(n), mu: last.mu, y: last.y, one: last.one, learned: true}
+		last.root.ScaleInto(own.root, 1/math.Sqrt(p.discount))
+		for turn := int(p.turn); turn < min(int(p.turn)+each, n); turn++ { // turns are whole numbers of each
+			e[turn] = 1
+			gain, ok := own.root.UpdateInto(own.root, e, weight)
+			if !ok {
+				return next, false
+			}
+			own.move(e, gain, 0, 0)
+			e[turn] = 0
+		}
+		next.blocks[i] = own
+	}
+	if next.turn += float64(each); next.turn >= float64(data*each) {
+		next.turn = 0
+	}
+	return next, true
+}
+
 // age makes the responses before count gamma times what they did.
 func (state State) age(gamma float64) {
 	for _, name := range []string{"response.count", "response.m2"} {

@@ -1,0 +1,100 @@
+package hyper
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// knownBlock has a mean and a root of a single number for every input: its phi's first number times these.
+type knownBlock struct{ mean, deviation float32 }
+
+func (k knownBlock) Moments(phi, root []float32) float32 {
+	clear(root)
+	root[0] = k.deviation * phi[0]
+	return k.mean * phi[0]
+}
+
+// In plain Go values have the means and covariances of their blocks, sigma_p among them: those of two blocks are
+// independent, those of one are of one function, in any order of the inputs. 20,000 functions, bounds of 5 standard
+// errors.
+func TestHostValuesOfBlocks(t *testing.T) {
+	const draws, sigma = 20_000, 0.5
+	b := BayesianLinear{Features: 2, Blocks: 40, Numbered: true, Plain: true}
+	p := HostParams{Fixed: map[string][]float32{"scale": {sigma}}}
+	for i := range 40 {
+		p.Blocks = append(p.Blocks, knownBlock{float32(i), 1 + float32(i)/10})
+	}
+	x := [][]float32{{3, 1}, {0, 1}, {3, -2}, {39, 1}, {3, 1}}
+	values := make([]float32, draws*len(x))
+	if !b.OnHost(p)(rng.NewHost(4), draws, x, values) {
+		t.Fatal("it needs a program")
+	}
+	mean := func(f func(own []float32) float64) (sum float64) {
+		for k := range draws {
+			sum += f(values[k*len(x):(k+1)*len(x)]) / draws
+		}
+		return sum
+	}
+	known := func(i int) (block int, mean, deviation float64) {
+		block = int(x[i][0])
+		return block, float64(block) * float64(x[i][1]), sigma * (1 + float64(block)/10) * float64(x[i][1])
+	}
+	for i := range x {
+		blockI, meanI, sdI := known(i)
+		m := mean(func(own []float32) float64 { return float64(own[i]) })
+		if math.Abs(m-meanI) > 5*math.Abs(sdI)/math.Sqrt(draws) {
+			t.Errorf("the mean of input %d is %g, want %g", i, m, meanI)
+		}
+		for j := range x {
+			blockJ, meanJ, sdJ := known(j)
+			want := 0.0
+			if blockI == blockJ {
+				want = sdI * sdJ
+			}
+			c := mean(func(own []float32) float64 { return (float64(own[i]) - meanI) * (float64(own[j]) - meanJ) })
+			if math.Abs(c-want) > 5*math.Sqrt2*math.Abs(sdI*sdJ)/math.Sqrt(draws) {
+				t.Errorf("the covariance of inputs %d and %d is %g, want %g", i, j, c, want)
+			}
+		}
+	}
+	many := make([][]float32, mostJoint+1)
+	for i := range many {
+		many[i] = []float32{7, 1}
+	}
+	if b.OnHost(p)(rng.NewHost(4), 1, many, make([]float32, len(many))) {
+		t.Error("a program is better for so many inputs of one block")
+	}
+}
+
+// The two ways to a root agree, where a pivot is nothing too.
+func TestCholeskyLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const n, rank = 7, 4
+	m := make([]float32, 2*n*n)
+	for run := range 2 {
+		a := make([]float64, n*rank)
+		for i := range a {
+			a[i] = r.NormFloat64()
+		}
+		for i := range n {
+			for j := range n {
+				for k := range rank {
+					m[(run*n+i)*n+j] += float32(a[i*rank+k] * a[j*rank+k])
+				}
+			}
+		}
+	}
+	testbackend.Each(t, func(t *testing.T, name string) {
+		out := eval(t, name, func(in []*Node) []*Node {
+			return []*Node{cholesky(in[0]), choleskyLoop(in[0])}
+		}, tensors.FromFlatDataAndDimensions(m, 2, n, n))
+		same(t, name, out[1], out[0], 1e-4)
+	})
+}

@@ -1,0 +1,141 @@
+package root
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/backend"
+)
+
+func identity(n int) []float64 {
+	s := make([]float64, n*n)
+	for i := range n {
+		s[i*n+i] = 1
+	}
+	return s
+}
+
+// square is S S^T.
+func square(n int, s []float64) []float64 {
+	out := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				out[i*n+j] += s[i*n+k] * s[j*n+k]
+			}
+		}
+	}
+	return out
+}
+
+func written(t *Triangle) []float64 {
+	out := make([]float64, t.n*t.n)
+	t.Write(out)
+	return out
+}
+
+func farthest(x, y []float64) (most float64) {
+	for i := range x {
+		most = max(most, math.Abs(x[i]-y[i]))
+	}
+	return most
+}
+
+// A triangle that learns data has the Q and the gains of the graph's root that learns the same, and is triangular.
+func TestTriangleIsUpdate(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 21} {
+		r := rand.New(rand.NewPCG(uint64(n), 1))
+		exec := must.M1(NewExec(must.M1(backend.Open(backend.Go)), func(s, phi, rho *Node) []*Node {
+			next, gain := Update(s, phi, rho, Whole{})
+			return []*Node{next, gain}
+		}))
+		s, own := identity(n), NewTriangle(n, identity(n))
+		for range 30 {
+			phi, rho := make([]float64, n), 0.1+50*r.Float64()
+			for i := range phi {
+				phi[i] = r.NormFloat64()
+			}
+			out := must.M1(exec.Call(tensors.FromFlatDataAndDimensions(s, 1, n, n),
+				tensors.FromFlatDataAndDimensions(phi, 1, n), tensors.FromFlatDataAndDimensions([]float64{rho}, 1, 1)))
+			s = tensors.MustCopyFlatData[float64](out[0])
+			next, gain, ok := own.Update(phi, rho)
+			own = next
+			if off := farthest(gain, tensors.MustCopyFlatData[float64](out[1])); off > 1e-12 || !ok {
+				t.Fatalf("n = %d: gains differ by %g", n, off)
+			}
+		}
+		flat := written(own)
+		if off := farthest(square(n, flat), square(n, s)); off > 1e-13 || !lower(n, flat) {
+			t.Errorf("n = %d: Q differs by %g", n, off)
+		}
+		if off := farthest(square(n, written(NewTriangle(n, s))), square(n, s)); off > 1e-13 {
+			t.Errorf("n = %d: Q of a rotated root differs by %g", n, off)
+		}
+		if !NewTriangle(n, flat).Equal(own) {
+			t.Errorf("n = %d: what is written is not what is read", n)
+		}
+	}
+}
+
+// Project is S^T x, and Update leaves what it updates as it is.
+func TestProject(t *testing.T) {
+	const n = 6
+	r := rand.New(rand.NewPCG(2, 3))
+	own, phi, x := NewTriangle(n, identity(n)), make([]float64, n), make([]float32, n)
+	for range 5 {
+		for i := range phi {
+			phi[i], x[i] = r.NormFloat64(), float32(r.NormFloat64())
+		}
+		before := slices.Clone(own.rows)
+		next, _, _ := own.Update(phi, 2)
+		if !slices.Equal(before, own.rows) || next.Equal(own) {
+			t.Fatal("an update changes its receiver, or nothing")
+		}
+		own = next
+	}
+	got, s := make([]float32, n), written(own)
+	own.Project(x, got)
+	for i := range n {
+		want := 0.0
+		for k := range n {
+			want += s[k*n+i] * float64(x[k])
+		}
+		if math.Abs(float64(got[i])-want) > 1e-6 {
+			t.Errorf("number %d is %v, want %v", i, got[i], want)
+		}
+	}
+}
+
+// What is not finite is said.
+func TestUpdateNotFinite(t *testing.T) {
+	if _, _, ok := NewTriangle(2, identity(2)).Update([]float64{1e200, 1}, 1); ok {
+		t.Error("the square of 1e200 is not finite")
+	}
+}
+
+// What a datum costs a block of n parameters, and a decision.
+func BenchmarkTriangle(b *testing.B) {
+	for _, n := range []int{221, 251, 985} {
+		own, phi, x, out := NewTriangle(n, identity(n)), make([]float64, n), make([]float32, n), make([]float32, n)
+		for i := range phi {
+			phi[i], x[i] = 1/float64(n), 1/float32(n)
+		}
+		b.Run(fmt.Sprintf("update/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				own, _, _ = own.Update(phi, 0.1)
+			}
+		})
+		b.Run(fmt.Sprintf("project/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				own.Project(x, out)
+			}
+		})
+	}
+}

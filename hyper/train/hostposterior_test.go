@@ -1,0 +1,244 @@
+package train
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/rng"
+)
+
+// hostedBlocks has 3 blocks of 4 + 2 + 1 numbers.
+var hostedBlocks = hyper.BayesianLinear{Features: 3, Blocks: 3, Numbered: true, Waves: 4, Length: 1}
+
+// programmed is what programs know of data with weights, by name, and what is known of none.
+func programmed(t *testing.T, tr Trainer, x [][]float32, y, w []float32) (names []string, before, after [][]float64) {
+	t.Helper()
+	out := must(CallOnceN(must(backend.Open(backend.Go))(t), func(in []*Node) []*Node {
+		s := rng.New(in[0])
+		state := tr.Init(s.Named("init"), nil)
+		g := s.Graph()
+		rate := func(v float32) *Node { return Const(g, []float32{v}) }
+		start := state
+		for i := range x {
+			r := Rates{PriorVar: rate(2), NoiseVar: rate(0.5), Perturbation: rate(0)}
+			if tr.Weighted {
+				r.Weight = rate(w[i])
+			}
+			state = tr.Observe(state, s.Named("data"), Const(g, int32(i)), Const(g, [][]float32{x[i]}), rate(y[i]), nil, r)
+		}
+		var nodes []*Node
+		names = names[:0]
+		for name := range start {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, of := range []State{start, state} {
+			for _, name := range names {
+				nodes = append(nodes, double(of[name]))
+			}
+		}
+		return nodes
+	}, []uint64{5}))(t)
+	for i, v := range out {
+		if flat := tensors.MustCopyFlatData[float64](v); i < len(names) {
+			before = append(before, flat)
+		} else {
+			after = append(after, flat)
+		}
+	}
+	return names, before, after
+}
+
+// hosted is the posterior of entries by name.
+func hosted(t *testing.T, tr Trainer, names []string, entries [][]float64) *HostPosterior {
+	t.Helper()
+	h, ok := tr.OnHost(2, 0.5)
+	if !ok {
+		t.Fatal("it cannot learn in plain Go")
+	}
+	of := func(name string) []float64 { return entries[slices.Index(names, name)] }
+	p := hyper.HostParams{Fixed: map[string][]float32{}}
+	for _, name := range []string{"scale", "waves", "phases"} {
+		for _, v := range of("fixed." + name) {
+			p.Fixed[name] = append(p.Fixed[name], float32(v))
+		}
+	}
+	return must(h.Posterior(p, func(name string, read func([]float64)) error { read(of(name)); return nil }))(t)
+}
+
+// roots are S S^T of each block.
+func roots(blocks, n int, s []float64) (out []float64) {
+	for b := range blocks {
+		for i := range n {
+			for j := range n {
+				sum := 0.0
+				for k := range n {
+					sum += s[(b*n+i)*n+k] * s[(b*n+j)*n+k]
+				}
+				out = append(out, sum)
+			}
+		}
+	}
+	return out
+}
+
+// A posterior in plain Go is that of the programs, entry by entry, S by S S^T, with weights and without. The bound is
+// that of phi, which is of single precision.
+func TestHostPosteriorIsThePrograms(t *testing.T) {
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98},
+		{Discount: 0.8, Standardize: true, Weighted: true}} {
+		c.Integrate, c.Inputs = Exact, 3
+		tr, r := Trainer{hostedBlocks, c}, rand.New(rand.NewPCG(1, 2))
+		const data = 12
+		x, y, w := make([][]float32, data), make([]float32, data), make([]float32, data)
+		for i := range x {
+			x[i] = []float32{float32(r.IntN(2)), float32(r.NormFloat64()), float32(r.NormFloat64())} // block 2 has none
+			y[i], w[i] = float32(4+3*r.NormFloat64()), 1
+			if c.Weighted {
+				w[i] = float32(1 + r.IntN(5))
+			}
+		}
+		names, before, after := programmed(t, tr, x, y, w)
+		first := hosted(t, tr, names, before)
+		p, ok := first, false
+		for i := range x {
+			last := p
+			if p, ok = p.Observe(x[i], y[i], w[i]); !ok {
+				t.Fatalf("datum %d is not finite", i)
+			}
+			for b := range p.blocks {
+				if shares := p.blocks[b] == last.blocks[b]; shares != (b != int(x[i][0])) && c.Discount == 0 {
+					t.Fatalf("a datum of block %v shares block %d: %v", x[i][0], b, shares)
+				}
+			}
+		}
+		for _, name := range p.Names() {
+			want := after[slices.Index(names, name)]
+			got, start := make([]float64, len(want)), make([]float64, len(want))
+			p.Write(name, got)
+			first.Write(name, start)
+			if !slices.Equal(start, before[slices.Index(names, name)]) {
+				t.Errorf("%+v: %s of no data has changed", c, name)
+			}
+			if name == "nu.1" {
+				got, want = roots(3, 7, got), roots(3, 7, want)
+			}
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-5*(1+math.Abs(want[i])) {
+					t.Fatalf("%+v: number %d of %s is %g, by programs %g", c, i, name, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// What is written and read goes on to the bit as what was not.
+func TestHostPosteriorIsRead(t *testing.T) {
+	tr, r := Trainer{hostedBlocks, Config{Integrate: Exact, Standardize: true, Inputs: 3}}, rand.New(rand.NewPCG(3, 4))
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	p, ok := hosted(t, tr, names, before), false
+	learn := func(p *HostPosterior, x []float32, y float32) *HostPosterior {
+		if p, ok = p.Observe(x, y, 1); !ok {
+			t.Fatal("it is not finite")
+		}
+		return p
+	}
+	entries := func(p *HostPosterior) [][]float64 {
+		out := make([][]float64, len(names))
+		for i, name := range names {
+			if out[i] = slices.Clone(before[i]); slices.Contains(p.Names(), name) {
+				p.Write(name, out[i])
+			}
+		}
+		return out
+	}
+	for range 30 {
+		x, y := []float32{float32(r.IntN(3)), float32(r.NormFloat64()), 1}, float32(r.NormFloat64())
+		read := learn(hosted(t, tr, names, entries(p)), x, y)
+		p = learn(p, x, y)
+		if !slices.EqualFunc(entries(p), entries(read), slices.Equal) {
+			t.Fatal("what was read goes on otherwise")
+		}
+	}
+}
+
+// The memory of a root is used again when the last holder of the posteriors that have it is gone, and not before.
+func TestHostPosteriorMemory(t *testing.T) {
+	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3}}
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	start := hosted(t, tr, names, before)
+	learn := func(p *HostPosterior) *HostPosterior {
+		next, _ := p.Observe([]float32{1, 0.5, -1}, 1, 1)
+		return next
+	}
+	rootOf := func(p *HostPosterior) []float64 {
+		s := make([]float64, 3*7*7)
+		p.Write("nu.1", s)
+		return s
+	}
+	first := learn(start)
+	want, known := rootOf(first), rootOf(start)
+	start.Drop()
+	second := learn(first)
+	first.Hold()
+	first.Drop()
+	third := learn(second) // first is still held
+	if !slices.Equal(rootOf(first), want) {
+		t.Fatal("a posterior that is held has changed")
+	}
+	reused := false
+	for range 100 { // a pool may lose what it is given
+		second.Drop()
+		second, third = third, learn(third)
+		reused = reused || third.blocks[1].root == first.blocks[1].root
+	}
+	if reused || !slices.Equal(rootOf(first), want) {
+		t.Fatal("a posterior that is held has changed")
+	}
+	first.Drop()
+	for range 100 {
+		second.Drop()
+		second, third = third, learn(third)
+		reused = reused || third.blocks[1].root == first.blocks[1].root
+	}
+	if !reused {
+		t.Error("the memory of a posterior that nobody holds is not used again")
+	}
+	if again := hosted(t, tr, names, before); !slices.Equal(rootOf(again), known) {
+		t.Error("the roots before data have changed")
+	}
+}
+
+// What plain Go cannot train says so: one block, another way to train.
+func TestOnHostOnlyBlocks(t *testing.T) {
+	one := hostedBlocks
+	one.Blocks = 1
+	type embeds struct{ hyper.BayesianLinear }
+	for name, tr := range map[string]Trainer{
+		"block":    {one, Config{Integrate: Exact}},
+		"sampled":  {hostedBlocks, Config{Integrate: Sampled}},
+		"embedded": {embeds{hostedBlocks}, Config{Integrate: Exact}},
+	} {
+		if _, ok := tr.OnHost(1, 1); ok {
+			t.Errorf("%s: it can", name)
+		}
+	}
+}
+
+// A datum that is not finite is refused: a noise of variance 0 leaves no finite root.
+func TestHostPosteriorNotFinite(t *testing.T) {
+	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3}}
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	p := hosted(t, tr, names, before)
+	p.rho = math.Inf(1)
+	if _, ok := p.Observe([]float32{0, 1, 1}, 1, 1); ok {
+		t.Error("it is taken")
+	}
+}
