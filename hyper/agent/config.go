@@ -38,6 +38,12 @@ type Config struct {
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
+	// Forget is how much a reward counts against the next one, above 0.5 and at most 1: n rewards later it counts
+	// Forget^n. 0 is 1: nothing is forgotten. It is for Contextual; other agents forget by a Window of the data (Replay).
+	Forget float64
+	// Waves is the number of random cosines by which Contextual sees a context; 0 is 200, and None makes rewards a line
+	// in the context. More of them see more detail, and cost more.
+	Waves int
 	// Change tests whether the world has changed; nil is no test.
 	Change *Change
 	// Background trains while the agent acts; nil makes Observe train.
@@ -81,6 +87,7 @@ func (c Config) validate() error {
 		c.checkFeatures(),
 		faults.Known("Replay", c.Replay),
 		c.checkWindow(),
+		c.checkContextual(),
 		checkFloor(c.Floor),
 		c.checkPending(),
 		c.checkChange(),
@@ -95,6 +102,21 @@ func (c Config) checkWindow() error {
 			c.Learner.Belief)
 	}
 	return nil
+}
+
+// None says that there is none of what an option counts, where 0 is its default.
+const None = -1
+
+// checkContextual reports options of Contextual in the Config of another agent.
+func (c Config) checkContextual() error {
+	var errs []error
+	if c.Forget != 0 && c.Forget != c.Learner.Train.Discount {
+		errs = append(errs, errors.New("Forget must be 0 but for Contextual: other agents forget by Replay: Window"))
+	}
+	if _, ok := c.Learner.Belief.(hyper.BayesianLinear); c.Waves != 0 && !ok {
+		errs = append(errs, errors.New("Waves must be 0 but for Contextual: other agents have no cosines"))
+	}
+	return errors.Join(errs...)
 }
 
 // conditioned tells whether the belief keeps what it knows of inputs beside the data.

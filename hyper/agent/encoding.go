@@ -89,6 +89,10 @@ func (e Encoding) Validate() error {
 
 // check reports a Menu that is not as the Encoding says.
 func (e Encoding) check(m Menu) error {
+	if len(m.Context) == 0 && e.Context > 0 {
+		return fmt.Errorf("the agent decides in a context of %d numbers, and there is none: give it to Decide, as "+
+			"Menu.Context", e.Context)
+	}
 	if len(m.Context) != e.Context {
 		return fmt.Errorf("the context must have %d numbers, got %d", e.Context, len(m.Context))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/must"
 
+	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
 	"github.com/hypermodels/hypermodels/hyper/explore"
 	"github.com/hypermodels/hypermodels/hyper/learner"
@@ -38,6 +39,54 @@ func ExampleContextual() {
 	}
 	fmt.Println("more than 85 of the last 100 are right:", right > 85)
 	// Output: more than 85 of the last 100 are right: true
+}
+
+// The same by networks, which learn what no line separates: the first page is for those who are young, or come often.
+func ExampleContextualNeural() {
+	a := must.M1(ContextualNeural(2, 2, 20))
+	r := rand.New(rand.NewPCG(1, 2))
+	right := 0
+	for visitor := range 200 {
+		age, visits := 18+50*r.Float32(), 1000*r.Float32()
+		d := must.M1(a.Decide(context.Background(), Menu{Context: []float32{age, visits}}))
+		reward := float32(0)
+		if (age > 43 && visits < 500) == (d.Action == 1) {
+			reward = 1
+		}
+		must.M(a.Observe(context.Background(), Feedback{ID: d.ID, Reward: reward}))
+		if visitor >= 100 {
+			right += int(reward)
+		}
+	}
+	fmt.Println("more than 75 of the last 100 are right:", right > 75)
+	// Output: more than 75 of the last 100 are right: true
+}
+
+// Options of Contextual are where its user looks, and no other agent takes them.
+func TestContextualOptions(t *testing.T) {
+	c := Config{Forget: 0.99, Waves: None}.Contextual(2, 3)
+	if b := c.Learner.Belief.(hyper.BayesianLinear); b.Waves != 0 || c.Learner.Train.Discount != 0.99 {
+		t.Errorf("%d cosines, a discount of %v", b.Waves, c.Learner.Train.Discount)
+	}
+	if b := (Config{Waves: 7}).Contextual(2, 3).Learner.Belief.(hyper.BayesianLinear); b.Waves != 7 {
+		t.Errorf("%d cosines", b.Waves)
+	}
+	a := must.M1(New(c))
+	_, err := a.Act(t.Context(), nil)
+	if want := "a context of 3 numbers, and there is none: give it to Decide, as Menu.Context"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for want, c := range map[string]Config{
+		"Forget must be 0 but for Contextual": Config{Forget: 0.99}.Linear(3),
+		"Waves must be 0 but for Contextual":  Config{Waves: 10}.Arms(3),
+		"Discount must be above 0.5":          Config{Forget: 0.3}.Contextual(2, 3),
+		"ContextualNeural: context must be":   Config{}.ContextualNeural(2, 0, 10),
+	} {
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
 
 // Inputs by hand, for each kind of Encoding.

@@ -34,6 +34,13 @@ func Neural(features int, hidden ...int) (*Agent, error) {
 // [Config.Contextual].
 func Contextual(k, context int) (*Agent, error) { return New(Config{}.Contextual(k, context)) }
 
+// ContextualNeural returns an agent that chooses among k arms in a context of so many numbers, as [Contextual] does, by
+// the networks of [Neural], which see the arm and the context. Options are the fields of a Config: see
+// [Config.ContextualNeural].
+func ContextualNeural(k, context int, hidden ...int) (*Agent, error) {
+	return New(Config{}.ContextualNeural(k, context, hidden...))
+}
+
 // Arms is a Config with the belief of the agent that [Arms] returns: the diagonal linear hypermodel of section 4.1,
 // with 30 dimensions of the index for each arm, trained exactly. The Config's own fields are the options, as in
 //
@@ -70,20 +77,36 @@ func (c Config) Neural(features int, hidden ...int) Config {
 // Contextual is a Config with the belief of the agent that [Contextual] returns: for each arm a Bayesian linear
 // regression on 200 random cosines of the context, see hyper.BayesianLinear, which is nonlinear and exact. Rewards and
 // contexts are standardised online, and the policy is UCB by the 0.84 quantile of 100 functions: a standard deviation
-// above the mean. Options are as with [Config.Arms].
+// above the mean. Options are as with [Config.Arms], and Forget and Waves, as in
+//
+//	agent.New(agent.Config{Forget: 0.999, Waves: agent.None, Floor: 0.05}.Contextual(3, 8))
 //
 // The settings were chosen on data sets other than those of notebook 10: see notebooks/results/contextual.
 func (c Config) Contextual(k, context int) Config {
 	c.fault = faults.Prefix("Contextual: ", errors.Join(faults.AtLeast("k", k, 1), faults.AtLeast("context", context, 1)))
 	c.Encoding = &Encoding{Context: context, Arms: k, Code: AsNumber, Standardize: true}
 	c.Features = c.Encoding.Width()
-	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: 200, Length: 1}
+	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: cmp.Or(c.Waves, 200), Length: 1}
+	b.Waves = max(b.Waves, 0)
 	c.Learner.Belief = b
 	c.Learner.Train.Standardize = true
+	c.Learner.Train.Discount = cmp.Or(c.Learner.Train.Discount, c.Forget)
 	c.Learner.NoiseVariance = cmp.Or(c.Learner.NoiseVariance, 0.1)
 	if c.Learner.Policy == nil {
 		c.Learner.Policy = explore.UCB{Quantile: 0.84}
 	}
+	return c
+}
+
+// ContextualNeural is a Config with the belief of the agent that [ContextualNeural] returns: that of [Config.Neural],
+// of an arm's place among k numbers, of which one is 1, and the context, which is standardised online. Options are as
+// with [Config.Arms].
+func (c Config) ContextualNeural(k, context int, hidden ...int) Config {
+	fault := faults.Prefix("ContextualNeural: ", errors.Join(faults.AtLeast("k", k, 1),
+		faults.AtLeast("context", context, 1)))
+	c.Encoding = &Encoding{Context: context, Arms: k, Code: AsOneHot, Standardize: true}
+	c = c.Neural(max(c.Encoding.Width(), 1), hidden...)
+	c.fault = cmp.Or(fault, c.fault)
 	return c
 }
 

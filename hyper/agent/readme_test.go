@@ -2,30 +2,55 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/printer"
 	"go/token"
 	"go/types"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// The README's agent is the Example's, which runs.
+// The README's agents are those of Examples, which run.
 func TestReadmeIsTheExample(t *testing.T) {
-	_, rest, _ := strings.Cut(string(must.M1(os.ReadFile("../../README.md"))), "```go\n")
-	snippet, _, found := strings.Cut(rest, "```")
-	if !found {
-		t.Fatal("the README has no Go code")
+	rest := string(must.M1(os.ReadFile("../../README.md")))
+	for _, want := range []string{newAgent(t, string(must.M1(os.ReadFile("agent_test.go")))), "agent.Contextual(3, 2)"} {
+		var snippet string
+		var found bool
+		_, rest, _ = strings.Cut(rest, "```go\n")
+		if snippet, rest, found = strings.Cut(rest, "```"); !found {
+			t.Fatal("the README has too little Go code")
+		}
+		if got := newAgent(t, "package p\nfunc f() {\n"+snippet+"\n}"); got != want {
+			t.Errorf("the README has\n%s\nand the Example\n%s", got, want)
+		}
 	}
-	readme := newAgent(t, "package p\nfunc f() {\n"+snippet+"\n}")
-	example := newAgent(t, string(must.M1(os.ReadFile("agent_test.go"))))
-	if readme != example {
-		t.Errorf("the README has\n%s\nand the Example\n%s", readme, example)
+}
+
+// Each age likes another item: the README's second example.
+func Example_context() {
+	shop, ctx, guests, liked := must.M1(agent.Contextual(3, 2)), context.Background(), rand.New(rand.NewPCG(1, 2)), 0
+	for i := range 500 {
+		guest := []float32{18 + 60*guests.Float32(), 100 * guests.Float32()}
+		shown, reward := must.M1(shop.Decide(ctx, agent.Menu{Context: guest})), float32(0)
+		if shown.Action == int(guest[0]-18)/20 {
+			reward = 1
+		}
+		must.M(shop.Observe(ctx, agent.Feedback{ID: shown.ID, Reward: reward}))
+		if i >= 400 {
+			liked += int(reward)
+		}
 	}
+	fmt.Println("more than 85 of the last 100 are liked:", liked > 85)
+	// Output: more than 85 of the last 100 are liked: true
 }
 
 // newAgent is the first call of package agent in a Go file.
