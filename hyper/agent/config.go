@@ -37,6 +37,8 @@ type Config struct {
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
+	// Reward is for decisions without a reward, and with several; zero learns at once from the first.
+	Reward Reward
 	// Change tests whether the world has changed; nil is no test.
 	Change *Change
 	// Background trains while the agent acts; nil makes Observe train.
@@ -82,6 +84,7 @@ func (c Config) validate() error {
 		c.checkWindow(),
 		checkFloor(c.Floor),
 		c.checkPending(),
+		c.checkReward(),
 		c.checkChange(),
 		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))
