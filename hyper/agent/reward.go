@@ -88,7 +88,9 @@ func (c Config) checkReward() error {
 		errs = append(errs, fmt.Errorf("Wait must be at most Expire, %v, got %v", c.Expire, r.Wait))
 	}
 	if r.Default != nil {
-		errs = append(errs, faults.Prefix("Default: ", checkResponse(c.Learner.Train.Loss, *r.Default)))
+		if err := checkResponse(c.Learner.Train.Loss, *r.Default); err != nil {
+			errs = append(errs, fmt.Errorf("Default: %s", err)) // one line of the fault
+		}
 	}
 	return faults.Prefix("Reward.", errors.Join(errs...))
 }

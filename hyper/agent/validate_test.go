@@ -251,7 +251,7 @@ var wrongConfigs = []wrong{
 	{"default", func(c *agent.Config) { c.Reward = silent(float32(nan)) },
 		"Reward.Default: the reward is too large, or not finite: it must be between -1e18 and 1e18, got NaN"},
 	{"default of the loss", func(c *agent.Config) { c.Reward, c.Learner.Train.Loss = silent(-1), train.LogisticLoss{} },
-		"Reward.Default: wrong reward: "},
+		"Reward.Default: wrong reward: a response of the logistic loss must be in [0, 1], got -1"},
 	{"many", func(c *agent.Config) {
 		c.Learner.Belief, c.Learner.Policy, c.Learner.StepSize, c.Floor = hyper.Model{Base: line}, explore.IDS{N: -1}, -1, 2
 	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},
