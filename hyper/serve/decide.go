@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
@@ -20,6 +21,8 @@ type Request struct {
 	Arms []string `json:"arms,omitempty"`
 	// Actions are those there are, where actions have features.
 	Actions []Action `json:"actions,omitempty"`
+	// Deferred says that the decision is shown later, or never, which /v1/shown is told.
+	Deferred bool `json:"deferred,omitempty"`
 }
 
 // Action is an action by its features. ID is the client's own name for it, which the answer repeats.
@@ -50,6 +53,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	case err != nil:
 		return nil, bad("%w", err)
 	}
+	m.Deferred = r.Deferred
 	d, err := a.Decide(ctx, m)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
 	if s.source == nil {
-		s.calib.decided(a.Agent, m, d)
+		s.calib.decided(a.Agent, m, d, time.Duration(a.spec.Reward.Wait))
 	}
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil
