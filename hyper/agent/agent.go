@@ -17,6 +17,10 @@
 // where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11, as
 // had the restart.
 //
+// Where nobody sends "no click" an agent learns from clicks alone, unless Config.Reward says what silence teaches: see
+// [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
+// decision of a Menu that is Deferred: see [Agent.Shown].
+//
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
 //

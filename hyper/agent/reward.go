@@ -12,7 +12,9 @@ import (
 
 // Reward says what the agent makes of the rewards of one decision, of one, several or none. The zero value learns at
 // once from the first reward, and nothing from a decision without a reward: right where each decision gets a reward, be
-// it 0. Where a service sends clicks alone, a Default of 0 after a Wait is what a decision without a click teaches.
+// it 0. Where a service sends clicks alone, a Default of 0 after a Wait is what a decision without a click teaches. Clicks
+// that are rare are nearly all noise: a Learner.NoiseVariance of 1, with Train.Standardize, lets the agent explore for as
+// long as they need.
 //
 // A decision is settled when the agent learns from it: at its first reward, or else when its Wait is over. With
 // Config.Pending decisions after it, it is settled before it is forgotten, so that a busy agent does not lose what

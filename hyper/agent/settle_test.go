@@ -15,6 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
 // silent is what most services need: no click within an hour is a reward of y.
@@ -209,6 +210,86 @@ func TestCorrectionIsExact(t *testing.T) {
 	}
 }
 
+// Where data are replayed the right responses are in the rows that still hold their data, and nothing else changes.
+func TestCorrectionOfRows(t *testing.T) {
+	for _, replay := range []agent.Replay{agent.Growth, agent.Reservoir, agent.Window} {
+		testbackend.Each(t, func(t *testing.T, on string) {
+			if on != backend.Go && replay != agent.Reservoir { // XLA takes seconds to compile
+				return
+			}
+			c := sgd()
+			c.Backend, c.Replay, c.Learner.Train.Capacity, c.Reward = on, replay, 6, silent(-1)
+			learn := func(late bool) []float32 {
+				a := must.M1(agent.New(c))
+				defer a.Close()
+				var made []agent.Decision
+				for range 15 {
+					made = append(made, must.M1(a.Act(t.Context(), nil)))
+				}
+				if late {
+					must.M(a.SettleAt(time.Now().Add(2 * time.Hour)))
+				}
+				for i, d := range made {
+					must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: float32(i)}))
+				}
+				return learnedOf(a)
+			}
+			if at, late := learn(false), learn(true); len(at) != 6 || fmt.Sprint(at) != fmt.Sprint(late) {
+				t.Errorf("%s: told at once %v, late %v", replay, at, late)
+			}
+		})
+	}
+}
+
+// A reward that comes after the agent has begun anew does not correct what it has forgotten.
+func TestCorrectionAfterRestart(t *testing.T) {
+	c := agent.Config{Backend: backend.Go, Change: &agent.Change{Run: 100, Restart: true}, Reward: silent(0)}.Arms(2)
+	a := must.M1(agent.New(c))
+	defer a.Close()
+	first := must.M1(a.Act(t.Context(), nil))
+	must.M(a.SettleAt(time.Now().Add(2 * time.Hour)))
+	for i := 0; a.Alarms().Count == 0 && i < 500; i++ {
+		y := float32(i%5) / 5
+		if i > 60 {
+			y += 30
+		}
+		must.M(a.Observe(t.Context(), agent.Feedback{ID: must.M1(a.Act(t.Context(), nil)).ID, Reward: y}))
+	}
+	if a.Alarms().Count == 0 {
+		t.Fatal("there was no alarm")
+	}
+	before := a.Whole()
+	must.M(a.Observe(t.Context(), agent.Feedback{ID: first.ID, Reward: 9}))
+	after := a.Whole()
+	for _, what := range []string{"data", "decisions"} { // a round more, and what the decision got
+		if before[what] == after[what] {
+			t.Errorf("%s did not change", what)
+		}
+		delete(before, what)
+	}
+	same(t, before, after)
+}
+
+// Rewards that were kept are settled at once by an agent that waits for none.
+func TestSettlingWithoutWait(t *testing.T) {
+	c, path := sgd(), filepath.Join(t.TempDir(), "agent")
+	c.Reward = combined(agent.Sum)
+	a := must.M1(agent.New(c))
+	d := must.M1(a.Act(t.Context(), nil))
+	must.M(a.Observe(t.Context(), agent.Feedback{ID: d.ID, Reward: 3}, agent.Feedback{ID: d.ID, Reward: 4}))
+	must.M(a.Save(path))
+	a.Close()
+	c.Reward = agent.Reward{}
+	b := must.M1(agent.Load(c, path))
+	defer b.Close()
+	for begun := time.Now(); b.Size() < 1 && time.Since(begun) < 20*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
+	if got := learnedOf(b); len(got) != 1 || got[0] != 7 {
+		t.Errorf("learned %v", got)
+	}
+}
+
 // A decision that more than Pending others follow is settled before it is forgotten.
 func TestSettlingBeforeForgetting(t *testing.T) {
 	c, log := sgd(), &memory{}
@@ -297,4 +378,22 @@ func TestReplaySettlesNothing(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+}
+
+// Nobody tells that there was no click: after a while that is what the agent learns, and a late click corrects it.
+func ExampleReward() {
+	none := float32(0)
+	c := agent.Config{Reward: agent.Reward{Wait: 10 * time.Millisecond, Default: &none}} // in a service: 10 minutes
+	bandit, ctx := must.M1(agent.New(c.Arms(2))), context.Background()
+	defer bandit.Close()
+	shown := must.M1(bandit.Act(ctx, nil))
+	for bandit.Size() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	fmt.Println(bandit.Settled(shown.ID))
+	must.M(bandit.Observe(ctx, agent.Feedback{ID: shown.ID, Reward: 1}))
+	fmt.Println(bandit.Settled(shown.ID))
+	// Output:
+	// 0 true
+	// 1 true
 }

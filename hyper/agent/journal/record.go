@@ -1,5 +1,5 @@
-// Package journal has the records of an agent's log: what it decided, which rewards came, and when it trained, in the
-// order in which that happened. Package durable keeps them on disk.
+// Package journal has the records of an agent's log: what it decided, which rewards came, when it learned from what it
+// had waited for, and when it trained, in the order in which that happened. Package durable keeps them on disk.
 package journal
 
 import (
