@@ -12,19 +12,20 @@ import (
 
 // Reward says what the agent makes of the rewards of one decision, of one, several or none. The zero value learns at
 // once from the first reward, and nothing from a decision without a reward: right where each decision gets a reward, be
-// it 0. Where a service sends clicks alone, a Default of 0 after a Wait is what a decision without a click teaches. Clicks
-// that are rare are nearly all noise: a Learner.NoiseVariance of 1, with Train.Standardize, lets the agent explore for as
-// long as they need.
+// it 0. Where a service sends clicks alone, a Default of 0 after a Wait is what a decision without a click teaches. Of
+// two pages that are clicked 5 and 6 times in 100 the better one then has 93% or more of the decisions after 18,000;
+// without a Default it has half of them (TestSilenceTeaches). Clicks that are rare are nearly all noise: the agent of
+// [Config.Arms] explores for as long as they need with a Learner.NoiseVariance of 1.
 //
-// A decision is settled when the agent learns from it: at its first reward, or else when its Wait is over. With
-// Config.Pending decisions after it, it is settled before it is forgotten, so that a busy agent does not lose what
-// silence says. The log says when decisions were settled: replay repeats it, and looks at no clock. Each is settled
-// once, also where the program ends in between, or runs on after its Wait.
+// A decision is settled when the agent learns from it: at its first reward, or else when its Wait is over. When Pending
+// later ones push it out, it is settled before it is forgotten, so that a busy agent does not lose what silence says.
+// The log says when decisions were settled: replay repeats it, and looks at no clock. Each is settled once, also where
+// the program ended in between.
 //
-// A reward that comes after that, and before Expire, takes the Default's place, or is combined with the others: what the
-// agent learned is then corrected, see [train.Trainer.Revise]. Its weight must be that of the datum, which is 1 for the
-// Default. A Config.Change has tested the datum as it was first learned. Where the agent has begun anew since, by
-// Change.Restart, it is not corrected.
+// A reward that comes after that, and before Expire, takes the Default's place, or is combined with the others. What the
+// agent learned is then corrected: see [train.Trainer.Revise]. The weight of such a reward must be that of the datum, 1
+// for the Default. A test of change (Config.Change) is not made again, and an agent that has begun anew since corrects
+// nothing.
 type Reward struct {
 	// Wait is how long rewards of a decision are waited for, from the decision on, or from Shown on where it is deferred.
 	// It is needed by what follows, and at most Config.Expire, if there is one.
