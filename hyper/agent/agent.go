@@ -17,6 +17,10 @@
 // where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11, as
 // had the restart.
 //
+// Where nobody sends "no click" an agent learns from clicks alone, unless Config.Reward says what silence teaches: see
+// [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
+// decision of a Menu that is Deferred: see [Agent.Shown].
+//
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
 //
@@ -56,6 +60,8 @@ type Agent struct {
 	observe  *update
 	keep     *update // of what observe has no room for, by beliefs that keep what they know of inputs
 	train    *update
+	revise   revision
+	replays  bool // whether decisions are settled by the records of a log, and not by time
 
 	log        Journal    // nil is none
 	committing sync.Mutex // held while what the log has changes, together with what it is of
@@ -66,7 +72,9 @@ type Agent struct {
 	encoder            *encoder      // nil where a Menu has inputs
 	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
 	pending            pending
-	background         *background    // nil where there is none
+	background         *background // nil where there is none
+	settler            *background // likewise
+	settlements        settlements
 	programs           programs       // of Act and Sample
 	hostBelief         hyper.Hosted   // nil where functions are drawn by programs
 	hostPolicy         explore.Hosted // nil where programs decide
@@ -95,7 +103,7 @@ func newAgent(c Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{config: c, backend: b, encoder: newEncoder(c.Encoding),
-		pending: pending{size: c.Pending, expire: c.Expire}}
+		pending: pending{size: c.Pending, expire: c.Expire, reward: c.Reward}}
 	if err := a.checkBelief(); err != nil {
 		return nil, err
 	}

@@ -48,12 +48,17 @@ type background struct {
 	err error // of the last round
 }
 
-// start starts the learner where the configuration has one.
+func newBackground() *background {
+	return &background{more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+// start starts the learner where the configuration has one, and what settles decisions.
 func (a *Agent) start() {
+	a.startSettler()
 	if a.config.Background == nil {
 		return
 	}
-	b := &background{more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	b := newBackground()
 	a.background = b
 	go func() {
 		defer close(b.done)
@@ -81,12 +86,15 @@ func (a *Agent) behind() bool {
 
 // round1 makes a round. A panic is an error: it must not take the program down.
 func (a *Agent) round1() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the background learner panicked: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer recovered(&err)
 	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: 1}}), a.trained))
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the background learner panicked: %v\n%s", p, debug.Stack())
+	}
 }
 
 // wake tells the learner that data came.
@@ -137,6 +145,7 @@ func (b *background) last() error {
 	return b.err
 }
 
-// LearnerError is that of the background learner's last round, or nil: training diverges on the data, see ErrNotFinite,
-// or the learner panicked. The agent acts on as it was before that round, and the learner tries again when data come.
-func (a *Agent) LearnerError() error { return a.background.last() }
+// LearnerError is that of the background learner's last round, or of the last decision that was settled by time, or nil:
+// training diverges on the data, see ErrNotFinite, or the learner panicked. The agent acts on as it was before that, and
+// tries again: the learner when data come, and to settle the decision a second later.
+func (a *Agent) LearnerError() error { return errors.Join(a.background.last(), a.settler.last()) }

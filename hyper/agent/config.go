@@ -38,6 +38,8 @@ type Config struct {
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration
+	// Reward is for decisions without a reward, and with several; zero learns at once from the first.
+	Reward Reward
 	// Forget is how much a reward counts against the next one, above 0.5 and at most 1: n rewards later it counts
 	// Forget^n. 0 is 1: nothing is forgotten. It is for Contextual; other agents forget by a Window of the data (Replay).
 	Forget float64
@@ -90,6 +92,7 @@ func (c Config) validate() error {
 		c.checkContextual(),
 		checkFloor(c.Floor),
 		c.checkPending(),
+		c.checkReward(),
 		c.checkChange(),
 		c.Background.validate(),
 		faults.Prefix("Backend: ", backend.Check(cmp.Or(c.Backend, backend.Default()))))

@@ -101,7 +101,7 @@ func typed(v reflect.Value, depth int) any {
 }
 
 // serving are the fields of a Config that say how an agent runs, and not what it is.
-var serving = []string{"Backend", "Pending", "Expire", "Background"}
+var serving = []string{"Backend", "Pending", "Expire", "Reward", "Background"}
 
 // differences names the fields in which two descriptions differ, each with both values. Those that are serving may
 // differ, the Learner.Train.Capacity is compared with the data by Load, and functions with what they drew.

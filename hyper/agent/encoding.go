@@ -20,6 +20,8 @@ type Menu struct {
 	// Arms are those there are, each once, where actions are arms with a context; nil is all. Decision.Action is a place
 	// in this list.
 	Arms []int
+	// Deferred says that what is decided is shown later, or never: see [Agent.Shown].
+	Deferred bool
 }
 
 // Encoding makes inputs of the belief from a [Menu]: from the numbers of each action, or its arm, and those of

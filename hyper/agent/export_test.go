@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/janpfeifer/must"
 
@@ -12,6 +13,12 @@ import (
 func (a *Agent) Told(x []float32, y float32) error {
 	return waited(a.learn(journal.Record{}, a.added(x, y, 1), a.trained))
 }
+
+// SettleAt settles the decisions whose wait is over at a time, as the agent does by itself.
+func (a *Agent) SettleAt(now time.Time) error { return a.settleDue(now) }
+
+// ObserveAt is Observe of one feedback at a time.
+func (a *Agent) ObserveAt(f Feedback, now time.Time) error { return waited(a.take(f, now)) }
 
 // Nameless is the decision without its ID, part of which is random.
 func (d Decision) Nameless() Decision {

@@ -20,10 +20,12 @@ type Feedback struct {
 
 // Observe takes the feedback of decisions, late and in any order, and learns from it: it adds the datum of the
 // decision's input and the reward, and makes a round of SGD steps, which a background learner makes later (see
-// Config.Background). The first feedback of a decision counts; what comes again is ignored.
+// Config.Background). The first feedback of a decision counts; what comes again is ignored. Config.Reward may say
+// otherwise: several rewards are combined and learned when the wait is over, and what was learned is corrected. The
+// feedback of a deferred decision says that it was shown.
 //
 // The error joins those of each Feedback that was not taken; the others were. It wraps ErrUnknown, ErrExpired,
-// ErrReward when the loss is not of such rewards, ErrNotFinite when a reward is too large for single precision or
+// ErrReward when the loss is not of such rewards or a later reward has another weight, ErrNotFinite when a reward is too large for single precision or
 // training on it diverges, ErrClosed, or the error of ctx, after which no more is taken. A Feedback that was not taken
 // may be sent again.
 func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
@@ -45,28 +47,30 @@ func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 	return errors.Join(errs...)
 }
 
-// take learns from one feedback that comes at a time. That and the note that it has come change together, as Save sees
-// them. The caller calls wait.
+// take learns from one feedback that comes at a time, or keeps it. That and the note that it has come change together,
+// as Save sees them. The caller calls wait.
 func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	x, first, err := a.pending.claim(f.ID, now)
+	w, err := a.pending.look(f.ID, now)
 	if err != nil {
 		return nil, err
 	}
-	if !first {
+	f.Weight = cmp.Or(f.Weight, 1)
+	reward := a.config.Reward
+	switch y := reward.Combine.with(w.outcome, f.Reward); {
+	case !w.counted && reward.keeps():
+		wait, err = a.kept(w, f, y, now)
+	case !w.counted:
+		r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
+		wait, err = a.settled(r, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+	case w.Default || reward.keeps() && w.Rewarded && y != w.Reward:
+		wait, err = a.corrected(w, f, y, now)
+	default:
 		return a.synced, nil
 	}
-	f.Weight = cmp.Or(f.Weight, 1)
-	steps := []step{a.added(x, f.Reward, f.Weight)}
-	if a.config.Background == nil {
-		steps = append(steps, a.trained)
-	}
-	r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
-	if wait, err = a.learnLocked(r, steps...); err != nil {
-		a.pending.release(f.ID)
+	if err != nil {
 		return nil, fmt.Errorf("reward of decision %s: %w", f.ID, err)
 	}
-	a.background.wake()
 	return wait, nil
 }

@@ -52,7 +52,7 @@ func Open(c Config, path string, log Journal) (*Agent, error) {
 		a.drop()
 		return nil, fmt.Errorf("replaying the log: %w", err)
 	}
-	a.log = log
+	a.log, a.replays = log, false
 	a.start()
 	a.background.wake()
 	return a, nil
@@ -132,20 +132,28 @@ func (a *Agent) replayed(log Journal, from uint64) error {
 
 // Replay does what a record says, at its time: an agent that replays all records of a log is the agent that wrote them,
 // if it has the same Config. Of another Config it learns what the log's agent was told. A Decision without an Input has
-// the one that this agent's Encoding gives it.
+// the one that this agent's Encoding gives it. From the first record on decisions are settled by the log alone, and by
+// time again after Continue, or when the agent's file is opened: see [Reward].
 //
 // The error is that of the method that wrote the record. It says so where the agent has a log of its own.
 func (a *Agent) Replay(r journal.Record) error {
 	if a.log != nil {
 		return errors.New("an agent with a log of its own cannot replay another")
 	}
+	a.learning.Lock()
+	a.replays = true
+	a.learning.Unlock()
 	at := time.Unix(0, r.Time)
 	var err error
 	switch {
 	case r.Decision != nil:
 		err = a.replayDecision(r.Decision, at)
 	case r.Feedback != nil:
-		_, err = a.take(Feedback{r.Feedback.ID, r.Feedback.Reward, r.Feedback.Weight}, at)
+		err = a.replayFeedback(r.Feedback, at)
+	case r.Shown != nil:
+		_, err = a.show(r.Shown.ID, at)
+	case r.Settled != nil:
+		err = a.replaySettled(*r.Settled)
 	case r.Datum != nil:
 		_, err = a.learn(journal.Record{}, a.added(r.Datum.Input, r.Datum.Response, 1))
 	case r.Trained != nil:
@@ -159,6 +167,25 @@ func (a *Agent) Replay(r journal.Record) error {
 		return fmt.Errorf("record %d: %w", r.Number, err)
 	}
 	return nil
+}
+
+// replayFeedback learns from a reward, or keeps it, as the record says, whatever this agent makes of rewards.
+func (a *Agent) replayFeedback(f *journal.Feedback, at time.Time) error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	w, err := a.pending.look(f.ID, time.Time{})
+	if err != nil || w.counted {
+		return err
+	}
+	if f.Kept {
+		_, err = a.kept(w, Feedback{f.ID, f.Reward, f.Weight}, a.config.Reward.Combine.with(w.outcome, f.Reward), at)
+	} else {
+		_, err = a.settled(journal.Record{}, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+	}
+	if err != nil {
+		err = fmt.Errorf("reward of decision %s: %w", f.ID, err)
+	}
+	return err
 }
 
 // replayDecision remembers a decision.
@@ -186,7 +213,7 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 		a.decisions.Store(number + 1)
 	}
 	a.encoder.count(m)
-	a.pending.put(waiting{number: number, salt: salt, made: at, x: x})
+	a.pending.put(waiting{number: number, salt: salt, made: at, x: x, outcome: outcome{Hidden: d.Deferred}})
 	return nil
 }
 
@@ -216,20 +243,30 @@ func (a *Agent) committed(d Decision, m Menu, w waiting) (Decision, error) {
 	if a.reader != nil {
 		return d, nil
 	}
-	d.ID = w.id()
+	d.ID, w.Hidden = w.id(), m.Deferred
 	r := journal.Record{Time: w.made.UnixNano(), Decision: &journal.Decision{
 		ID: d.ID, Context: m.Context, Actions: m.Actions, Arms: m.Arms,
-		Action: d.Action, Probabilities: d.Probabilities, Input: w.x,
+		Action: d.Action, Probabilities: d.Probabilities, Input: w.x, Deferred: m.Deferred,
 	}}
+	if err := a.makeRoom(w.number, w.made); err != nil {
+		return Decision{}, err
+	}
+	first := false
 	wait, err := a.commit(r, func() {
 		a.encoder.count(m)
-		a.pending.put(w)
+		first = a.pending.put(w)
 	})
+	if first {
+		a.settler.wake()
+	}
 	if err == nil {
 		err = wait()
 	}
 	if err != nil {
 		return Decision{}, err
+	}
+	if m.Deferred {
+		a.settlements.deferred.Add(1)
 	}
 	return d, nil
 }
@@ -244,7 +281,8 @@ func (a *Agent) Continue(log Journal) error {
 	if a.log != nil || a.reader != nil {
 		return errors.New("an agent that has a log, or a Reader, cannot continue another log")
 	}
-	a.log = log
+	a.log, a.replays = log, false
+	a.settler.wake()
 	return nil
 }
 

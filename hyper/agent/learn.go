@@ -63,18 +63,20 @@ func (a *Agent) Learn(ctx context.Context, rounds int) error {
 	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: rounds}}), steps...))
 }
 
-// Close ends the background learner, if there is one. The agent still acts, and is sampled and saved; it learns no
-// more. It may be called again.
+// Close ends the background learner, if there is one, and settles no more decisions (see [Reward]): an agent that is
+// opened from its file does. The agent still acts, and is sampled and saved; it learns no more. It may be called again.
 func (a *Agent) Close() {
 	a.learning.Lock()
 	closed := a.closed
 	a.closed = true
 	a.learning.Unlock()
-	if b := a.background; b != nil {
-		if !closed {
+	for _, b := range []*background{a.background, a.settler} {
+		if b != nil && !closed {
 			close(b.stop)
 		}
-		<-b.done
+		if b != nil {
+			<-b.done
+		}
 	}
 }
 
@@ -140,17 +142,8 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		if err := a.checkInput(x); err != nil {
 			return nil, err
 		}
-		if tooLarge(y) {
-			return nil, fmt.Errorf("the reward is too large, or %w: it must be between -1e18 and 1e18, got %v", ErrNotFinite,
-				y)
-		}
-		if err := a.checkWeight(weight); err != nil {
+		if err := a.checkFeedback(y, weight); err != nil {
 			return nil, err
-		}
-		if loss, ok := a.config.Learner.Train.Loss.(train.Bounded); ok {
-			if err := loss.Takes(float64(y)); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrReward, err)
-			}
 		}
 		s, err := a.watched(s, x, y, weight)
 		if err != nil {

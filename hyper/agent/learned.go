@@ -95,7 +95,11 @@ func (a *Agent) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 
 // taught is a snapshot with a datum more, learned in plain Go.
 func (s *snapshot) taught(x []float32, y, weight float32) (*snapshot, error) {
-	learned, ok := s.learned.Observe(x, y, weight)
+	return s.learnedNext(s.learned.Observe(x, y, weight))
+}
+
+// learnedNext is a snapshot that holds what was learned in plain Go, if that is finite.
+func (s *snapshot) learnedNext(learned *train.HostPosterior, ok bool) (*snapshot, error) {
 	if !ok {
 		return nil, errDiverged
 	}

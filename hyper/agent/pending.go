@@ -36,10 +36,12 @@ func defaultPending(features int) int {
 type pending struct {
 	size   int           // decisions that are kept at most
 	expire time.Duration // their age at most; 0 is any
+	reward Reward
 
-	mu   sync.Mutex
-	ring []waiting // decision n is at place n mod size
-	next uint64    // the number of the next decision
+	mu    sync.Mutex
+	ring  []waiting // decision n is at place n mod size
+	next  uint64    // the number of the next decision
+	queue queue     // of those that are settled by time
 }
 
 // waiting is a decision that the agent remembers.
@@ -48,7 +50,8 @@ type waiting struct {
 	salt    uint32 // of the ID: decisions that are made again, after a crash, have the same numbers
 	made    time.Time
 	x       []float32 // input of the action
-	counted bool      // whether its feedback has come
+	counted bool      // whether the agent has learned from it
+	outcome
 }
 
 func (w waiting) id() string { return fmt.Sprintf("%x-%08x", w.number, w.salt) }
@@ -57,11 +60,12 @@ func newWaiting(number uint64, x []float32, now time.Time) waiting {
 	return waiting{number: number, salt: rand.Uint32(), made: now, x: append([]float32(nil), x...)}
 }
 
-// put remembers a decision.
-func (p *pending) put(w waiting) {
+// put remembers a decision. It returns true where that is the next to be settled.
+func (p *pending) put(w waiting) (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keep(w)
+	return p.wait(&w)
 }
 
 // keep gives a decision its place, where no later one has it.
@@ -76,36 +80,38 @@ func (p *pending) keep(w waiting) {
 	p.next = max(p.next, w.number+1)
 }
 
-// claim returns the input of a decision and notes that its feedback has come. first is false where it had come before.
-// The error wraps ErrUnknown or ErrExpired.
-func (p *pending) claim(id string, now time.Time) (x []float32, first bool, err error) {
+// look returns a decision. The error wraps ErrUnknown, or ErrExpired, also where it is too old at a time; the zero time
+// asks for no age.
+func (p *pending) look(id string, now time.Time) (waiting, error) {
 	number, salt, err := parseID(id)
 	if err != nil {
-		return nil, false, err
+		return waiting{}, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w, err := p.find(number)
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("decision %s: %w", id, err)
+		return waiting{}, fmt.Errorf("decision %s: %w", id, err)
 	case w.salt != salt:
-		return nil, false, fmt.Errorf("decision %s: %w", id, ErrUnknown)
-	case p.expire > 0 && now.Sub(w.made) > p.expire:
-		return nil, false, fmt.Errorf("decision %s: %w: it is older than %v", id, ErrExpired, p.expire)
+		return waiting{}, fmt.Errorf("decision %s: %w", id, ErrUnknown)
+	case p.expire > 0 && !now.IsZero() && now.Sub(w.made) > p.expire:
+		return waiting{}, fmt.Errorf("decision %s: %w: it is older than %v", id, ErrExpired, p.expire)
 	}
-	first, w.counted = !w.counted, true
-	return w.x, first, nil
+	return *w, nil
 }
 
-// release undoes a claim whose feedback was not taken.
-func (p *pending) release(id string) {
-	number, _, _ := parseID(id)
+// change changes what has become of a decision, if it is still remembered. It returns true where that is now the next to
+// be settled.
+func (p *pending) change(number uint64, f func(*waiting)) (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w, err := p.find(number); err == nil {
-		w.counted = false
+	w, err := p.find(number)
+	if err != nil {
+		return false
 	}
+	f(w)
+	return p.wait(w)
 }
 
 // find returns the decision of a number.
@@ -138,6 +144,7 @@ func (p *pending) restore(all []waiting, next uint64) {
 	p.next = next
 	for _, w := range all {
 		p.keep(w)
+		p.wait(&w)
 	}
 }
 

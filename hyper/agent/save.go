@@ -101,8 +101,8 @@ var ErrDamaged = saved.ErrDamaged
 // saved one would have, but for the IDs of its decisions, of which a part is random.
 //
 // A configuration that differs from the file's is refused, and the error, which wraps ErrOther, names the fields. What
-// says how the agent runs may differ: Backend, Background, Expire and Pending, where the oldest decisions beyond a
-// smaller one have expired. Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of
+// says how the agent runs may differ: Backend, Background, Expire, Reward and Pending, where the oldest decisions beyond
+// a smaller one have expired. Learner.Train.Capacity may be larger; a reservoir that has dropped data stays a sample of
 // its size. Initializers are functions, which cannot be compared: what they draw, the agent's initial parameters and
 // prior, is compared instead. Of other functions nothing is. The error wraps ErrDamaged where the file is not what Save
 // wrote: use an earlier file then, or a backup.

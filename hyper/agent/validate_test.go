@@ -240,6 +240,18 @@ var wrongConfigs = []wrong{
 		"Learner.Policy: explore.UCB: N, the functions for a decision (0 is its default), must be at least 1, got -2\nLearner.Policy: explore.UCB: Quantile must be in (0, 1], or 0 for its default, got NaN"},
 	{"top-two", ofPolicy(explore.TopTwo{N: 1, Beta: 1.5}),
 		"Learner.Policy: explore.TopTwo: N must be at least 2, or 0 for 30, got 1\nLearner.Policy: explore.TopTwo: Beta must be in (0, 1], or 0 for its default, got 1.5"},
+	{"reward", func(c *agent.Config) { c.Reward = agent.Reward{Wait: -1, Combine: 9, Default: new(float32)} },
+		"Reward.Combine: unknown 9; choose first, sum, max or last\nReward.Wait must not be negative, got -1ns"},
+	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be given with a " +
+		"Default, or a Combine other than first: how long are rewards waited for?"},
+	{"a wait for nothing", func(c *agent.Config) { c.Reward = agent.Reward{Wait: 1, Combine: agent.First} },
+		"Reward.Wait needs a Default, or a Combine other than first: otherwise nothing waits"},
+	{"a long wait", func(c *agent.Config) { c.Expire, c.Reward = 1, agent.Reward{Wait: 2, Combine: agent.Last} },
+		"Reward.Wait must be at most Expire, 1ns, got 2ns"},
+	{"default", func(c *agent.Config) { c.Reward = silent(float32(nan)) },
+		"Reward.Default: the reward is too large, or not finite: it must be between -1e18 and 1e18, got NaN"},
+	{"default of the loss", func(c *agent.Config) { c.Reward, c.Learner.Train.Loss = silent(-1), train.LogisticLoss{} },
+		"Reward.Default: wrong reward: a response of the logistic loss must be in [0, 1], got -1"},
 	{"many", func(c *agent.Config) {
 		c.Learner.Belief, c.Learner.Policy, c.Learner.StepSize, c.Floor = hyper.Model{Base: line}, explore.IDS{N: -1}, -1, 2
 	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},

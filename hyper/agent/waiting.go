@@ -17,6 +17,19 @@ type waitingRow struct {
 	Salt    uint32
 	Made    int64 // Unix time in nanoseconds
 	Counted bool
+	outcome
+}
+
+// outcome is what has become of a decision.
+type outcome struct {
+	Hidden   bool    `json:",omitempty"` // it is deferred, and has not been shown
+	Shown    int64   `json:",omitempty"` // when it was, in Unix nanoseconds, where it was deferred and is not settled
+	Rewarded bool    `json:",omitempty"` // a reward has come
+	Default  bool    `json:",omitempty"` // the agent has learned the default
+	Reward   float32 `json:",omitempty"` // that has come, or was learned
+	Weight   float32 `json:",omitempty"`
+	Datum    int     `json:",omitempty"` // what was learned is the datum of this number, from 1; 0 is not known
+	Era      int     `json:",omitempty"` // of the datum: see eraOf
 }
 
 // saving returns decisions as a file has them, and the tensor of their inputs, [decisions, Features]; none where there
@@ -27,7 +40,7 @@ func saving(all []waiting) (rows []waitingRow, inputs []*tensors.Tensor) {
 	}
 	var flat []float32
 	for _, w := range all {
-		rows = append(rows, waitingRow{w.number, w.salt, w.made.UnixNano(), w.counted})
+		rows = append(rows, waitingRow{w.number, w.salt, w.made.UnixNano(), w.counted, w.outcome})
 		flat = append(flat, w.x...)
 	}
 	return rows, []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, len(all), len(all[0].x))}
@@ -46,12 +59,12 @@ func (f file) waiting(state []*tensors.Tensor, width int) ([]waiting, []*tensors
 	}
 	out := make([]waiting, n)
 	for i, r := range f.Pending {
-		if r.Number >= f.Decisions || i > 0 && r.Number <= f.Pending[i-1].Number {
+		if bad := r.Datum < 0 || tooLarge(r.Reward) || tooLarge(r.Weight); bad || r.Number >= f.Decisions || i > 0 && r.Number <= f.Pending[i-1].Number {
 			return nil, nil, fmt.Errorf("%w: decision %d of %d waits for feedback, at place %d", saved.ErrDamaged, r.Number,
 				f.Decisions, i)
 		}
 		out[i] = waiting{number: r.Number, salt: r.Salt, made: time.Unix(0, r.Made), counted: r.Counted,
-			x: flat[i*width : (i+1)*width : (i+1)*width]}
+			x: flat[i*width : (i+1)*width : (i+1)*width], outcome: r.outcome}
 	}
 	free(state[last])
 	return out, state[:last], nil

@@ -70,6 +70,16 @@ func (a *Agent) warmLearning() error {
 			return err
 		}
 	}
+	if a.config.Reward.waits() {
+		u, err := a.revise.program(a, s.data.Rows)
+		if err != nil {
+			return err
+		}
+		x := make([]float32, max(a.config.Features, 1))
+		if err := u.compile(s, a.correction(s, -1, waiting{x: x, outcome: outcome{Weight: 1}}, 0)...); err != nil {
+			return err
+		}
+	}
 	return a.train.compile(s, a.round(s)...)
 }
 

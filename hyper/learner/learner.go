@@ -102,6 +102,15 @@ func (l Learner) ObserveWeighted(state train.State, n hyper.Numbers, s rng.Strea
 	return next
 }
 
+// Revise corrects the response of a datum of each run, whose weight [runs] is nil where it is 1: see
+// [train.Trainer.Revise].
+func (l Learner) Revise(state train.State, n hyper.Numbers, s rng.Stream, c train.Correction,
+	weight *Node) train.State {
+	r := l.rates(n, s)
+	r.Weight = weight
+	return l.trainer().Revise(state, c, r)
+}
+
 // Keep is [Learner.ObserveWeighted] of a datum that the replay buffer has no room for: see [train.Trainer.Keep].
 func (l Learner) Keep(state train.State, n hyper.Numbers, s rng.Stream, x, weight, actions *Node) train.State {
 	r := l.rates(n, s)

@@ -37,21 +37,27 @@ type group struct {
 	ids     []string
 	x       [][]float32
 	rewards map[string]float32
-	age     int // decisions since the first
+	age     int       // decisions since the first
+	until   time.Time // when all are settled, where decisions wait for that; else zero
 }
 
-// The decisions of a group, how many decisions it waits for their rewards, and the time to the next, which keeps the
-// work small beside that of the requests.
+// The decisions of a group, how many decisions it waits for their rewards, the time to the next, which keeps the work
+// small beside that of the requests, and the time that settling may take.
 const (
 	inGroup  = 10
 	patience = 1000
 	between  = time.Second
+	settling = time.Second
 )
 
-// decided adds a decision to the group, or begins one.
-func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision) {
+// decided adds a decision to the group, or begins one. wait is how long decisions wait until they are settled, or 0.
+// What is deferred may never be shown, and is in no group.
+func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if m.Deferred {
+		return
+	}
 	if g := c.group; g != nil && g.of != a {
 		c.drop()
 	}
@@ -72,8 +78,12 @@ func (c *calibrating) decided(a *agent.Agent, m agent.Menu, d agent.Decision) {
 			input = x[d.Action]
 		}
 		g.ids, g.x = append(g.ids, d.ID), append(g.x, input)
+		if wait > 0 {
+			g.until = time.Now().Add(wait + settling)
+		}
+		return
 	}
-	if g.age > patience {
+	if g.until.IsZero() && g.age > patience || !g.until.IsZero() && time.Now().After(g.until) {
 		c.close()
 	}
 }
@@ -83,7 +93,7 @@ func (c *calibrating) rewarded(id string, y float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.group
-	if g == nil {
+	if g == nil || !g.until.IsZero() { // what they are settled with is asked for when all are
 		return
 	}
 	for _, own := range g.ids {
@@ -119,7 +129,11 @@ func (c *calibrating) close() {
 	var x [][]float32
 	var y []float32
 	for i, id := range g.ids {
-		if v, ok := g.rewards[id]; ok {
+		v, ok := g.rewards[id]
+		if !g.until.IsZero() {
+			v, ok = g.of.Settled(id)
+		}
+		if ok {
 			x, y = append(x, g.x[i]), append(y, v)
 		}
 	}

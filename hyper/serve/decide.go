@@ -21,6 +21,8 @@ type Request struct {
 	Arms []string `json:"arms,omitempty"`
 	// Actions are those there are, where actions have features.
 	Actions []Action `json:"actions,omitempty"`
+	// Deferred says that the decision is shown later, or never, which /v1/shown is told.
+	Deferred bool `json:"deferred,omitempty"`
 }
 
 // Action is an action by its features. ID is the client's own name for it, which the answer repeats.
@@ -52,6 +54,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	case err != nil:
 		return nil, bad("%w", err)
 	}
+	m.Deferred = r.Deferred
 	d, err := a.Decide(ctx, m)
 	if err != nil {
 		return nil, err
@@ -64,7 +67,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	s.active.decided(d.ID, arm, time.Since(begun))
 	if s.source == nil {
-		s.calib.decided(a.Agent, m, d)
+		s.calib.decided(a.Agent, m, d, time.Duration(a.spec.Reward.Wait))
 	}
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil

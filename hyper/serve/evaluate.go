@@ -14,7 +14,7 @@ import (
 // Evaluation is how an agent would have done on the decisions of another's log.
 type Evaluation struct {
 	Decisions  int         `json:"decisions"`  // of the log
-	Rewarded   int         `json:"rewarded"`   // of these, with a reward
+	Rewarded   int         `json:"rewarded"`   // of these, with a reward, or settled with a default
 	LearnedOf  int         `json:"learned_of"` // the first decisions, whose rewards the agent has learned from
 	Evaluated  int         `json:"evaluated"`  // of the others, those with a reward
 	Estimators []Estimated `json:"estimators"`
@@ -35,7 +35,8 @@ type EvaluateOptions struct {
 	// Learn is the share of the decisions, the first ones, that the agent learns from before it is evaluated on the
 	// others, where it learns no more; 0 is 0.5.
 	Learn float64
-	// Missing is the reward of a decision that got none; nil leaves these out, and the estimates are of the others.
+	// Missing is the reward of a decision that got none, and was not settled with a default; nil leaves these out, and
+	// the estimates are of the others. A deferred decision that was never shown is left out in any case.
 	Missing *float64
 	// Functions are drawn from the belief for the reward model of the doubly robust estimators; 0 is 64.
 	Functions int
@@ -60,7 +61,7 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 	if o.Functions < 1 {
 		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
 	}
-	rewards, decided, err := outcomes(open())
+	rewards, hidden, decided, err := outcomes(open())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 			continue
 		}
 		y, ok := rewards[r.Decision.ID]
-		if !ok && o.Missing != nil {
+		if !ok && o.Missing != nil && !hidden[r.Decision.ID] {
 			y, ok = *o.Missing, true
 		}
 		if !ok {
@@ -111,21 +112,32 @@ func (e *Evaluation) estimate(target, own []offpolicy.Sample, o offpolicy.Option
 	return err
 }
 
-// outcomes are the rewards of decisions by ID, and the record numbers of the decisions.
-func outcomes(records Records) (rewards map[string]float64, decided []uint64, err error) {
-	rewards, there := map[string]float64{}, map[string]bool{}
+// outcomes are the rewards of decisions by ID, the last where they were corrected, the decisions that were never shown,
+// and the record numbers of all.
+func outcomes(records Records) (rewards map[string]float64, hidden map[string]bool, decided []uint64, err error) {
+	rewards, hidden = map[string]float64{}, map[string]bool{}
 	for r, err := range records {
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case r.Decision != nil:
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if d := r.Decision; d != nil {
 			decided = append(decided, r.Number)
-			there[r.Decision.ID] = true
-		case r.Feedback != nil && there[r.Feedback.ID]: // others are of decisions that the log has dropped
-			rewards[r.Feedback.ID] = float64(r.Feedback.Reward)
+			hidden[d.ID] = d.Deferred
+			continue
+		}
+		id := r.ID()
+		if _, there := hidden[id]; !there { // of a decision that the log has dropped
+			continue
+		}
+		hidden[id] = false
+		switch {
+		case r.Feedback != nil && !r.Feedback.Kept:
+			rewards[id] = float64(r.Feedback.Reward)
+		case r.Settled != nil:
+			rewards[id] = float64(r.Settled.Reward)
 		}
 	}
-	return rewards, decided, nil
+	return rewards, hidden, decided, nil
 }
 
 // sampled is a decision of the log with what the agent would have done, and with what the log's own did.

@@ -18,16 +18,18 @@ func FuzzRequests(f *testing.F) {
 		`{}`, `{"context": {"age": 3, "visits": -1e18}}`, `{"arms": ["old"]}`, `{"arms": []}`, `{"arms": ["old", "old"]}`,
 		`{"context": {"age": "x"}}`, `{"context": null, "actions": [{"features": {}}]}`, `[[[[`, `{"id": "0-0", "reward": 1}`,
 		`{"rewards": [{"id": "ffffffffffffffff-00000000", "reward": 1e38}]}`, "\x00", `{"context": {"age": 1e400}}`, ``,
+		`{"ids": ["0-0", ""], "deferred": true}`, `{"context": {}, "deferred": true}`, `{"id": "0-00000000"}`,
 		`null`, `{"arms": [3], "context": {"age": {}}}`, `{"weight": -1, "reward": 1, "id": "0-00000000"}`,
 	} {
 		f.Add("/v1/decide", text)
 		f.Add("/v1/reward", text)
+		f.Add("/v1/shown", text)
 	}
 	o := Options{Spec: pages, Dir: f.TempDir(), MostBytes: 4096, MostActions: 8}
 	s := must.M1(New(o))
 	handler := s.Handler()
 	f.Fuzz(func(t *testing.T, path, text string) {
-		if !slices.Contains([]string{"/v1/decide", "/v1/reward"}, path) {
+		if !slices.Contains([]string{"/v1/decide", "/v1/reward", "/v1/shown"}, path) {
 			return
 		}
 		size := s.now.Size()

@@ -72,6 +72,25 @@ func newMetrics(s *Server) *metrics {
 		gauge("hyper_learner_failing", "1 while training fails.", func(a served) float64 {
 			return failing(a.LearnerError())
 		}))
+	settled := func(name, help string, labels prometheus.Labels, f func(agent.Settlements) uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 {
+			a, done := s.agent()
+			defer done()
+			return float64(f(a.Settlements()))
+		})
+	}
+	const waited = "Decisions learned from when their wait was over: with the default, or with rewards that came before."
+	m.registry.MustRegister(
+		settled("hyper_settled_total", waited, prometheus.Labels{"by": "default"},
+			func(n agent.Settlements) uint64 { return n.Default }),
+		settled("hyper_settled_total", waited, prometheus.Labels{"by": "rewards"},
+			func(n agent.Settlements) uint64 { return n.Rewards }),
+		settled("hyper_late_rewards_total", "Rewards that corrected what had been learned.", nil,
+			func(n agent.Settlements) uint64 { return n.Late }),
+		settled("hyper_deferred_total", "Decisions that were deferred.", nil,
+			func(n agent.Settlements) uint64 { return n.Deferred }),
+		settled("hyper_shown_total", "Deferred decisions that were shown.", nil,
+			func(n agent.Settlements) uint64 { return n.Shown }))
 	if s.options.From == "" {
 		m.registry.MustRegister(gauge("hyper_log_records", "Records that the log has had.", func(served) float64 {
 			return float64(s.log.Next())

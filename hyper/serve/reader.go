@@ -276,5 +276,5 @@ func (s *Server) old(a served) bool {
 
 // tag names what the agent has learned.
 func (s *Server) tag(a served) string {
-	return fmt.Sprintf(`"%x-%d-%d-%d"`, s.begun, a.Size(), a.Rounds(), a.Alarms().Count)
+	return fmt.Sprintf(`"%x-%d-%d-%d-%d"`, s.begun, a.Size(), a.Rounds(), a.Alarms().Count, a.Settlements().Late)
 }

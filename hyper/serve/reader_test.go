@@ -82,7 +82,8 @@ func TestServerReads(t *testing.T) {
 	if _, d := r.send("GET", "/v1/diagnostics", ""); d["decisions"] != 20.0 {
 		t.Error(d)
 	}
-	for path, text := range map[string]string{"/v1/reward": `{"id": "0-00000000", "reward": 1}`, "/v1/snapshot": ""} {
+	for path, text := range map[string]string{"/v1/reward": `{"id": "0-00000000", "reward": 1}`,
+		"/v1/shown": `{"id": "0-00000000"}`, "/v1/snapshot": ""} {
 		if status, out := r.send("POST", path, text); status != http.StatusForbidden ||
 			!strings.Contains(out["error"].(string), "only reads") {
 			t.Errorf("%s: %d %v", path, status, out)

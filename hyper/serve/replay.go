@@ -17,7 +17,7 @@ type Records = iter.Seq2[journal.Record, error]
 // Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
 // its records before a number. The Spec must have the names and features of that agent, see [CheckNames]. Feedback
 // trains the agent as it comes, and what the other trained beside that is left out, as are rewards of decisions that
-// the log has dropped.
+// the log has dropped, or the agent no longer remembers. What silence taught the other is in the log.
 //
 // The error is that of a Spec, of a record, or of a reward that the Spec's learner cannot learn from.
 func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*agent.Agent, error) {
@@ -48,7 +48,7 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		if r.Decision != nil {
 			r.Decision.Input = nil // the other's
 		}
-		if err := a.Replay(r); err != nil && !errors.Is(err, agent.ErrUnknown) {
+		if err := a.Replay(r); err != nil && !errors.Is(err, agent.ErrUnknown) && !errors.Is(err, agent.ErrExpired) {
 			return err
 		}
 	}

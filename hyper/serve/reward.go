@@ -97,11 +97,5 @@ func (s *Server) take(ctx context.Context, a served, f Reward) error {
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
-	switch {
-	case errors.Is(err, agent.ErrUnknown):
-		err = fmt.Errorf("%w; send the id that /v1/decide answered", err)
-	case errors.Is(err, agent.ErrExpired):
-		err = fmt.Errorf("%w; pending and expire in the agent's file say how long decisions wait for rewards", err)
-	}
-	return err
+	return late(err)
 }

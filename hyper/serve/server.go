@@ -171,9 +171,9 @@ func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 }
 
 // Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending,
-// expire, background and backend, and a larger capacity) goes on with the agent that there is. Another agent first
-// learns from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other.
-// The error says what is wrong, or is that of ctx, and the server goes on as it was.
+// expire, reward, background and backend, and a larger capacity) goes on with the agent that there is. Another agent
+// first learns from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the
+// other. The error says what is wrong, or is that of ctx, and the server goes on as it was.
 func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if s.source != nil {
 		return errReads
@@ -305,6 +305,7 @@ func (s *Server) Handler() http.Handler {
 	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
 	guarded("POST /v1/decide", answer(s, "decide", s.decide))
 	guarded("POST /v1/reward", answer(s, "reward", s.reward))
+	guarded("POST /v1/shown", answer(s, "shown", s.shown))
 	guarded("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))
 	guarded("GET /v1/snapshot", http.HandlerFunc(s.download))
 	guarded("GET /v1/spec", answer(s, "spec", s.spec))

@@ -41,6 +41,7 @@ type Spec struct {
 	Floor      float64  `json:"floor,omitempty"`      // as agent.Config
 	Pending    int      `json:"pending,omitempty"`    // likewise
 	Expire     Duration `json:"expire,omitempty"`     // likewise
+	Reward     Waiting  `json:"reward,omitzero"`      // what silence and several rewards of a decision teach
 	Replay     string   `json:"replay,omitempty"`     // growth, reservoir or window
 	Capacity   int      `json:"capacity,omitempty"`   // the most data kept
 	Change     Change   `json:"change,omitzero"`      // a test whether the world has changed
@@ -60,6 +61,25 @@ func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Bucke
 type Change struct {
 	Run     float64 `json:"run"`               // the least mean number of rewards to a false alarm
 	Restart bool    `json:"restart,omitempty"` // begin anew at an alarm
+}
+
+// Waiting is agent.Reward: how long the rewards of a decision are waited for, and what is learned then.
+type Waiting struct {
+	Wait    Duration `json:"wait,omitempty"`
+	Default *float32 `json:"default,omitempty"` // the reward of a decision without one; left out, it teaches nothing
+	Combine string   `json:"combine,omitempty"` // first, sum, max or last; "" is first
+}
+
+// reward is the agent's part of a Waiting.
+func (w Waiting) reward() (agent.Reward, error) {
+	r := agent.Reward{Wait: time.Duration(w.Wait), Default: w.Default}
+	if w.Combine == "" {
+		return r, nil
+	}
+	if r.Combine = lab.OfWord[agent.Combine](w.Combine); r.Combine == 0 {
+		return r, fmt.Errorf("reward.combine must be first, sum, max or last, got %q", w.Combine)
+	}
+	return r, nil
 }
 
 // Duration is a time as text, such as "36h".
@@ -121,6 +141,10 @@ func (s Spec) Config() (agent.Config, error) {
 	if s.Change != (Change{}) {
 		c.Change = &agent.Change{Run: s.Change.Run, Restart: s.Change.Restart}
 	}
+	var err error
+	if c.Reward, err = s.Reward.reward(); err != nil {
+		return c, err
+	}
 	problem := bandit.Problem{Actions: len(s.Arms)}
 	if e := s.encoding(); e != nil {
 		if err := e.Validate(); err != nil {
@@ -137,7 +161,6 @@ func (s Spec) Config() (agent.Config, error) {
 	}
 	c.Learner.Train.Capacity = s.Capacity
 	if s.Replay != "" {
-		var err error
 		if c.Replay, err = replayOf(s.Replay); err != nil {
 			return c, err
 		}

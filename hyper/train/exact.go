@@ -30,7 +30,7 @@ import (
 // scale of the features, and its numbers have twice the digits. The entries of a [State] are
 //
 //	nu.i           float64; with Config.Standardize see standard.go
-//	exact.gram     Phi^T Phi where it is diagonal, float64 [runs, N_theta]
+//	exact.gram     Phi^T Phi where it is diagonal, data by their weights, float64 [runs, N_theta]
 //	exact.root     S, float64 [runs, N_theta, N_theta]
 //	exact.blocks   the roots of C's blocks on the diagonal, likewise, where the layout has more than one
 
@@ -124,8 +124,8 @@ func (w exact) observe(state State, d datum, r Rates) {
 	if fixed := w.priorAt(params(state), phi, x); fixed != nil {
 		target = Sub(target, fixed)
 	}
-	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
-	gain, gainC := w.gains(state, phi, rho)
+	rho := InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1)
+	gain, gainC := w.gains(state, phi, rho, d)
 	if w.Standardize {
 		state.follow(phi, gain, y)
 		y = ZerosLike(y)
@@ -193,13 +193,14 @@ func (w exact) priorInside(at hyper.Params, phi *Node) *Node {
 
 // gains are k for mu, or for particles, and for C, each [runs, N_theta]; it adds the datum to what the state knows of
 // Q.
-func (w exact) gains(state State, phi, rho *Node) (mu, c *Node) {
+func (w exact) gains(state State, phi, rho *Node, d datum) (mu, c *Node) {
 	if gram := state["exact.gram"]; gram != nil {
-		gram = Add(gram, Square(phi))
+		gram = Add(gram, d.weighted(Square(phi)))
 		state["exact.gram"] = gram
-		k := Div(Mul(rho, phi), AddScalar(Mul(rho, gram), 1))
+		k := Div(Mul(d.weighted(rho), phi), AddScalar(Mul(rho, gram), 1))
 		return k, k
 	}
+	rho = d.weighted(rho)
 	state["exact.root"], mu = potter(state["exact.root"], phi, rho, hyper.Dense(phi.Shape().Dim(1), 1))
 	if state["exact.blocks"] == nil {
 		return mu, mu

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -108,12 +109,8 @@ func (p *HostPosterior) Write(name string, out []float64) {
 // Observe returns the posterior with a datum of a weight: what [Trainer.Observe] does, up to rounding and a rotation of
 // the datum's root. ok is false where it would not be finite.
 func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPosterior, ok bool) {
-	_, n := p.belief.HostBlocks()
-	narrow, phi := make([]float32, n), make([]float64, n)
-	at := p.belief.HostPhi(p.params, x, narrow)
-	for i, v := range narrow {
-		phi[i] = float64(v)
-	}
+	phi, at := p.phi(x)
+	n := len(phi)
 	copied, ok := *p, true
 	if next = &copied; p.discount > 0 {
 		if copied, ok = p.forget(); !ok {
@@ -142,6 +139,58 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 		}
 	}
 	return next.held(), true
+}
+
+// phi is that of an input, within its block.
+func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
+	_, n := p.belief.HostBlocks()
+	narrow := make([]float32, n)
+	block = p.belief.HostPhi(p.params, x, narrow)
+	for _, v := range narrow {
+		phi = append(phi, float64(v))
+	}
+	return phi, block
+}
+
+// Revise returns the posterior with another response of a datum that has been observed, with age data after it: what
+// [Trainer.Revise] does, up to rounding. ok is false where it would not be finite.
+func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (next *HostPosterior, ok bool) {
+	phi, at := p.phi(x)
+	left := 1.0
+	if p.discount > 0 {
+		left = math.Pow(p.discount, float64(age))
+	}
+	copied := *p
+	next = &copied
+	next.blocks = slices.Clone(p.blocks)
+	last := next.blocks[at]
+	own := &hostBlock{root: p.spareRoot(len(phi)), mu: slices.Clone(last.mu), y: slices.Clone(last.y), one: last.one,
+		learned: true}
+	last.root.ScaleInto(own.root, 1)
+	theta := own.mu
+	if p.standardize {
+		theta = own.y
+		next.recount(float64(was), float64(y), left)
+	}
+	by := p.rho * float64(weight) * left * (float64(y) - float64(was))
+	for i, q := range own.root.Square(phi) {
+		theta[i] += by * q
+	}
+	next.blocks[at] = own
+	for _, x := range [][]float64{theta, {next.mean, next.m2}} {
+		if slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
+			return nil, false
+		}
+	}
+	return next.held(), true
+}
+
+// recount is State.recount.
+func (p *HostPosterior) recount(was, y, weight float64) {
+	n := max(p.count, 1)
+	moved := weight * (y - was) / n
+	p.m2 = max(p.m2+weight*((y-p.mean)*(y-p.mean)-(was-p.mean)*(was-p.mean))-n*moved*moved, 0)
+	p.mean += moved
 }
 
 // respond is State.count.

@@ -242,3 +242,55 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 		t.Error("it is taken")
 	}
 }
+
+// A posterior that is told another response of a datum is the one that was told it in the first place.
+func TestHostPosteriorRevises(t *testing.T) {
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true}} {
+		c.Integrate, c.Inputs = Exact, 3
+		r := rand.New(rand.NewPCG(3, 4))
+		names, before, _ := programmed(t, Trainer{hostedBlocks, c}, nil, nil, nil)
+		right := hosted(t, Trainer{hostedBlocks, c}, names, before)
+		late := right.Hold()
+		const data, wrong = 20, 7
+		var x []float32
+		var y float32
+		for i := range data {
+			in := []float32{float32(i % 3), float32(r.NormFloat64()), float32(r.NormFloat64())}
+			out, told, ok := float32(4+3*r.NormFloat64()), float32(0), false
+			if told = out; i == wrong {
+				x, y, told = in, out, 0
+			}
+			if right, ok = right.Observe(in, out, 1); !ok {
+				t.Fatal("not finite")
+			}
+			if late, ok = late.Observe(in, told, 1); !ok {
+				t.Fatal("not finite")
+			}
+		}
+		revised, ok := late.Revise(x, 0, y, 1, data-1-wrong)
+		if !ok {
+			t.Fatal("not finite")
+		}
+		for _, name := range revised.Names() {
+			size := len(before[slices.Index(names, name)])
+			got, want, old := make([]float64, size), make([]float64, size), make([]float64, size)
+			revised.Write(name, got)
+			right.Write(name, want)
+			late.Write(name, old)
+			moved := 0.0
+			for i := range got {
+				moved = max(moved, math.Abs(old[i]-want[i]))
+				if math.Abs(got[i]-want[i]) > 1e-9*(1+math.Abs(want[i])) {
+					t.Errorf("%+v: %s[%d] is %v, want %v", c, name, i, got[i], want[i])
+				}
+			}
+			if depends := name == "response.mean" || name == "response.m2" || name == "response.y" ||
+				name == "nu.0" && !c.Standardize; depends != (moved > 1e-6) {
+				t.Errorf("%+v: %s differs by %v without the correction", c, name, moved)
+			}
+		}
+		if _, ok := late.Revise(x, 0, float32(math.Inf(1)), 1, 0); ok {
+			t.Error("an infinite response is taken")
+		}
+	}
+}

@@ -41,7 +41,7 @@ type datum struct {
 	w       *Node // its weight, [runs]; nil is 1
 }
 
-// weighted is rho, [runs, 1], times the weight of the datum.
+// weighted is rho, [runs, 1] or [runs, n], times the weight of the datum.
 func (d datum) weighted(rho *Node) *Node {
 	if d.w == nil {
 		return rho

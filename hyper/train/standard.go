@@ -94,20 +94,9 @@ func (state State) follow(phi, gain, y *Node) {
 //	(theta_y - m theta_1) / s
 //
 // where theta_y and theta_1 minimise the loss for the responses and for ones, from 0, without noise or prior functions.
-// Of a hypermodel with one-hot indices mu moves by N_z times what each column of C does: see exact.observe.
 func (p problem) solution(state State) State {
 	mean, sd := state.responses()
-	theta := Div(Sub(state["response.y"], Mul(InsertAxes(mean, -1), state["response.one"])), InsertAxes(sd, -1))
 	out := maps.Clone(state)
-	switch {
-	case p.Particles != nil:
-		out["nu.0"] = Add(state["nu.0"], InsertAxes(theta, 1))
-	case p.oneHot():
-		column := MulScalar(theta, 1/float64(p.z.Dim()+1))
-		out["nu.0"] = Add(state["nu.0"], Sub(theta, column))
-		out["nu.1"] = Add(state["nu.1"], InsertAxes(column, -1))
-	default:
-		out["nu.0"] = Add(state["nu.0"], theta)
-	}
+	p.shift(out, Div(Sub(state["response.y"], Mul(InsertAxes(mean, -1), state["response.one"])), InsertAxes(sd, -1)))
 	return out
 }

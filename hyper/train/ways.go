@@ -53,6 +53,8 @@ type route interface {
 	memory(g *Graph, runs int) State
 	// observe adds a datum of each run to the state.
 	observe(state State, d datum, r Rates)
+	// revise corrects the response of a datum of each run.
+	revise(state State, c Correction, r Rates)
 	// draw draws what the SGD steps of a period need.
 	draw(state State, s rng.Stream, size, actions *Node, r Rates) draws
 	// gradient is grad L~ of the i-th step.

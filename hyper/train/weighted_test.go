@@ -7,6 +7,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/backend"
+	"github.com/hypermodels/hypermodels/hyper/base"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -58,4 +59,23 @@ func TestWeightedPosterior(t *testing.T) {
 	for i := range once {
 		near(t, "mean and covariance", once[i].v, thrice[i].v, 1e-6)
 	}
+}
+
+// The exact mean of an arm after data of weights 3 and 1 is that after the first datum three times and the second once.
+func TestWeightedArms(t *testing.T) {
+	b := hyper.Model{Base: base.Tabular{Arms: 2}, Hyper: hyper.Ensemble{Particles: 3, Params: 2}}
+	learned := func(y, weights []float32) []float64 {
+		tr := Trainer{b, Config{Integrate: Exact, Weighted: true}}
+		return eval(t, backend.Go, func(in []*Node) []*Node {
+			g, s := in[0].Graph(), rng.New(in[0])
+			number := func(v float32) *Node { return Const(g, []float32{v}) }
+			state := tr.Init(s, nil)
+			for i, w := range weights {
+				r := Rates{NoiseVar: number(0.5), PriorVar: number(2), Perturbation: number(0), Weight: number(w)}
+				state = tr.Observe(state, s, Const(g, int32(i)), Const(g, []int32{1}), number(y[i]), nil, r)
+			}
+			return tr.Params(state).Nu
+		}, []uint64{4})[0].v
+	}
+	near(t, "particles", learned([]float32{2, 1}, []float32{3, 1}), learned([]float32{2, 2, 2, 1}, []float32{1, 1, 1, 1}), 1e-6)
 }

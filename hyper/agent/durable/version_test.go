@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-var rewrite = flag.Bool("write", false, "write testdata/v2 anew: only before a version is released")
+var rewrite = flag.Bool("write", false, "write the logs of testdata anew: only before a version is released")
 
 // written are the records of testdata/v2. They never change: a new version of the format gets a folder of its own.
 // Those of version 1, in Pebble, are in the testdata of convertlog.
@@ -27,26 +27,38 @@ var written = []journal.Record{
 	{Time: -1, Trained: &journal.Trained{Rounds: 7}},
 }
 
-// A log that version 2 wrote is read, and goes on. One record is in each of five writes; the process did not close it.
+// settling are the records of testdata/v2-settled: of the kinds that journal's version 2 has added.
+var settling = []journal.Record{
+	{Time: 1800000000000000000, Decision: &journal.Decision{ID: "1-00000001", Arms: []int{3, 0},
+		Probabilities: []float32{0.5, 0.5}, Input: []float32{0.25}, Deferred: true}},
+	{Time: 1800000000000000001, Shown: &journal.Shown{ID: "1-00000001"}},
+	{Time: 1800000000000000002, Feedback: &journal.Feedback{ID: "1-00000001", Reward: 3, Weight: 1, Kept: true}},
+	{Time: 1800000000000000003, Settled: &journal.Settled{ID: "1-00000001", Reward: 3, Weight: 1}},
+	{Time: 1800000000000000004, Settled: &journal.Settled{ID: "0-00000001", Reward: -0.5, Weight: 1, Default: true}},
+}
+
+// Logs that version 2 wrote are read, and go on. One record is in each write; the process did not close them.
 func TestVersion(t *testing.T) {
-	if *rewrite {
-		must.M(os.RemoveAll("testdata/v2"))
-		l := must.M1(Open("testdata/v2", Options{Log: silent}))
-		for _, r := range written {
-			must.M1(put(l, r))
+	for folder, want := range map[string][]journal.Record{"testdata/v2": written, "testdata/v2-settled": settling} {
+		if *rewrite {
+			must.M(os.RemoveAll(folder))
+			l := must.M1(Open(folder, Options{Log: silent}))
+			for _, r := range want {
+				must.M1(put(l, r))
+			}
+			must.M(os.Remove(folder + "/LOCK")) // and the process ends without closing the log
+			continue
 		}
-		must.M(os.Remove("testdata/v2/LOCK")) // and the process ends without closing the log
-		return
-	}
-	dir := t.TempDir()
-	must.M(os.CopyFS(dir, os.DirFS("testdata/v2")))
-	l := must.M1(Open(dir, Options{Log: silent}))
-	defer func() { must.M(l.Close()) }()
-	if got := kept(t, l, 0); !reflect.DeepEqual(got, written) {
-		t.Errorf("%+v", got)
-	}
-	if first := must.M1(put(l, written[0])); first != uint64(len(written)) {
-		t.Errorf("the next record has number %d", first)
+		dir := t.TempDir()
+		must.M(os.CopyFS(dir, os.DirFS(folder)))
+		l := must.M1(Open(dir, Options{Log: silent}))
+		if got := kept(t, l, 0); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", folder, got)
+		}
+		if first := must.M1(put(l, want[0])); first != uint64(len(want)) {
+			t.Errorf("%s: the next record has number %d", folder, first)
+		}
+		must.M(l.Close())
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package journal has the records of an agent's log: what it decided, which rewards came, and when it trained, in the
-// order in which that happened. Package durable keeps them on disk.
+// Package journal has the records of an agent's log: what it decided, which rewards came, when it learned from what it
+// had waited for, and when it trained, in the order in which that happened. Package durable keeps them on disk.
 package journal
 
 import (
@@ -19,6 +19,8 @@ type Record struct {
 	Feedback *Feedback
 	Datum    *Datum
 	Trained  *Trained
+	Shown    *Shown
+	Settled  *Settled
 }
 
 // Decision is one that was made.
@@ -30,6 +32,7 @@ type Decision struct {
 	Action        int // the place of the action taken
 	Probabilities []float32
 	Input         []float32 // of the belief, for the action taken
+	Deferred      bool      // its reward is not waited for before it is Shown
 }
 
 // Feedback is a reward that was taken.
@@ -37,6 +40,7 @@ type Feedback struct {
 	ID     string
 	Reward float32
 	Weight float32
+	Kept   bool // it was kept until the decision is Settled; otherwise the agent learned from it
 }
 
 // Datum was added without a decision.
@@ -51,8 +55,11 @@ type Trained struct{ Rounds int }
 // ErrDamaged says that a record is not what was written.
 var ErrDamaged = errors.New("damaged")
 
-// version begins every record. Others are refused.
-const version = 1
+// A record begins with the version that its kind came with. Others are refused.
+const (
+	version     = 1
+	lastVersion = 2
+)
 
 // Kinds of records.
 const (
@@ -60,7 +67,19 @@ const (
 	aFeedback
 	aDatum
 	aTrained
+	aDeferred // of version 2 from here on: a Decision
+	aKept     // a Feedback
+	aShown
+	aSettled
 )
+
+// versionOf is the version of a kind.
+func versionOf(kind byte) byte {
+	if kind < aDeferred {
+		return version
+	}
+	return lastVersion
+}
 
 // Bounds of a record.
 const (
@@ -82,9 +101,15 @@ func (r Record) Encode() ([]byte, error) {
 	switch {
 	case r.Decision != nil:
 		w.out[1] = aDecision
+		if r.Decision.Deferred {
+			w.out[1] = aDeferred
+		}
 		w.decision(r.Decision)
 	case r.Feedback != nil:
 		w.out[1] = aFeedback
+		if r.Feedback.Kept {
+			w.out[1] = aKept
+		}
 		w.text(r.Feedback.ID)
 		w.number(r.Feedback.Reward)
 		w.number(r.Feedback.Weight)
@@ -92,10 +117,17 @@ func (r Record) Encode() ([]byte, error) {
 		w.out[1] = aDatum
 		w.numbers(r.Datum.Input)
 		w.number(r.Datum.Response)
+	case r.Shown != nil:
+		w.out[1] = aShown
+		w.text(r.Shown.ID)
+	case r.Settled != nil:
+		w.out[1] = aSettled
+		w.settled(r.Settled)
 	default:
 		w.out[1] = aTrained
 		w.count(r.Trained.Rounds)
 	}
+	w.out[0] = versionOf(w.out[1])
 	if len(w.out) > mostBytes {
 		return nil, fmt.Errorf("a record must have at most %d bytes, got %d", mostBytes, len(w.out))
 	}
@@ -105,7 +137,8 @@ func (r Record) Encode() ([]byte, error) {
 // validate reports what decoding would refuse.
 func (r Record) validate() error {
 	kinds := 0
-	for _, is := range []bool{r.Decision != nil, r.Feedback != nil, r.Datum != nil, r.Trained != nil} {
+	for _, is := range []bool{r.Decision != nil, r.Feedback != nil, r.Datum != nil, r.Trained != nil, r.Shown != nil,
+		r.Settled != nil} {
 		if is {
 			kinds++
 		}
@@ -115,7 +148,7 @@ func (r Record) validate() error {
 		return fmt.Errorf("a record must be of one kind, got %d", kinds)
 	case r.Trained != nil && (r.Trained.Rounds < 0 || r.Trained.Rounds > math.MaxInt32):
 		return fmt.Errorf("rounds must be from 0 to %d, got %d", math.MaxInt32, r.Trained.Rounds)
-	case r.Feedback != nil && len(r.Feedback.ID) > mostID, r.Decision != nil && len(r.Decision.ID) > mostID:
+	case len(r.ID()) > mostID:
 		return fmt.Errorf("an ID must have at most %d bytes", mostID)
 	case r.Decision != nil:
 		return r.Decision.validate()
@@ -184,8 +217,9 @@ func Decode(data []byte) (r Record, err error) {
 	if len(data) < 6 || len(data) > mostBytes+4 {
 		return r, fmt.Errorf("%w: a record of %d bytes", ErrDamaged, len(data))
 	}
-	if data[0] != version {
-		return r, fmt.Errorf("the record is of version %d, and this program reads version %d", data[0], version)
+	if data[0] < version || data[0] > lastVersion {
+		return r, fmt.Errorf("the record is of version %d, and this program reads versions %d to %d", data[0], version,
+			lastVersion)
 	}
 	body, sum := data[:len(data)-4], binary.LittleEndian.Uint32(data[len(data)-4:])
 	if crc32.Checksum(body, castagnoli) != sum {
@@ -193,15 +227,23 @@ func Decode(data []byte) (r Record, err error) {
 	}
 	in := &reader{left: body[2:]}
 	r.Time = in.varint()
+	if body[0] != versionOf(body[1]) {
+		in.fail(fmt.Sprintf("kind %d of version %d", body[1], body[0]))
+	}
 	switch body[1] {
-	case aDecision:
+	case aDecision, aDeferred:
 		r.Decision = in.decision()
-	case aFeedback:
-		r.Feedback = &Feedback{ID: in.text(), Reward: in.number(), Weight: in.number()}
+		r.Decision.Deferred = body[1] == aDeferred
+	case aFeedback, aKept:
+		r.Feedback = &Feedback{ID: in.text(), Reward: in.number(), Weight: in.number(), Kept: body[1] == aKept}
 	case aDatum:
 		r.Datum = &Datum{Input: in.numbers(), Response: in.number()}
 	case aTrained:
 		r.Trained = &Trained{Rounds: in.count(math.MaxInt32)}
+	case aShown:
+		r.Shown = &Shown{ID: in.text()}
+	case aSettled:
+		r.Settled = in.settled()
 	default:
 		in.fail(fmt.Sprintf("kind %d", body[1]))
 	}

@@ -98,6 +98,18 @@ func (t *Triangle) Project(x, out []float32) {
 	}
 }
 
+// Square returns Q x = S S^T x.
+func (t *Triangle) Square(x []float64) []float64 {
+	f, out := make([]float64, t.n), make([]float64, t.n)
+	for r, v := range x {
+		blas64.Axpy(v, blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
+	}
+	for r := range out {
+		out[r] = blas64.Dot(blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
+	}
+	return out
+}
+
 // Update is UpdateInto a new root.
 func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []float64, ok bool) {
 	next = Empty(t.n)

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/train"
+)
+
+// corrected corrects what the agent has learned from a decision by a late reward, with which its reward is y.
+func (a *Agent) corrected(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
+	if err := a.fits(w, f, y); err != nil {
+		return nil, err
+	}
+	s := journal.Settled{ID: f.ID, Reward: y, Weight: f.Weight}
+	if wait, err = a.resettled(journal.Record{Time: now.UnixNano(), Settled: &s}, w, y); err == nil {
+		a.settlements.late.Add(1)
+	}
+	return wait, err
+}
+
+// resettled makes the reward of a decision that the agent has learned from another one, which is what the record says.
+func (a *Agent) resettled(r journal.Record, w waiting, y float32) (wait func() error, err error) {
+	steps := []step{a.revised(w, y)}
+	if a.config.Background == nil {
+		steps = append(steps, a.trained)
+	}
+	if wait, err = a.learnLocked(r, steps...); err == nil {
+		a.pending.change(w.number, func(w *waiting) { w.Rewarded, w.Default, w.Reward = true, false, y })
+	}
+	return wait, err
+}
+
+// replaySettled does what a record says of a decision.
+func (a *Agent) replaySettled(s journal.Settled) error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	w, err := a.pending.look(s.ID, time.Time{})
+	switch {
+	case err != nil:
+	case w.counted:
+		_, err = a.resettled(journal.Record{}, w, s.Reward)
+	default:
+		_, err = a.settled(journal.Record{Settled: &s}, w, s)
+	}
+	return err
+}
+
+// revised is the step that corrects the response of the datum that was learned from a decision: see
+// [train.Trainer.Revise]. A datum that the agent does not know any more stays as it is.
+func (a *Agent) revised(w waiting, y float32) step {
+	return func(s *snapshot) (*snapshot, error) {
+		number := w.Datum - 1
+		row, replays := -1, a.config.Learner.Train.Replays()
+		if replays && number >= 0 {
+			row = a.config.rowOf(s.data, number)
+		}
+		switch {
+		case number < 0, number >= s.data.Seen, w.Era != a.config.eraOf(s),
+			replays && row < 0 && !a.config.Learner.Train.Standardize:
+			return s.replaced(nil, nil), nil
+		}
+		if s.learned != nil {
+			return s.learnedNext(s.learned.Revise(w.x, w.Reward, y, w.Weight, s.data.Seen-w.Datum))
+		}
+		u, err := a.revise.program(a, s.data.Rows)
+		if err != nil {
+			return nil, err
+		}
+		return u.apply(s, a.correction(s, row, w, y)...)
+	}
+}
+
+// correction makes the arguments of the program that corrects a datum, which is in a row.
+func (a *Agent) correction(s *snapshot, row int, w waiting, y float32) []any {
+	out := a.datum(s, row, w.x, y, w.Weight)
+	out[0] = int32(s.data.Seen - w.Datum)
+	return append(out, []float32{w.Reward})
+}
+
+// buildRevise corrects a datum: rest is how many data came after it, the row that it has, x, y, where data are Weighted
+// its weight, and what y was.
+func (a *Agent) buildRevise(state train.State, rest []*Node) train.State {
+	last := len(rest) - 1
+	c := train.Correction{Age: rest[0], Row: rest[1], X: rest[2], Y: rest[3], Was: rest[last]}
+	weight := (*Node)(nil)
+	if last > 4 {
+		weight = rest[4]
+	}
+	return a.config.Learner.Revise(state, nil, streams(state).Learn(rest[0]), c, weight)
+}
+
+// revision is the program that corrects data, for a number of rows.
+type revision struct {
+	update *update // nil until it is first used
+	rows   int
+}
+
+// program makes the program where there is none. The caller holds a.learning.
+func (r *revision) program(a *Agent, rows int) (*update, error) {
+	if r.update != nil && r.rows == rows {
+		return r.update, nil
+	}
+	u, err := a.newUpdate(a.buildRevise)
+	if err != nil {
+		return nil, fmt.Errorf("building the program that corrects data: %w", err)
+	}
+	if r.update != nil {
+		r.update.exec.Finalize()
+	}
+	r.update, r.rows = u, rows
+	return u, nil
+}
+
+// rowOf is the row of the replay buffer that has datum so many, counted from 0, or -1 where the buffer has it no more.
+func (c Config) rowOf(d contents, number int) int {
+	if dropped := d.Seen - d.Kept; dropped == 0 || c.Replay == Window {
+		if number < dropped {
+			return -1
+		}
+		return (d.Oldest + number - dropped) % d.Rows
+	}
+	row := number // of a reservoir
+	if number >= d.Rows {
+		row = randomBelow(c.Seed, number+1)
+	}
+	for later := max(number+1, d.Rows); later < d.Seen && row < d.Rows; later++ {
+		if randomBelow(c.Seed, later+1) == row {
+			return -1
+		}
+	}
+	if row >= d.Rows {
+		return -1
+	}
+	return row
+}

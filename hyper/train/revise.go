@@ -1,0 +1,128 @@
+package train
+
+import (
+	"maps"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
+)
+
+// Correction says that the response of a datum, which each run has observed, was another one.
+type Correction struct {
+	X, Actions *Node // the datum's input, as in [Trainer.Observe]
+	Was, Y     *Node // the response that was observed, and the right one, [runs]
+	Age        *Node // the number of data that were observed after it, int32 scalar
+	Row        *Node // its row in the replay buffer, int32 scalar; -1 where the buffer does not hold it
+}
+
+// Revise corrects the response of a datum. Rates, the Weight of the datum among them, must be those of [Trainer.Observe].
+//
+// Beliefs that Exact or FullData trains are afterwards what they would be if the right response had been observed in
+// the first place, up to rounding: they are linear in the responses. So are the mean and the variance of Standardize.
+// Where data are replayed, the replay buffer is what it would be; the SGD steps that were made stay, and those to come
+// see the right response. A datum that the buffer has dropped changes no more than the mean and the variance.
+func (t Trainer) Revise(state State, c Correction, r Rates) State {
+	out := maps.Clone(state)
+	if t.Standardize {
+		out.recount(c, t.weightAt(c))
+	}
+	t.route().revise(out, c, r)
+	return out
+}
+
+// weightAt is the weight that a discount leaves the datum, a float64 scalar.
+func (c Config) weightAt(of Correction) *Node {
+	one := ScalarOne(of.Y.Graph(), dtypes.Float64)
+	if !c.discounts() {
+		return one
+	}
+	return Exp(MulScalar(double(of.Age), math.Log(c.Discount)))
+}
+
+// recount corrects the moments of the responses, in which the datum has a weight.
+func (state State) recount(c Correction, weight *Node) {
+	mean, was, y := state["response.mean"], double(c.Was), double(c.Y)
+	n := MaxScalar(state["response.count"], 1)
+	moved := Div(Mul(weight, Sub(y, was)), n)
+	m2 := Add(state["response.m2"], Mul(weight, Sub(Square(Sub(y, mean)), Square(Sub(was, mean)))))
+	state["response.m2"] = MaxScalar(Sub(m2, Mul(n, Square(moved))), 0)
+	state["response.mean"] = Add(mean, moved)
+}
+
+// by is how far the response moves, float64 [runs, 1].
+func (c Correction) by() *Node { return InsertAxes(Sub(double(c.Y), double(c.Was)), -1) }
+
+// datum is the datum with its right response.
+func (c Correction) datum(r Rates) datum {
+	return datum{x: c.X, actions: c.Actions, y: c.Y, w: r.Weight}
+}
+
+func (m minibatches) revise(state State, c Correction, _ Rates) {
+	at, kept := MaxScalar(c.Row, 0), state["replay.y"]
+	held := BroadcastToDims(GreaterOrEqual(c.Row, ScalarZero(c.Row.Graph(), c.Row.DType())), c.Y.Shape().Dimensions...)
+	state["replay.y"] = row.Put(kept, Where(held, c.Y, row.At(kept, at)), at)
+}
+
+func (w allSums) revise(state State, c Correction, _ Rates) {
+	phi := Features(w.Linear, c.X, c.Actions)
+	state["data.y"] = Add(state["data.y"], Mul(InsertAxes(Sub(c.Y, c.Was), -1), phi))
+}
+
+// revise moves the functions' mean by rho Q phi times what the response moves, with Q of all data.
+func (w exact) revise(state State, c Correction, r Rates) {
+	d := c.datum(r)
+	phi := double(Squeeze(w.Linear.Project(d.input(), OnesLike(InsertAxes(d.y, -1, -1))), 2))
+	rho := InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1)
+	var q *Node
+	if gram := state["exact.gram"]; gram != nil {
+		q = Div(phi, AddScalar(Mul(rho, gram), 1))
+	} else {
+		q = squared(state["exact.root"], phi)
+	}
+	w.moves(state, Mul(Mul(d.weighted(rho), c.by()), q))
+}
+
+// squared is S S^T phi for roots S [runs, n, n]: [runs, n].
+func squared(s, phi *Node) *Node {
+	f := ReduceSum(Mul(s, InsertAxes(phi, -1)), 1)
+	return ReduceSum(Mul(s, InsertAxes(f, 1)), 2)
+}
+
+// revise is that of exact, for the block of the datum, whose weight a discount lessens.
+func (w posterior) revise(state State, c Correction, r Rates) {
+	d, roots := c.datum(r), state["nu.1"]
+	phi, block := w.Conjugate.Phi(params(state), d.input())
+	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
+	own := Reshape(row.Take(Reshape(roots, runs, blocks, size*size), block), runs, size, size)
+	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
+	theta := Mul(Mul(Mul(rho, w.weightAt(c)), c.by()), squared(own, double(Squeeze(phi, 1))))
+	is := InsertAxes(OneHot(Squeeze(block, 1), blocks, dtypes.Float64), -1)
+	w.moves(state, Reshape(Mul(is, InsertAxes(theta, 1)), runs, blocks*size))
+}
+
+// moves moves the minimiser by what the responses add to its mean, theta [runs, N_theta].
+func (p problem) moves(state State, theta *Node) {
+	if p.Standardize {
+		state["response.y"] = Add(state["response.y"], theta)
+		return
+	}
+	p.shift(state, theta)
+}
+
+// shift adds theta, [runs, N_theta], to the mean of the functions of an exact minimiser. Of a hypermodel with one-hot
+// indices mu moves by N_z times what each column of C does: see exact.observe.
+func (p problem) shift(state State, theta *Node) {
+	switch {
+	case p.Particles != nil:
+		state["nu.0"] = Add(state["nu.0"], InsertAxes(theta, 1))
+	case p.oneHot():
+		column := MulScalar(theta, 1/float64(p.z.Dim()+1))
+		state["nu.0"] = Add(state["nu.0"], Sub(theta, column))
+		state["nu.1"] = Add(state["nu.1"], InsertAxes(column, -1))
+	default:
+		state["nu.0"] = Add(state["nu.0"], theta)
+	}
+}
