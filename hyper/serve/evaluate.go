@@ -61,7 +61,7 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 	if o.Functions < 1 {
 		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
 	}
-	rewards, decided, err := outcomes(open())
+	rewards, decided, err := outcomes(fitting(open(), spec))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -15,11 +16,12 @@ import (
 type Records = iter.Seq2[journal.Record, error]
 
 // Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
-// its records before a number. The Spec must have the names and features of that agent, see [CheckNames]. Feedback
-// trains the agent as it comes, and what the other trained beside that is left out, as are rewards of decisions that
-// the log has dropped.
+// its records before a number. The Spec must have the names and features of that agent, in the order of its numbers:
+// see [CheckNames] for a server's log. Feedback trains the agent as it comes, and what the other trained beside that is
+// left out, as are rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other.
 //
-// The error is that of a Spec, of a record, or of a reward that the Spec's learner cannot learn from.
+// The error is that of a Spec, of a record, of a decision that does not fit the Spec, or of a reward that the Spec's
+// learner cannot learn from.
 func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
 	c, err := spec.Config()
@@ -30,7 +32,7 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 	if err != nil {
 		return nil, err
 	}
-	return a, learnFrom(ctx, a, records, before)
+	return a, learnFrom(ctx, a, fitting(records, spec), before)
 }
 
 // learnFrom lets an agent learn from records before a number.
@@ -42,17 +44,29 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		if r.Number >= before {
 			break
 		}
-		if r.Trained != nil {
+		if r.Trained != nil || r.Datum != nil {
 			continue
 		}
 		if r.Decision != nil {
 			r.Decision.Input = nil // the other's
 		}
 		if err := a.Replay(r); err != nil && !errors.Is(err, agent.ErrUnknown) {
-			return err
+			return inWords(r, err)
 		}
 	}
 	return nil
+}
+
+// inWords says of an error of a record what to change in the file of a Spec.
+func inWords(r journal.Record, err error) error {
+	switch {
+	case errors.Is(err, agent.ErrExpired):
+		return fmt.Errorf("%w, and its reward came later: raise pending and expire in the agent's file", err)
+	case errors.Is(err, agent.ErrReward) && r.Feedback.Weight != 1:
+		return fmt.Errorf("record %d: the reward of decision %s has the weight %v, and the learner in the agent's file "+
+			"counts each reward once: choose another", r.Number, r.Feedback.ID, r.Feedback.Weight)
+	}
+	return err
 }
 
 // SaveNew saves an agent of a Spec without a log in a new folder, where a server finds it.
