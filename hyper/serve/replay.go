@@ -10,6 +10,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Records are those of a log, in their order: durable.Log.All has them.
@@ -30,7 +31,7 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 	}
 	a, err := agent.New(c)
 	if err != nil {
-		return nil, err
+		return nil, faults.Prefix("the agent's file: ", err)
 	}
 	return a, learnFrom(ctx, a, fitting(records, spec), before)
 }
