@@ -52,7 +52,8 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 // Evaluate tells from the log of one agent how another, of a Spec with the same names and features, would have done:
 // see package offpolicy. open returns the log's records, and is called three times.
 //
-// The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused.
+// The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused, with what to do in the
+// words of `hyper evaluate`.
 func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOptions) (*Evaluation, error) {
 	o = o.withDefaults()
 	if !(o.Learn > 0 && o.Learn < 1) {
@@ -61,13 +62,13 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 	if o.Functions < 1 {
 		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
 	}
-	rewards, hidden, decided, err := outcomes(open())
+	rewards, hidden, decided, err := outcomes(fitting(open(), spec))
 	if err != nil {
 		return nil, err
 	}
 	out := &Evaluation{Decisions: len(decided), Rewarded: len(rewards), LearnedOf: int(o.Learn * float64(len(decided)))}
 	if len(decided) < 2 {
-		return nil, fmt.Errorf("the log has %d decisions: there is nothing to evaluate", len(decided))
+		return nil, fmt.Errorf("an evaluation needs two decisions at least, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
 	a, err := Replay(ctx, open(), spec, split)
@@ -169,13 +170,21 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 	return target, own, err
 }
 
+// advice says what to do where a log does not allow an estimate.
+var advice = map[error]string{
+	offpolicy.ErrNoOverlap: "let the agent that writes the log take every action at times, by floor in its file, or " +
+		"evaluate an agent that takes only what it may take",
+	offpolicy.ErrTooFew: "log more decisions, evaluate on more of them by a smaller --learn, or evaluate an agent that " +
+		"is nearer to the one that wrote the log",
+	offpolicy.ErrMeanWeight: "where some actions lack rewards more often than others, give these decisions one by " +
+		"--missing",
+}
+
 // estimated is an estimate, or why there is none. The error is that of options.
 func estimated(name string, samples []offpolicy.Sample, e offpolicy.Estimator, o offpolicy.Options) (Estimated, error) {
 	v, err := offpolicy.Evaluate(samples, e, o)
-	for _, refusal := range []error{offpolicy.ErrNoOverlap, offpolicy.ErrTooFew, offpolicy.ErrMeanWeight} {
-		if errors.Is(err, refusal) {
-			return Estimated{Name: name, Refused: err.Error()}, nil
-		}
+	if r := new(offpolicy.Refusal); errors.As(err, &r) {
+		return Estimated{Name: name, Refused: fmt.Sprintf("%v: %s; %s", r.Kind, r.Why, advice[r.Kind])}, nil
 	}
 	return Estimated{Name: name, Value: v.Value, Lower: v.Lower, Upper: v.Upper, EffectiveSize: v.EffectiveSize}, err
 }

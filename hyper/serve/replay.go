@@ -3,23 +3,27 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
 // Records are those of a log, in their order: durable.Log.All has them.
 type Records = iter.Seq2[journal.Record, error]
 
 // Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
-// its records before a number. The Spec must have the names and features of that agent, see [CheckNames]. Feedback
-// trains the agent as it comes, and what the other trained beside that is left out, as are rewards of decisions that
-// the log has dropped, or the agent no longer remembers. What silence taught the other is in the log.
+// its records before a number. The Spec must have the names and features of that agent, in the order of its numbers:
+// see [CheckNames] for a server's log. Feedback trains the agent as it comes, and what the other trained beside that is
+// left out, as are rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other.
+// What silence taught the other is in the log.
 //
-// The error is that of a Spec, of a record, or of a reward that the Spec's learner cannot learn from.
+// The error is that of a Spec, of a record, of a decision that does not fit the Spec, or of a reward that the Spec's
+// learner cannot learn from.
 func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
 	c, err := spec.Config()
@@ -28,13 +32,14 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 	}
 	a, err := agent.New(c)
 	if err != nil {
-		return nil, err
+		return nil, faults.Prefix("the agent's file: ", err)
 	}
-	return a, learnFrom(ctx, a, records, before)
+	return a, learnFrom(ctx, a, fitting(records, spec), before)
 }
 
 // learnFrom lets an agent learn from records before a number.
 func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint64) error {
+	there := map[string]bool{} // the decisions that these records have
 	for r, err := range records {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -42,17 +47,46 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		if r.Number >= before {
 			break
 		}
-		if r.Trained != nil {
+		if r.Trained != nil || r.Datum != nil {
 			continue
 		}
 		if r.Decision != nil {
 			r.Decision.Input = nil // the other's
+			there[r.Decision.ID] = true
 		}
-		if err := a.Replay(r); err != nil && !errors.Is(err, agent.ErrUnknown) && !errors.Is(err, agent.ErrExpired) {
-			return err
+		err := a.Replay(r)
+		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[decisionOf(r)]
+		if err != nil && !dropped {
+			return inWords(r, err)
 		}
 	}
 	return nil
+}
+
+// decisionOf is the decision that a record is about.
+func decisionOf(r journal.Record) string {
+	switch {
+	case r.Feedback != nil:
+		return r.Feedback.ID
+	case r.Settled != nil:
+		return r.Settled.ID
+	case r.Shown != nil:
+		return r.Shown.ID
+	}
+	return ""
+}
+
+// inWords says of an error of a record what to change in the file of a Spec.
+func inWords(r journal.Record, err error) error {
+	switch {
+	case errors.Is(err, agent.ErrExpired):
+		return fmt.Errorf("%w, and its reward came later: raise pending and expire in the agent's file", err)
+	case errors.Is(err, agent.ErrReward) && r.Feedback != nil && r.Feedback.Weight != 1:
+		return weighted(r.Number, r.Feedback.ID, r.Feedback.Weight)
+	case errors.Is(err, agent.ErrReward) && r.Settled != nil && r.Settled.Weight != 1:
+		return weighted(r.Number, r.Settled.ID, r.Settled.Weight)
+	}
+	return err
 }
 
 // SaveNew saves an agent of a Spec without a log in a new folder, where a server finds it.
@@ -64,4 +98,10 @@ func SaveNew(a *agent.Agent, spec Spec, dir string) error {
 		return err
 	}
 	return leave(dir, spec)
+}
+
+// weighted says that a reward has a weight, which the learner cannot take.
+func weighted(number uint64, id string, weight float32) error {
+	return fmt.Errorf("record %d: the reward of decision %s has the weight %v, and the learner in the agent's file counts "+
+		"each reward once: choose another", number, id, weight)
 }

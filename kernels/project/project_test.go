@@ -44,6 +44,69 @@ func TestNewProject(t *testing.T) {
 	}
 }
 
+// A new project has hyper as a tool, and may import the agent's log: before and after `go mod tidy`, and where the tool
+// has been dropped and is added again, by an edit of go.mod or by `go get`. What is in the module cache is enough then.
+func TestToolsOfNewProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the hyper command in a module of its own")
+	}
+	dir := filepath.Join(t.TempDir(), "shop")
+	goIn(t, checkout(t), nil, "run", "./kernels", "new", dir)
+	works := func() {
+		t.Helper()
+		goIn(t, dir, nil, "build", "./...")
+		if out := goIn(t, dir, nil, "tool", "hyper", "list"); !strings.Contains(out, "bayesian-linear") {
+			t.Errorf("go tool hyper list prints\n%s", out)
+		}
+	}
+	write(t, filepath.Join(dir, "log.go"), `package shop
+
+import (
+	"path/filepath"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/durable"
+)
+
+// OpenAgent returns an agent of a folder, which loses nothing.
+func OpenAgent(dir string, items int) (*agent.Agent, error) {
+	log, err := durable.Open(filepath.Join(dir, "log"), durable.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return agent.Open(agent.Config{}.Arms(items), filepath.Join(dir, "file"), log)
+}
+`)
+	works()
+	goIn(t, dir, nil, "mod", "tidy")
+	works()
+	files := func() string {
+		text := ""
+		for _, name := range []string{"go.mod", "go.sum"} {
+			one, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += string(one)
+		}
+		return text
+	}
+	tidied, hyper, offline := files(), modulePath+"/hyper/cmd/hyper", []string{"GOPROXY=off", "GOSUMDB=off"}
+	for _, add := range [][]string{{"mod", "edit", "-tool=" + hyper}, {"get", "-tool", hyper}} {
+		goIn(t, dir, offline, "mod", "edit", "-droptool="+hyper)
+		goIn(t, dir, offline, "mod", "tidy")
+		if less := files(); len(less) >= len(tidied) {
+			t.Errorf("without the tool there are as many modules:\n%s", less)
+		}
+		goIn(t, dir, offline, add...)
+		goIn(t, dir, offline, "mod", "tidy")
+		if again := files(); again != tidied {
+			t.Errorf("go %s and go mod tidy make\n%s\nof what was\n%s", strings.Join(add, " "), again, tidied)
+		}
+	}
+	works()
+}
+
 // A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook against itself.
 // The release is this checkout, packed as Go's proxies do.
 func TestReleaseNeedsNoCheckout(t *testing.T) {

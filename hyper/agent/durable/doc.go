@@ -8,6 +8,8 @@
 //	a.Close()
 //	err = errors.Join(a.Save("agent/file"), log.Close())
 //
+// `hyper evaluate agent/log --agent other.json` tells from the log how another agent would have done.
+//
 // # What it promises
 //
 // A record that wait has returned for is there when the log is opened again, once, in its place in the order, whether

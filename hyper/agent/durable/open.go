@@ -11,7 +11,8 @@ import (
 
 // Open opens the log of a folder, or begins it. What was being written when a process or machine stopped is there
 // whole, or not at all. The error says so where another process writes the log, wraps journal.ErrDamaged where records
-// that had been on the disk cannot be read, and names the command that converts a log of an earlier version.
+// that had been on the disk cannot be read, os.ErrNotExist where a log is to be read and there is none, and names the
+// command that converts a log of an earlier version.
 func Open(dir string, o Options) (*Log, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (l *Log) open() (err error) {
 func (l *Log) find() error {
 	if len(l.segments) == 0 {
 		if l.options.ReadOnly {
-			return errors.New("there is none in this folder")
+			return fmt.Errorf("there is none in this folder: %w", os.ErrNotExist)
 		}
 		l.first, l.next, l.safe = l.options.from, l.options.from, l.options.from
 		return nil

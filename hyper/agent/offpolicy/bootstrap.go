@@ -51,7 +51,7 @@ func (b Bootstrap) interval(v *evidence, level float64) (lower, upper float64, e
 	slices.Sort(t)
 	least, greatest := stat.Quantile(tail, stat.Empirical, t, nil), stat.Quantile(1-tail, stat.Empirical, t, nil)
 	if !finite(greatest - least) {
-		return 0, 0, fmt.Errorf("%w: bootstrap draws have terms that are all equal; use Hall", ErrTooFew)
+		return 0, 0, &Refusal{ErrTooFew, "bootstrap draws have terms that are all equal", "use Hall"}
 	}
 	return v.value - v.stdErr*greatest, v.value - v.stdErr*least, nil
 }

@@ -13,9 +13,9 @@ import (
 // Evaluate estimates the mean reward of the target policy that samples are of, on the decisions of the log. It takes
 // time in proportion to the decisions times the actions. The same samples have the same Estimate.
 //
-// Where the log does not allow an estimate with an interval, the error wraps [ErrNoOverlap], [ErrMeanWeight] or
-// [ErrTooFew], and says what to do. It wraps [ErrNoModel] where the estimator needs predictions that samples lack.
-// Other errors are of settings, of a zero Sample, and of rewards outside the bounds of [Bernstein].
+// Where the log does not allow an estimate with an interval, the error is a [Refusal], which wraps [ErrNoOverlap],
+// [ErrMeanWeight] or [ErrTooFew], and says what to do. It wraps [ErrNoModel] where the estimator needs predictions that
+// samples lack. Other errors are of settings, of a zero Sample, and of rewards outside the bounds of [Bernstein].
 func Evaluate(samples []Sample, e Estimator, o Options) (Estimate, error) {
 	o = o.withDefaults()
 	if err := check(samples, e, o); err != nil {
@@ -50,7 +50,7 @@ func check(samples []Sample, e Estimator, o Options) error {
 		return err
 	}
 	if len(samples) < 2 {
-		return fmt.Errorf("%w: got %d, and a spread needs two", ErrTooFew, len(samples))
+		return &Refusal{ErrTooFew, fmt.Sprintf("got %d, and a spread needs two", len(samples)), "log more decisions"}
 	}
 	for i := range samples {
 		if samples[i].logged == nil {

@@ -13,48 +13,103 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// logged is the log of a server's folder, and an agent that it is for.
+// logged is the log of a server, or of a program, and an agent that it is for.
 type logged struct {
-	file string // of the Spec
-	log  *durable.Log
-	spec serve.Spec
+	file  string // of the Spec
+	log   *durable.Log
+	spec  serve.Spec
+	added int // data of the log without a decision
 }
 
 func (l *logged) flag(c *cobra.Command) {
-	c.Flags().StringVar(&l.file, "agent", "", "file of the agent, as hyper serve takes it; none is the folder's own")
+	c.Flags().StringVar(&l.file, "agent", "", "file of the agent, as hyper serve takes it; without it the agent is that "+
+		"of the folder of hyper serve")
 }
 
-// open opens the log of a folder to read.
-func (l *logged) open(dir string) error {
-	of, err := serve.SpecOf(dir)
+// open opens the log of a folder to read, or the log that is a folder.
+func (l *logged) open(dir string) (err error) {
+	of, folder := dir, filepath.Join(dir, "log")
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		of, folder = filepath.Dir(filepath.Clean(dir)), dir
+	}
+	l.log, err = durable.Open(folder, durable.Options{ReadOnly: true, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is no folder of hyper serve: %w", dir, err)
-	}
-	if l.spec = of; err == nil && l.file != "" {
-		l.spec, err = serve.ReadSpec(l.file)
-	}
-	if err == nil {
-		err = serve.CheckNames(l.spec, of)
+		return fmt.Errorf("%w: want the folder of a hyper serve that learns, or one that a program has given to "+
+			"durable.Open", err)
 	}
 	if err != nil {
 		return err
 	}
-	l.log, err = durable.Open(filepath.Join(dir, "log"), durable.Options{ReadOnly: true,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
-	return err
+	if err := l.read(of); err != nil {
+		return errors.Join(err, l.log.Close())
+	}
+	return nil
 }
+
+// read reads the Spec, and that of the folder of a server, which it must fit.
+func (l *logged) read(dir string) error {
+	own, err := serve.SpecOf(dir)
+	served := !errors.Is(err, fs.ErrNotExist)
+	switch {
+	case served && err != nil:
+		return err
+	case !served && l.file == "":
+		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: say by --agent " +
+			"FILE.json what they are, in a file as hyper serve takes it")
+	case l.file == "":
+		l.spec = own
+		return nil
+	}
+	if l.spec, err = serve.ReadSpec(l.file); err != nil || !served {
+		return err
+	}
+	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
+}
+
+// records are those of the log, from the first.
+func (l *logged) records() serve.Records {
+	l.added = 0
+	return func(yield func(journal.Record, error) bool) {
+		for r, err := range l.log.All(0) {
+			if r.Datum != nil {
+				l.added++
+			}
+			if errors.Is(err, durable.ErrGap) {
+				err = fmt.Errorf("%w: if a hyper serve with --keep-log has just dropped them, run the command again", err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// close closes the log, and tells what no other agent can learn from.
+func (l *logged) close() {
+	_ = l.log.Close() // it was only read
+	if l.added > 0 {
+		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program has given to its agent by Add: they are inputs of "+
+			"that agent, without a decision\n", l.added)
+	}
+}
+
+// whichLog says what DIR is.
+const whichLog = "DIR is the folder of hyper serve; or the folder of a log that a program has given to durable.Open, " +
+	"or the folder that has it as log: then the names in --agent's file are those of the log's numbers, in their order."
 
 func replayCommand() *cobra.Command {
 	l, to := logged{}, ""
 	c := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Make an agent that has learned from the log of hyper serve",
-		Long: "Make an agent that has learned from the log in the folder DIR of hyper serve, and save it in a new folder, " +
-			"which hyper serve FILE.json --dir takes. So another learner begins with what has been seen. The server may " +
-			"run: the agent learns what the log has at the beginning.",
+		Short: "Make an agent that has learned from the log of hyper serve, or of a program",
+		Long: "Make an agent that has learned from a log, and save it in a new folder, which hyper serve FILE.json --dir " +
+			"takes. So another learner begins with what has been seen. The log's writer may run: the agent learns what the " +
+			"log has at the beginning. " + whichLog,
 		Example: "  hyper replay hyper-agent --agent other.json --to other-agent",
 		Args:    argument("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,8 +119,8 @@ func replayCommand() *cobra.Command {
 			if err := l.open(args[0]); err != nil {
 				return err
 			}
-			defer l.log.Close()
-			a, err := serve.Replay(c.Context(), l.log.All(0), l.spec, math.MaxUint64)
+			defer l.close()
+			a, err := serve.Replay(c.Context(), l.records(), l.spec, math.MaxUint64)
 			if err != nil {
 				return err
 			}
@@ -87,21 +142,24 @@ func evaluateCommand() *cobra.Command {
 	l, o, missing, asJSON := logged{}, serve.EvaluateOptions{}, 0.0, false
 	c := &cobra.Command{
 		Use:   "evaluate DIR",
-		Short: "Tell from the log of hyper serve how another agent would have done",
-		Long: "Tell from the log in the folder DIR of hyper serve how the agent of a file would have done: it learns from " +
-			"the rewards of the first decisions, and the others tell what its choices there would have been worth " +
-			"(off-policy evaluation: hyper/agent/offpolicy). Where the log does not allow an estimate, its line says why.",
+		Short: "Tell from the log of hyper serve, or of a program, how another agent would have done",
+		Long: "Tell from a log how the agent of a file would have done: it learns from the rewards of the first decisions, " +
+			"and the others tell what its choices there would have been worth (off-policy evaluation: " +
+			"hyper/agent/offpolicy). Where the log does not allow an estimate, its line says why. " + whichLog,
 		Example: "  hyper evaluate hyper-agent --agent other.json",
 		Args:    argument("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("missing") {
 				o.Missing = &missing
 			}
+			if err := checkEvaluation(o, missing); err != nil {
+				return err
+			}
 			if err := l.open(args[0]); err != nil {
 				return err
 			}
-			defer l.log.Close()
-			e, err := serve.Evaluate(c.Context(), func() serve.Records { return l.log.All(0) }, l.spec, o)
+			defer l.close()
+			e, err := serve.Evaluate(c.Context(), l.records, l.spec, o)
 			if err != nil {
 				return err
 			}
@@ -114,6 +172,19 @@ func evaluateCommand() *cobra.Command {
 	c.Flags().Float64Var(&o.Offpolicy.Level, "level", 0.95, "of the intervals")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// checkEvaluation reports numbers of flags that are out of range.
+func checkEvaluation(o serve.EvaluateOptions, missing float64) error {
+	for flag, share := range map[string]float64{"learn": o.Learn, "level": o.Offpolicy.Level} {
+		if !(share > 0 && share < 1) {
+			return fmt.Errorf("--%s must be between 0 and 1, got %v", flag, share)
+		}
+	}
+	if !(math.Abs(missing) <= 1e18) {
+		return fmt.Errorf("--missing must be between -1e18 and 1e18, got %v", missing)
+	}
+	return nil
 }
 
 // printEvaluation prints a line for each estimator.

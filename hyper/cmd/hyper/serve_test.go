@@ -183,6 +183,9 @@ func TestReplayAndEvaluate(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
+	if status, _, stderr := call(t, "evaluate", filepath.Join(data, "log")); status != 0 {
+		t.Errorf("the log's own folder: %d %s", status, stderr)
+	}
 	if e := evaluate("--missing", "0", "--learn", "0.2"); e.Evaluated != 240 || e.Estimators[0].Value > 0.48 {
 		t.Errorf("%+v", e)
 	}
@@ -203,15 +206,16 @@ func TestReplayAndEvaluate(t *testing.T) {
 		t.Errorf("arm b was taken %v times of 20", count)
 	}
 	for want, args := range map[string][]string{
-		"is no folder of hyper serve": {"evaluate", dir},
-		"arms must be as in the folder": {"evaluate", data, "--agent",
+		"there is none in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
+		"c.json: arms must be as in the folder": {"evaluate", data, "--agent",
 			write("c.json", `{"arms": ["b", "a"], "context": {"names": ["x"]}}`)},
-		"must be between 0 and 1":           {"evaluate", data, "--learn", "1"},
+		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
+		"--missing must be between -1e18":   {"evaluate", data, "--missing", "NaN"},
 		"--to must be a folder that is not": {"replay", data, "--to", data},
 		"takes one argument, DIR":           {"replay"},
 		`context must be as in the folder, [`: {"replay", data, "--to", dir + "/x", "--agent",
 			write("d.json", `{"arms": ["a", "b"]}`)},
-		"Options.Level must be between": {"evaluate", data, "--level", "2"},
+		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
 	} {
 		status, _, stderr := call(t, args...)
 		if status != exitBadInput || !strings.Contains(stderr, want) {
