@@ -113,6 +113,27 @@ func TestChangeOfNothing(t *testing.T) {
 	}
 }
 
+// Rewards 0 and 1 of a belief in probabilities: nine in ten are 1, and then one in ten.
+func TestChangeOfProbabilities(t *testing.T) {
+	c := agent.Config{Backend: backend.Go, Change: &agent.Change{}}.Linear(1)
+	c.Learner.Train = train.Config{Loss: train.LogisticLoss{}, Integrate: train.Sampled}
+	c.Learner.Perturbation, c.Learner.NoiseVariance = -1, 1
+	a := must.M1(agent.New(c))
+	for i := range 220 {
+		y, rare := float32(1), float32(0)
+		if i >= 200 {
+			y, rare = rare, y
+		}
+		if i%10 == 0 {
+			y = rare
+		}
+		must.M(a.Told([]float32{1}, y))
+		if got := a.Alarms(); i < 200 && got.Count > 0 || i == 219 && got.Count != 1 {
+			t.Fatalf("datum %d: %+v", i+1, got)
+		}
+	}
+}
+
 // A service that hears of a change: sales of 50 fall to 20.
 func ExampleAgent_Alarms() {
 	a := must.M1(agent.New(agent.Config{
@@ -129,7 +150,7 @@ func ExampleAgent_Alarms() {
 	}
 	found := a.Alarms()
 	fmt.Println(found.Count, "alarm, on day", found.Last, "and", a.Size(), "data since")
-	// Output: 1 alarm, on day 101 and 100 data since
+	// Output: 1 alarm, on day 105 and 96 data since
 }
 
 // world moves the mean rewards of the arms at the beginning of a period.
@@ -179,9 +200,9 @@ func lateRegret(seed uint64, c agent.Config, w world) (regret float64, alarms ag
 }
 
 // In worlds that change, abruptly or by and by, a discount and a restart at an alarm lose less than an agent that keeps
-// all data: by intervals of 95% of the differences in 20 worlds.
+// all data: by intervals of 95% of the differences in 30 worlds.
 func TestForgettingHelps(t *testing.T) {
-	const runs = 20
+	const runs = 30
 	keeps := map[string]func(seed uint64) agent.Config{
 		"none":          func(s uint64) agent.Config { return changing(s, 1, nil) },
 		"discount 0.98": func(s uint64) agent.Config { return changing(s, 0.98, nil) },

@@ -59,7 +59,7 @@ func (f Features) names() agent.Names { return agent.Names{Known: f.Names, Bucke
 
 // Change is agent.Change; without Run there is no test.
 type Change struct {
-	Run     float64 `json:"run"`               // the least mean number of rewards to a false alarm
+	Run     float64 `json:"run"`               // as agent.Change: the least mean number of rewards to a false alarm
 	Restart bool    `json:"restart,omitempty"` // begin anew at an alarm
 }
 
