@@ -14,8 +14,7 @@
 //	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
 //
 // The window's learner is another one, so that its row is of learners too; it was run once. Forgetting costs regret
-// where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11, as
-// had the restart.
+// where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11.
 //
 // Where nobody sends "no click" an agent learns from clicks alone, unless Config.Reward says what silence teaches: see
 // [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
