@@ -61,9 +61,16 @@ type activity struct {
 	ring   [steps]stepping
 	latest int64 // the number of the latest step
 
-	armOf map[string]string // by a decision's ID
+	armOf map[string]string // by the ID of a decision whose reward is not counted
 	ids   []string          // of armOf, in a ring
 	next  int
+	waits []waited // where decisions are settled by time, the oldest first
+}
+
+// waited is a decision that is settled some time after it was looked at.
+type waited struct {
+	id string
+	at time.Time
 }
 
 // tally counts decisions and sums up their rewards.
@@ -92,10 +99,15 @@ func newActivity(now func() time.Time) *activity {
 	return &activity{now: now, since: now(), arms: map[string]*tally{}, armOf: map[string]string{}}
 }
 
-// decided counts a decision for an arm, "" for an action with features, which took a time.
-func (a *activity) decided(id, arm string, took time.Duration) {
+// decided counts a decision for an arm, "" for an action with features, which took a time. Where the agent learns from
+// silence after a wait, settled says what it has learned for a decision.
+func (a *activity) decided(id, arm string, took, wait time.Duration, settled func(id string) (float32, bool)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if wait > 0 && id != "" {
+		a.waits = append(a.waits, waited{id, a.now()})
+		a.settle(8, wait, settled)
+	}
 	s := a.step()
 	s.decisions++
 	s.latencies[bucketOf(took.Seconds())]++
@@ -124,6 +136,10 @@ func (a *activity) remember(id, arm string) {
 func (a *activity) rewarded(id string, y float32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.count(id, y)
+}
+
+func (a *activity) count(id string, y float32) {
 	arm, first := a.armOf[id]
 	if !first {
 		return
@@ -131,6 +147,24 @@ func (a *activity) rewarded(id string, y float32) {
 	delete(a.armOf, id)
 	for _, t := range []*tally{&a.all, a.arms[arm], &a.step().tally} {
 		t.reward(y)
+	}
+}
+
+// settle counts what decisions whose wait is over are settled with, so many of them at most. Those that are not settled,
+// as nobody was shown them, wait again.
+func (a *activity) settle(most int, wait time.Duration, settled func(id string) (float32, bool)) {
+	now := a.now()
+	for ; most > 0 && len(a.waits) > 0 && now.Sub(a.waits[0].at) > wait+settling; most-- {
+		id := a.waits[0].id
+		a.waits = a.waits[1:]
+		if _, open := a.armOf[id]; !open {
+			continue
+		}
+		if y, ok := settled(id); ok {
+			a.count(id, y)
+		} else {
+			a.waits = append(a.waits, waited{id, now})
+		}
 	}
 }
 
@@ -203,9 +237,10 @@ func (s *stepping) quantile(q float64) float64 {
 }
 
 // result is what there is now, with these arms.
-func (a *activity) result(arms []string) *Activity {
+func (a *activity) result(arms []string, wait time.Duration, settled func(id string) (float32, bool)) *Activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.settle(len(a.waits), wait, settled)
 	a.step()
 	out := &Activity{Since: a.since, Decisions: a.all.decisions, Rewards: a.all.rewards,
 		StepSeconds: stepLength.Seconds(), Steps: make([]Step, steps)}
@@ -232,5 +267,5 @@ func (a *activity) result(arms []string) *Activity {
 func (s *Server) activity(context.Context, *struct{}) (*Activity, error) {
 	a, done := s.agent()
 	defer done()
-	return s.active.result(a.spec.Arms), nil
+	return s.active.result(a.spec.Arms, time.Duration(a.spec.Reward.Wait), a.Settled), nil
 }

@@ -15,9 +15,9 @@ func TestActivity(t *testing.T) {
 		if i%4 == 0 {
 			arm = "new"
 		}
-		a.decided(fmt.Sprint(i), arm, time.Duration(i+1)*time.Millisecond)
+		a.decided(fmt.Sprint(i), arm, time.Duration(i+1)*time.Millisecond, 0, nil)
 	}
-	a.decided("features", "", time.Second)
+	a.decided("features", "", time.Second, 0, nil)
 	for i := range 100 {
 		if i%2 == 0 {
 			a.rewarded(fmt.Sprint(i), float32(i/2%2))
@@ -26,7 +26,7 @@ func TestActivity(t *testing.T) {
 	a.rewarded("0", 1) // again
 	a.rewarded("never made", 1)
 	a.rewarded("features", 1)
-	out := a.result([]string{"old", "new", "unused"})
+	out := a.result([]string{"old", "new", "unused"}, 0, nil)
 	if out.Decisions != 101 || out.Rewards != 51 || !out.Since.Equal(now) || len(out.Steps) != steps {
 		t.Errorf("%+v", out)
 	}
@@ -50,13 +50,13 @@ func TestActivity(t *testing.T) {
 	}
 
 	now = now.Add(3 * stepLength)
-	a.decided("later", "old", time.Microsecond)
-	out = a.result(nil)
+	a.decided("later", "old", time.Microsecond, 0, nil)
+	out = a.result(nil, 0, nil)
 	if out.Steps[steps-1].Decisions != 1 || out.Steps[steps-2].Decisions != 0 || out.Steps[steps-4].Decisions != 101 {
 		t.Errorf("three steps later: %+v", out.Steps[steps-4:])
 	}
 	now = now.Add(2 * steps * stepLength)
-	if out = a.result(nil); out.Decisions != 102 {
+	if out = a.result(nil, 0, nil); out.Decisions != 102 {
 		t.Errorf("%d decisions", out.Decisions)
 	}
 	for i, s := range out.Steps {
@@ -87,14 +87,51 @@ func TestActivityInterval(t *testing.T) {
 func TestActivityBound(t *testing.T) {
 	a := newActivity(time.Now)
 	for i := range mostRemembered + 10 {
-		a.decided(fmt.Sprint(i), "arm", time.Millisecond)
+		a.decided(fmt.Sprint(i), "arm", time.Millisecond, 0, nil)
 	}
 	if len(a.armOf) != mostRemembered || len(a.ids) != mostRemembered {
 		t.Errorf("%d and %d decisions are remembered", len(a.armOf), len(a.ids))
 	}
 	a.rewarded("5", 1)
 	a.rewarded(fmt.Sprint(mostRemembered+5), 1)
-	if n := a.result([]string{"arm"}).Arms[0].Rewards; n != 1 {
+	if n := a.result([]string{"arm"}, 0, nil).Arms[0].Rewards; n != 1 {
 		t.Errorf("%d rewards, want that of the decision that is remembered", n)
+	}
+}
+
+// Silence counts as what the agent has learned from it, once; a reward that came counts at once.
+func TestActivityOfSilence(t *testing.T) {
+	now := time.Unix(1_000_000_000, 0)
+	a := newActivity(func() time.Time { return now })
+	learned := map[string]float32{"silent": 0, "clicked": 1}
+	settled := func(id string) (float32, bool) {
+		y, ok := learned[id]
+		return y, ok
+	}
+	const wait = time.Minute
+	for _, id := range []string{"silent", "clicked", "hidden"} {
+		a.decided(id, "arm", time.Millisecond, wait, settled)
+	}
+	a.rewarded("clicked", 1)
+	look := func(rewards int, mean float64) {
+		t.Helper()
+		one := a.result([]string{"arm"}, wait, settled).Arms[0]
+		if one.Rewards != rewards || *one.Mean != mean {
+			t.Errorf("%d rewards of mean %v, want %d of %v", one.Rewards, *one.Mean, rewards, mean)
+		}
+	}
+	look(1, 1)
+	now = now.Add(wait / 2)
+	look(1, 1)
+	now = now.Add(wait)
+	look(2, 0.5)
+	learned["hidden"] = 0 // shown at last, and then nothing came
+	look(2, 0.5)
+	now = now.Add(2 * wait)
+	look(3, 1.0/3)
+	now = now.Add(2 * wait)
+	look(3, 1.0/3)
+	if len(a.waits) > 0 {
+		t.Errorf("%d still wait", len(a.waits))
 	}
 }

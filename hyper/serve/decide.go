@@ -65,9 +65,10 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	if len(a.spec.Arms) > 0 {
 		arm = names[d.Action]
 	}
-	s.active.decided(d.ID, arm, time.Since(begun))
+	wait := time.Duration(a.spec.Reward.Wait)
+	s.active.decided(d.ID, arm, time.Since(begun), wait, a.Settled)
 	if s.source == nil {
-		s.calib.decided(a.Agent, m, d, time.Duration(a.spec.Reward.Wait))
+		s.calib.decided(a.Agent, m, d, wait)
 	}
 	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
 		Probabilities: d.Probabilities}, nil

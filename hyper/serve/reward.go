@@ -93,7 +93,9 @@ func (s *Server) take(ctx context.Context, a served, f Reward) error {
 	begun := time.Now()
 	err := a.Observe(ctx, agent.Feedback{ID: f.ID, Reward: *f.Reward, Weight: f.Weight})
 	if err == nil {
-		s.active.rewarded(f.ID, *f.Reward)
+		if c := a.spec.Reward.Combine; c == "" || c == agent.First.String() { // others are counted when they are settled
+			s.active.rewarded(f.ID, *f.Reward)
+		}
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
