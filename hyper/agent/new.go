@@ -34,7 +34,7 @@ func Neural(features int, hidden ...int) (*Agent, error) {
 // [Config.Contextual].
 func Contextual(k, context int) (*Agent, error) { return New(Config{}.Contextual(k, context)) }
 
-// ContextualNeural returns an agent that chooses among k arms in a context of so many numbers, as [Contextual] does, by
+// ContextualNeural returns an agent that chooses among k arms in a context of some numbers, as [Contextual] does, by
 // the networks of [Neural], which see the arm and the context. Options are the fields of a Config: see
 // [Config.ContextualNeural].
 func ContextualNeural(k, context int, hidden ...int) (*Agent, error) {

@@ -81,7 +81,7 @@ func (a *Agent) correction(s *snapshot, row int, w waiting, y float32) []any {
 	return append(out, []float32{w.Reward})
 }
 
-// buildRevise corrects a datum: rest is how many data came after it, the row that it has, x, y, where data are Weighted
+// buildRevise corrects a datum: rest is the number of data after it, the row that it has, x, y, where data are Weighted
 // its weight, and what y was.
 func (a *Agent) buildRevise(state train.State, rest []*Node) train.State {
 	last := len(rest) - 1
@@ -115,7 +115,7 @@ func (r *revision) program(a *Agent, rows int) (*update, error) {
 	return u, nil
 }
 
-// rowOf is the row of the replay buffer that has datum so many, counted from 0, or -1 where the buffer has it no more.
+// rowOf returns the row of the replay buffer that has a datum, by its number from 0, or -1 where no row has it any more.
 func (c Config) rowOf(d contents, number int) int {
 	if dropped := d.Seen - d.Kept; dropped == 0 || c.Replay == Window {
 		if number < dropped {

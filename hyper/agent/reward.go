@@ -53,10 +53,10 @@ const (
 
 func (c Combine) String() string { return enum.Word(c, "first", "sum", "max", "last") }
 
-// waits tells whether decisions are settled by time.
+// waits reports whether decisions are settled by time.
 func (r Reward) waits() bool { return r.Default != nil || r.keeps() }
 
-// keeps tells whether rewards are kept until the wait is over.
+// keeps reports whether rewards are kept until the wait is over.
 func (r Reward) keeps() bool { return r.Combine > First }
 
 // with is the reward of a decision after one more, y.

@@ -53,7 +53,7 @@ func (a *Agent) settled(r journal.Record, w waiting, s journal.Settled) (wait fu
 	return wait, nil
 }
 
-// learned is how many data there are, and their era.
+// learned returns the number of data, and their era.
 func (a *Agent) learned() (data, era int) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
@@ -140,7 +140,7 @@ func (a *Agent) startSettler() {
 	}()
 }
 
-// replaying tells whether decisions are settled by the records of a log.
+// replaying reports whether decisions are settled by the records of a log.
 func (a *Agent) replaying() bool {
 	a.learning.Lock()
 	defer a.learning.Unlock()

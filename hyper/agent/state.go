@@ -109,7 +109,7 @@ func (s *snapshot) drop() {
 	}
 }
 
-// tensors are those of a whole snapshot: see wholeOf.
+// tensors returns the tensors of a whole snapshot: see wholeOf.
 func (s *snapshot) tensors() []*tensors.Tensor {
 	out := make([]*tensors.Tensor, len(s.state))
 	for i, t := range s.state {

@@ -41,7 +41,7 @@ type Step struct {
 	P99       float64  `json:"p99"`
 }
 
-// A history has so many steps, of so long.
+// Number and length of the steps of a history.
 const (
 	steps      = 120
 	stepLength = 5 * time.Second
@@ -150,8 +150,8 @@ func (a *activity) count(id string, y float32) {
 	}
 }
 
-// settle counts what decisions whose wait is over are settled with, so many of them at most. Those that are not settled,
-// as nobody was shown them, wait again.
+// settle counts what decisions are settled with whose wait is over, a number of them at most. A decision that is not
+// settled, as nobody was shown it, waits again.
 func (a *activity) settle(most int, wait time.Duration, settled func(id string) (float32, bool)) {
 	now := a.now()
 	for ; most > 0 && len(a.waits) > 0 && now.Sub(a.waits[0].at) > wait+settling; most-- {

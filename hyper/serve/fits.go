@@ -45,7 +45,7 @@ func fits(spec Spec, d *journal.Decision) error {
 	return fitsArms(len(spec.Arms), context == 0, d)
 }
 
-// fitsArms reports a decision that is not among so many arms. Arms alone, without a context, are actions of one number.
+// fitsArms reports a decision that is not among a number of arms. Arms without a context are actions of one number.
 func fitsArms(arms int, alone bool, d *journal.Decision) error {
 	given := slices.Clone(d.Arms)
 	for _, x := range d.Actions {

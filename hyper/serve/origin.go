@@ -46,7 +46,7 @@ func hostName(name string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
-// isAddress tells whether a name is an address of loopback, or the one that the request came to, by which the probes of
+// isAddress reports whether a name is an address of loopback, or the one that the request came to, by which the probes of
 // a cluster ask. No name at all is one too: HTTP/1.0 needs none, and browsers always send one.
 func isAddress(r *http.Request, name string) bool {
 	if name == "" {
@@ -60,7 +60,7 @@ func isAddress(r *http.Request, name string) bool {
 	return a.IsLoopback() || ok && a == at.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// crossSite tells whether a page of another site has made a request. net/http lets such a page GET; here it may only
+// crossSite reports whether a page of another site has made a request. net/http lets such a page GET; here it may only
 // link to the page that the server shows, as other answers are large, or take long.
 func crossSite(r *http.Request) bool {
 	if r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" {

@@ -141,7 +141,7 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 	return next.held(), true
 }
 
-// phi is that of an input, within its block.
+// phi returns phi of an input, within its block.
 func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
 	_, n := p.belief.HostBlocks()
 	narrow := make([]float32, n)

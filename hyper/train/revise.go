@@ -91,7 +91,7 @@ func squared(s, phi *Node) *Node {
 	return ReduceSum(Mul(s, InsertAxes(f, 1)), 2)
 }
 
-// revise is that of exact, for the block of the datum, whose weight a discount lessens.
+// revise does what exact.revise does, in the block of the datum, whose weight a discount lessens.
 func (w posterior) revise(state State, c Correction, r Rates) {
 	d, roots := c.datum(r), state["nu.1"]
 	phi, block := w.Conjugate.Phi(params(state), d.input())

@@ -44,7 +44,7 @@ const (
 	transcriptOverhead = 100 // of an output
 )
 
-// transcripts are those of executions that no saved notebook has, oldest first.
+// transcripts are the transcripts of executions that no saved notebook has, oldest first.
 type transcripts struct {
 	mu  sync.Mutex
 	all []*transcript

@@ -131,7 +131,7 @@ func (s *segment) frame() (f frame, ok bool) {
 // left is the number of bytes that are not read.
 func (s *segment) left() int { return len(s.data) - s.at }
 
-// damage tells whether what could not be read had been on the disk: a later frame then says so, and has a number.
+// damage reports whether what could not be read had been on the disk: a later frame then says so, and has a number.
 func (s *segment) damage() (number uint64, found bool) {
 	for at := s.at + 1; at+frameHead <= len(s.data); at++ {
 		// A record takes a byte at least, so that random bytes are rarely a number from here to there.

@@ -137,7 +137,7 @@ func lastRecord(t *testing.T, data []byte, first uint64) (end int) {
 	return end
 }
 
-// endsFrame tells whether data ends with a whole frame, or before the first.
+// endsFrame reports whether data ends with a whole frame, or before the first.
 func endsFrame(data []byte, first uint64) bool {
 	s := must.M1(reading(data, first))
 	for _, ok := s.frame(); ok; _, ok = s.frame() {

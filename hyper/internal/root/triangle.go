@@ -38,7 +38,7 @@ func Empty(n int) *Triangle {
 	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, n*(n+1)/2)}
 }
 
-// lower tells whether all numbers right of the diagonal are 0.
+// lower reports whether all numbers right of the diagonal are 0.
 func lower(n int, s []float64) bool {
 	for r := range n {
 		if slices.ContainsFunc(s[r*n+r+1:(r+1)*n], func(v float64) bool { return v != 0 }) {
@@ -70,7 +70,7 @@ func rotated(n int, s []float64) []float64 {
 	return out
 }
 
-// Equal tells whether two roots are the same to the bit.
+// Equal reports whether two roots are the same to the bit.
 func (t *Triangle) Equal(u *Triangle) bool { return slices.Equal(t.rows, u.rows) }
 
 // Write writes S, [n, n] row after row.
@@ -81,7 +81,7 @@ func (t *Triangle) Write(out []float64) {
 	}
 }
 
-// row is that of S up to the diagonal.
+// row returns a row of S up to the diagonal.
 func (t *Triangle) row(r int) []float64 {
 	first := r * (r + 1) / 2
 	return t.rows[first : first+r+1 : first+r+1]
