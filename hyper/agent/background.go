@@ -145,7 +145,7 @@ func (b *background) last() error {
 	return b.err
 }
 
-// LearnerError returns the error of the background learner's last round, or of the last decision settled by time, or nil:
-// training diverges on the data, see ErrNotFinite, or the learner panicked. The agent acts on as it was before that, and
-// tries again: the learner when data come, and to settle the decision a second later.
+// LearnerError returns the error of the background learner's last round, or of the last decision that was settled by
+// time, or nil: training diverges on the data, see ErrNotFinite, or the learner panicked. The agent acts on as it was
+// before, and tries again: the learner when data come, and to settle the decision a second later.
 func (a *Agent) LearnerError() error { return errors.Join(a.background.last(), a.settler.last()) }

@@ -115,7 +115,7 @@ func (r *revision) program(a *Agent, rows int) (*update, error) {
 	return u, nil
 }
 
-// rowOf returns the row of the replay buffer that has a datum, by its number from 0, or -1 where no row has it any more.
+// rowOf returns the row of the replay buffer that has a datum, by its number from 0, or -1 where none has it any more.
 func (c Config) rowOf(d contents, number int) int {
 	if dropped := d.Seen - d.Kept; dropped == 0 || c.Replay == Window {
 		if number < dropped {
