@@ -132,6 +132,25 @@ def underlines(s, book):
     wrong = book.cells.last.locator(".cm-lintRange-error")
     expect(wrong).to_have_text(['"a"'], timeout=60000)
     s.did("a fault is underlined while one types")
+    book.type('%%\nvar m int = "b"\nfmt.Println(m)')
+    expect(book.cells.last.locator(".cm-lintRange-error")).to_have_text(['"b"'], timeout=60000)
+    s.did("also in a cell that is added later")
+
+
+def reloads(s):
+    """After a reload of the page cells run, and faults are underlined."""
+    book = Notebook.new(s.page, s.lab.notebooks)
+    assert book.run('x := 3\nx + 4').strip() == "7"
+    s.did("a cell of statements alone shows its last expression")
+    s.page.keyboard.press("Control+s")
+    accept(s)  # Its name stays.
+    s.page.reload()
+    expect(book.cells.first.locator(".jp-OutputArea-output")).to_have_text("7")
+    book.idle(60)
+    book.type('%%\nvar n int = "a"\nfmt.Println(n)')
+    expect(book.cells.last.locator(".cm-lintRange-error")).to_have_text(['"a"'], timeout=60000)
+    assert book.run("x := 4\nx + 4").strip() == "8"
+    s.did("after a reload a fault is underlined, and a cell runs")
 
 
 def shows_progress(s, book):
@@ -414,6 +433,7 @@ def go(s, notebooks):
                  restarts, reopens):  # fmt: skip
         step(s, book)
     comes_back(s)
+    reloads(s)
     quiet(s)
     assert not s.strangers, f"the page asked {s.strangers}"
 
