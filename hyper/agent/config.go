@@ -33,8 +33,8 @@ type Config struct {
 	// experiments.
 	Floor float64
 	// Pending is how many decisions the agent remembers for their feedback: when there are more, the oldest has expired.
-	// Each takes 4 bytes for a feature and 100 more. 0 is 65,536, or with more than 231 features as many as take 64 MiB:
-	// with 785 features 20,712.
+	// Each takes 4 bytes for a feature and 200 more. 0 is 65,536, or with more than 206 features as many as take 64 MiB:
+	// with 785 features 20,092.
 	Pending int
 	// Expire is the age at which a decision's feedback comes too late; 0 is none.
 	Expire time.Duration

@@ -23,7 +23,7 @@ var (
 const (
 	mostPending  = 1 << 16
 	pendingBytes = 64 << 20
-	waitingBytes = 100
+	waitingBytes = 200
 )
 
 // defaultPending is Config.Pending where none is given.

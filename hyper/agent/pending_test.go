@@ -9,13 +9,13 @@ import (
 // The decisions that an agent remembers by default take 64 MiB at most, whatever the features; a Pending that is
 // given is kept. The heap may have a tenth more: sizes of Go's allocator.
 func TestPendingBytes(t *testing.T) {
-	for want, c := range map[int]Config{65536: Config{}.Arms(3), 20712: Config{}.Contextual(10, 784),
+	for want, c := range map[int]Config{65536: Config{}.Arms(3), 20092: Config{}.Contextual(10, 784),
 		90_000: Config{Pending: 90_000}.Contextual(10, 784)} {
 		if got := c.withDefaults().Pending; got != want {
 			t.Errorf("Pending is %d, want %d", got, want)
 		}
 	}
-	for _, features := range []int{1, 231, 785, 100_000} {
+	for _, features := range []int{1, 206, 785, 100_000} {
 		p := pending{size: defaultPending(features)}
 		x, before := make([]float32, features), heapBytes()
 		for i := range p.size + p.size/2 {

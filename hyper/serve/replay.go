@@ -80,7 +80,7 @@ func decisionOf(r journal.Record) string {
 func inWords(r journal.Record, err error) error {
 	switch {
 	case errors.Is(err, agent.ErrExpired):
-		return fmt.Errorf("%w, and its reward came later: raise pending and expire in the agent's file", err)
+		return fmt.Errorf("%w, and its reward came later: raise pending in the agent's file", err)
 	case errors.Is(err, agent.ErrReward) && r.Feedback != nil && r.Feedback.Weight != 1:
 		return weighted(r.Number, r.Feedback.ID, r.Feedback.Weight)
 	case errors.Is(err, agent.ErrReward) && r.Settled != nil && r.Settled.Weight != 1:

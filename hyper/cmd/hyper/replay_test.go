@@ -81,7 +81,7 @@ func TestLogOfProgram(t *testing.T) {
 
 // Some of the arms, without a context, are actions of one number; others are features, which must be as many.
 func TestLogOfProgramWithActions(t *testing.T) {
-	arms, features, ctx := t.TempDir(), t.TempDir(), t.Context()
+	arms, features, late, ctx := t.TempDir(), t.TempDir(), t.TempDir(), t.Context()
 	take := func(a *agent.Agent, actions [][]float32, weight float32) {
 		d := must.M1(a.Act(ctx, actions))
 		must.M(a.Observe(ctx, agent.Feedback{ID: d.ID, Reward: float32(d.Action), Weight: weight}))
@@ -89,6 +89,10 @@ func TestLogOfProgramWithActions(t *testing.T) {
 	c := agent.Config{Floor: 1}.Arms(3)
 	c.Learner.Train.Weighted = true
 	program(t, arms, c, 40, func(_ int, a *agent.Agent) { take(a, [][]float32{{2}, {0}}, 2) })
+	program(t, late, agent.Config{Floor: 1}.Arms(3), 20, func(_ int, a *agent.Agent) {
+		first, next := must.M1(a.Act(ctx, nil)), must.M1(a.Act(ctx, nil))
+		must.M(a.Observe(ctx, agent.Feedback{ID: next.ID}, agent.Feedback{ID: first.ID}))
+	})
 	program(t, features, agent.Config{Floor: 1}.Linear(2), 40, func(_ int, a *agent.Agent) {
 		take(a, [][]float32{{2, 1}, {1, 2}}, 0)
 	})
@@ -99,7 +103,8 @@ func TestLogOfProgramWithActions(t *testing.T) {
 		{arms, `{"action": {"names": ["x", "y"]}}`, "the actions have 1 numbers each, and action in the file has 2"},
 		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has the weight 2, and the"},
 		{arms, `{` + three + `, "floor": 2}`, "the agent's file: the Floor must be at most 1"},
-		{arms, `{` + three + `, "expire": "1ns"}`, "raise pending and expire"},
+		{arms, `{` + three + `, "expire": "1ns"}`, ""}, // the log says when rewards came
+		{late, `{` + three + `, "pending": 1}`, "raise pending in the agent's file"},
 		{features, `{"action": {"names": ["x"], "buckets": 1}}`, ""},
 		{features, `{` + three + `}`, "want the file to have action"},
 	} {
