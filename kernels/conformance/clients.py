@@ -229,7 +229,9 @@ class Clients(unittest.TestCase):
         self.assertTrue(peer.until(lambda: exchange.replies, limit), f"{what}: no reply within {limit} s")
         self.assertTrue(peer.until(lambda: exchange.done, 2), f"{what} by {exchange.channel}: never idle, {exchange.states}")
         peer.rest(0.02)
-        self.assertEqual(exchange.states, ["busy", "idle"], what)
+        # The kernel says "busy" again after a question that it has answered beside the cell.
+        states = [s for i, s in enumerate(exchange.states) if i == 0 or s != exchange.states[i - 1]]
+        self.assertEqual(states, ["busy", "idle"], what)
         self.assertEqual(len(exchange.replies), 1, what)
         self.assertEqual(exchange.replies[0]["msg_type"], what.replace("_request", "_reply"))
         return exchange.content
