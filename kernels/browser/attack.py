@@ -71,7 +71,7 @@ with sync_playwright() as p:
         page = chrome.new_page()
         page.goto(own)
         expect(page.locator("#status")).to_have_text("learns")
-        expect(page.locator("#drift b")).not_to_have_text("-")
+        expect(page.locator("#exploring")).to_contain_text("Of the last 1 decisions")
         expect(page.get_by_role("alert")).to_have_text("")
         page.close()
     print("pages of other sites are refused, and the server's own works")
