@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -45,7 +46,7 @@ func (b BayesianLinear) flatBlocks(p HostParams) (out []HostBlock) {
 
 func (f flatBlock) Moments(phi, root []float32) (mean float32) {
 	blas32.Gemv(blas.Trans, 1, f.s, hostVector(phi), 0, hostVector(root))
-	return hostDot(phi, f.mu)
+	return dot.Product(phi, f.mu)
 }
 
 // hostFunctions draws functions of one block by their indices z.

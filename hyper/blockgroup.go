@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
 // blockGroup are the inputs of one block among those that values are drawn at: their places, in order, and phi of each.
@@ -56,7 +58,7 @@ func (g blockGroup) joint(of HostBlock, sigma float32) (mean, factor []float32) 
 	for j := range n {
 		var pivot, whole float32
 		for i := j; i < n; i++ {
-			left := hostDot(at(i), at(j)) * sigma * sigma
+			left := dot.Product(at(i), at(j)) * sigma * sigma
 			if i == j {
 				whole = left
 			}

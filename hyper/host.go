@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/hypermodels/hypermodels/hyper/index"
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
@@ -231,28 +232,10 @@ func (l Layout) addHost(c, z, out []float32) {
 	for b, size := range l.Sizes {
 		part := z[b*l.Width : (b+1)*l.Width]
 		for range size {
-			out[row] += hostDot(c[row*l.Width:(row+1)*l.Width], part)
+			out[row] += dot.Product(c[row*l.Width:(row+1)*l.Width], part)
 			row++
 		}
 	}
 }
 
 func hostVector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
-
-// hostDot is the sum of products, added up in an order of its own: that of gonum's Dot depends on where vectors lie in
-// memory, and so do its roundings.
-func hostDot(x, y []float32) float32 {
-	var a, b, c, d float32
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		a += x[i] * y[i]
-		b += x[i+1] * y[i+1]
-		c += x[i+2] * y[i+2]
-		d += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		a += x[i] * y[i]
-	}
-	return a + b + c + d
-}

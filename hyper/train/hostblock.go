@@ -3,6 +3,7 @@ package train
 import (
 	"sync/atomic"
 
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
 
@@ -30,7 +31,7 @@ func (b *hostBlock) move(phi, gain []float64, y, one float64) {
 
 // moved is theta after a datum phi with its gain, whose response is y.
 func moved(theta, phi, gain []float64, y float64) []float64 {
-	missed, out := y-dot(phi, theta), make([]float64, len(theta))
+	missed, out := y-dot.Product(phi, theta), make([]float64, len(theta))
 	for i, v := range theta {
 		out[i] = v + gain[i]*missed
 	}
@@ -54,21 +55,4 @@ func (v hostView) Moments(phi, root []float32) (mean float32) {
 		}
 	}
 	return float32(mu + (y-v.mean*one)/v.sd)
-}
-
-// dot is the sum of products, added up in an order that does not depend on where vectors lie in memory.
-func dot(x, y []float64) float64 {
-	var a, b, c, d float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		a += x[i] * y[i]
-		b += x[i+1] * y[i+1]
-		c += x[i+2] * y[i+2]
-		d += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		a += x[i] * y[i]
-	}
-	return a + b + c + d
 }

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
 // Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where ScaleInto or
@@ -105,7 +107,7 @@ func (t *Triangle) Square(x []float64) []float64 {
 		blas64.Axpy(v, blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
 	}
 	for r := range out {
-		out[r] = blas64.Dot(blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
+		out[r] = dot.Product(t.row(r), f)
 	}
 	return out
 }
