@@ -125,8 +125,8 @@ func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot,
 // fewest is how many responses there must be before standardised ones have a scale.
 const fewest = 10
 
-// miss is how far a reward is from the mean that a state predicts, in units of the reward; one with a weight counts as
-// the mean of so many, whose deviation is smaller by the root. ok is false where there is no prediction.
+// miss returns the difference between a reward and the mean that a state predicts, times the root of the reward's
+// weight: a reward of weight w is as exact as the mean of w rewards. ok is false where there is no prediction.
 func (a *Agent) miss(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
 	if a.config.Learner.Train.Standardize && s.data.Seen < fewest {
 		return 0, false, nil

@@ -20,7 +20,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// blocksConfig is of an agent that learns in plain Go: so many blocks in a context of 2 numbers, with phi of 5.
+// blocksConfig returns the Config of an agent that learns in plain Go: an arm for each block, in a context of 2
+// numbers. phi has 5 numbers.
 func blocksConfig(blocks int, on string) Config {
 	return Config{Seed: 3, Features: 3, Backend: on, Learner: learner.Learner{
 		Belief: hyper.BayesianLinear{Features: 3, Blocks: blocks, Numbered: true, Waves: 2, Length: 1},

@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// The README's agents are those of Examples, which run.
+// The README makes the agents that the Examples make, and Examples run.
 func TestReadmeIsTheExample(t *testing.T) {
 	rest := string(must.M1(os.ReadFile("../../README.md")))
 	for _, want := range []string{newAgent(t, string(must.M1(os.ReadFile("agent_test.go")))), "agent.Contextual(3, 2)"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The k-th smallest number is that of the sorted ones, with equal ones too.
+// The k-th smallest number is the number at place k after sorting, also where numbers are equal.
 func TestHostSmallest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 40; n++ {

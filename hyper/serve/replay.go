@@ -55,25 +55,12 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 			there[r.Decision.ID] = true
 		}
 		err := a.Replay(r)
-		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[decisionOf(r)]
+		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[r.ID()]
 		if err != nil && !dropped {
 			return inWords(r, err)
 		}
 	}
 	return nil
-}
-
-// decisionOf is the decision that a record is about.
-func decisionOf(r journal.Record) string {
-	switch {
-	case r.Feedback != nil:
-		return r.Feedback.ID
-	case r.Settled != nil:
-		return r.Settled.ID
-	case r.Shown != nil:
-		return r.Shown.ID
-	}
-	return ""
 }
 
 // inWords says of an error of a record what to change in the file of a Spec.

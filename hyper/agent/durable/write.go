@@ -14,8 +14,8 @@ import (
 const together = 1000
 
 // Write writes records, which keep their numbers, as a log in a folder that is not there yet: all of another log, or a
-// part of it. When it returns they are on the disk. The error is that of the records, or says that they do not follow
-// one another or that there is such a folder; the folder is then as it was.
+// part of it. When it returns, the records are on the disk. The error is an error of reading the records, or says that
+// numbers are missing between them, or that the folder is there; the folder is then as it was.
 func Write(dir string, records iter.Seq2[journal.Record, error]) (err error) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%s is there already: name a folder that is not", dir), err)

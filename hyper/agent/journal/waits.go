@@ -33,7 +33,7 @@ func (r *reader) settled() *Settled {
 	return &Settled{ID: r.text(), Reward: r.number(), Weight: r.number(), Default: r.flag()}
 }
 
-// ID is that of the decision that the record is about, or "".
+// ID returns the ID of the decision that the record is about, or "" where it is about none.
 func (r Record) ID() string {
 	switch {
 	case r.Decision != nil:

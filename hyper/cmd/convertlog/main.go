@@ -75,7 +75,7 @@ func convert(dir string) (n int, err error) {
 	return n, nil
 }
 
-// records are those of the database, whose keys are r and the number, big-endian.
+// records reads the records of a database. A key of it is the letter r and the record's number, big-endian.
 func records(db *pebble.DB) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		i, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{'r'}, UpperBound: []byte{'s'}})

@@ -71,7 +71,7 @@ func (l *logged) read(dir string) error {
 	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
 }
 
-// records are those of the log, from the first.
+// records reads the log from its first record, and counts the data that were added without a decision.
 func (l *logged) records() serve.Records {
 	l.added = 0
 	return func(yield func(journal.Record, error) bool) {
