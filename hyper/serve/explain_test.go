@@ -20,7 +20,8 @@ func TestServerLists(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	p := second["probabilities"].([]any)
-	if len(p) != 3 || p[int(first["action"].(float64))] != 0.0 || p[int(second["action"].(float64))] != second["probability"] {
+	of := func(d map[string]any) any { return p[int(d["action"].(float64))] }
+	if len(p) != 3 || of(first) != 0.0 || of(second) != second["probability"] {
 		t.Errorf("%v", second)
 	}
 	c.reward(second["id"], 1)

@@ -175,7 +175,8 @@ func loggedColumns(names []string, spec Spec, weighed bool) (func(cells []string
 	case !slices.Contains(names, "arm") || !slices.Contains(names, "reward"):
 		return nil, fmt.Errorf("the header must have the columns arm and reward, got %.80q", names)
 	case weighed && !slices.Contains(names, "probability"):
-		return nil, errors.New("the header has no probability, with which the policy took the arm: an evaluation weighs by it")
+		return nil, errors.New("the header has no probability, with which the policy took the arm: an evaluation weighs " +
+			"by it")
 	}
 	return func(cells []string) (r loggedRow, err error) {
 		r.Context = map[string]any{}

@@ -18,8 +18,8 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// The decisions of another policy teach an agent what they show, and say how it would have done: a coin among two pages,
-// in CSV with the probability of the page alone, or in JSON with both. The two forms are the same log.
+// The decisions of another policy teach an agent what they show, and say how it would have done: a coin among two
+// pages, in CSV with the probability of the page alone, or in JSON with both. The two forms are the same log.
 func TestFileLog(t *testing.T) {
 	table, objects := "arm,reward,probability,age,country\n", ""
 	for i := range 400 {
@@ -82,11 +82,12 @@ func TestFileLogLines(t *testing.T) {
 		{"a.csv", "arm,reward,age\nold,1,30\nnew,,30\n", pages, 2, 1, ""},
 		{"a.csv", "arm,reward,age\nold,1,30\nnew,,30\n", silent, 2, 2, ""},
 		{"a.csv", "arm,reward,weight\nold,1,2\nnew,0,\n", bare, 2, 2, ""},
-		{"a.jsonl", `{"context": {}, "actions": [{"id": "x", "features": {"price": 3}}, {"features": {"price": 4}}], "action": 1,
+		{"a.jsonl", `{"context": {}, "actions": [{"features": {"price": 3}}, {"features": {"price": 4}}], "action": 1,
 			"reward": 2}`, items, 0, 0, "line 1"}, // it must be one line
-		{"a.jsonl", `{"context": {}, "actions": [{"id": "x", "features": {"price": 3}}, {"features": {}}], "action": 1, "reward": 2}`,
+		{"a.jsonl", `{"context": {}, "actions": [{"features": {"price": 3}}, {"features": {}}], "action": 1, "reward": 2}`,
 			items, 1, 1, ""},
-		{"a.jsonl", `{"context": {}, "actions": [{"id": "x", "features": {"price": 3}}], "arm": "x", "reward": 2}`, items, 1, 1, ""},
+		{"a.jsonl", `{"context": {}, "actions": [{"id": "x", "features": {"price": 3}}], "arm": "x", "reward": 2}`,
+			items, 1, 1, ""},
 		{"a.csv", "arm,reward\nolder,1\n", bare, 0, 0, `line 2: arm "older" is none of those there are: old, new`},
 		{"a.csv", "arm,reward,age\nold,1,30\nold,much,30\n", pages, 0, 0, `line 3: reward must be a number, got "much"`},
 		{"a.csv", "arm,reward,size\nold,1,30\n", pages, 0, 0, `line 2: context: unknown feature "size"`},
@@ -100,7 +101,7 @@ func TestFileLogLines(t *testing.T) {
 		{"a.jsonl", `{"reward": 1}`, bare, 0, 0, "line 1: arm is missing"},
 		{"a.jsonl", `{"action": 2, "reward": 1}`, bare, 0, 0, "line 1: action must be from 0 to 1, got 2"},
 		{"a.jsonl", `{"arm": "old", "reward": null}`, bare, 0, 0, "line 1: reward must not be null"},
-		{"a.jsonl", `{"arm": "old", "probabilities": [1], "reward": 1}`, bare, 0, 0, "line 1: probabilities must be one for each of 2"},
+		{"a.jsonl", `{"arm": "old", "probabilities": [1], "reward": 1}`, bare, 0, 0, "probabilities must be one for each of 2"},
 		{"a.jsonl", `{"arm": "old", "reward": 1}`, pages, 0, 0, "line 1: context is missing"},
 		{"a.txt", "", bare, 0, 0, "want a file that ends in .csv or .jsonl"},
 	} {
