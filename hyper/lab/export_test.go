@@ -66,10 +66,10 @@ func TestResultsReplaceNothing(t *testing.T) {
 		{filepath.Join(folder, "new.jsonl"), false, ""},
 		{filepath.Join(folder, "new.jsonl"), false, ""}, // the same bytes
 		{filepath.Join(folder, "new.jsonl.gz"), false, ""},
-		{other, false, "other.jsonl exists: name another, or give --force"},
-		{own, true, "results.jsonl exists: name another, as a run keeps"},
+		{other, false, "other.jsonl exists: choose another name, or replace the file with --force"},
+		{own, true, "results.jsonl exists: choose another name, because runs keep"},
 		{folder, true, "is a folder"},
-		{filepath.Join(folder, "new.gz"), false, "FILE.jsonl.gz, a piece of a study, or FILE.jsonl"},
+		{filepath.Join(folder, "new.gz"), false, "FILE.jsonl.gz, for a piece of a study, or FILE.jsonl"},
 		{filepath.Join(folder, "new"), false, "FILE.jsonl.gz"},
 		{other, true, ""},
 	} {

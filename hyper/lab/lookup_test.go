@@ -78,7 +78,7 @@ func TestEnough(t *testing.T) {
 	if err := size.Enough(5); err != nil {
 		t.Error(err)
 	}
-	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "5 runs are needed") {
+	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "comparison needs 5 runs") {
 		t.Errorf("got %v", err)
 	}
 }

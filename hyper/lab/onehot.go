@@ -9,6 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
+// oneHot is an Agent in a world of arms that gets each arm as a one-hot vector.
 type oneHot struct {
 	Agent
 	arms int
@@ -23,7 +24,7 @@ func (a oneHot) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State
 	return a.Agent.Learn(state, n, s, d)
 }
 
-// inputs are the vectors of all arms, [runs, arms, arms].
+// inputs returns the one-hot vectors of all arms, [runs, arms, arms].
 func (a oneHot) inputs(s rng.Stream) *Node {
 	arm := Iota(s.Graph(), shapes.Make(dtypes.Int32, s.Runs(), a.arms), 1)
 	return OneHot(arm, a.arms, dtypes.Float32)

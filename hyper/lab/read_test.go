@@ -122,13 +122,13 @@ func TestFilesThatAreCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"a.jsonl.gz", "", "it is empty: copy it again"},
-		{"a.jsonl.gz", string(zipped[:5]), "it is cut off: copy it again"},
-		{"a.jsonl.gz", string(zipped[:len(zipped)/2]), "it is cut off: copy it again"},
-		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "it is cut off: copy it again"},
-		{"a.jsonl", "", "the header line is missing or cut off: copy it again"},
-		{"a.jsonl", good[:50], "the header line is missing or cut off: copy it again"},
-		{ResultsFile, "", "the header line is missing or cut off: remove it, or choose another --out"},
+		{"a.jsonl.gz", "", "the file is empty: copy it again"},
+		{"a.jsonl.gz", string(zipped[:5]), "the file is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)/2]), "the file is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "the file is cut off: copy it again"},
+		{"a.jsonl", "", "the header line is missing or cut off: copy the file again"},
+		{"a.jsonl", good[:50], "the header line is missing or cut off: copy the file again"},
+		{ResultsFile, "", "the header line is missing or cut off: remove the file, or choose another --out"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

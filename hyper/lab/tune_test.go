@@ -223,8 +223,8 @@ func TestTuneChampion(t *testing.T) {
 			tuned.Budget(), want, budget)
 	}
 	for text, champion := range map[string][]string{
-		"the champion":              {"step-size=fast"},
-		"two candidates or more in": {"step-size=0.02"},
+		"the champion":               {"step-size=fast"},
+		"at least two candidates in": {"step-size=0.02"},
 	} {
 		y := x
 		y.Champion, y.Plan = champion, slices.Clone(x.Plan)
@@ -368,8 +368,8 @@ func TestTuneByPlan(t *testing.T) {
 	}
 
 	for want, change := range map[string]func(*lab.Tuning){
-		"which no key before it can be": func(x *lab.Tuning) { x.Space[1].When = "optimizer=adamax" },
-		"keeps the best of the one":     func(x *lab.Tuning) { x.Plan[1].Candidates = 7 },
+		"no key before it in the search":   func(x *lab.Tuning) { x.Space[1].When = "optimizer=adamax" },
+		"keeps the best candidates of the": func(x *lab.Tuning) { x.Plan[1].Candidates = 7 },
 	} {
 		y := x
 		y.Space, y.Plan = slices.Clone(x.Space), slices.Clone(x.Plan)

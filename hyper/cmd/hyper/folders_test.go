@@ -46,12 +46,12 @@ func TestExportLosesNothing(t *testing.T) {
 	swept := filepath.Join(t.TempDir(), "swept")
 	must0(t, append([]string{"sweep", "--out", swept}, tinySweep...)...)
 	for _, from := range [][]string{{"export", two}, {"merge", swept}} {
-		refused(t, append(from, piece), piece+" exists: name another, or give --force")
+		refused(t, append(from, piece), piece+" exists: choose another name, or replace the file with --force")
 		for _, force := range []string{"--force=false", "--force"} {
-			refused(t, append(from, own, force), own+" exists: name another, as a run keeps its results")
+			refused(t, append(from, own, force), own+" exists: choose another name, because runs keep their")
 		}
 		refused(t, append(from, two), two+" is a folder")
-		refused(t, append(from, "piece.gz"), "piece.gz: results are written to FILE.jsonl.gz")
+		refused(t, append(from, "piece.gz"), "piece.gz: the name must be FILE.jsonl.gz")
 	}
 	if after := must.M1(os.ReadFile(own)); !bytes.Equal(before, after) {
 		t.Error("the results of a run were replaced")
@@ -61,7 +61,7 @@ func TestExportLosesNothing(t *testing.T) {
 		t.Error(stderr)
 	}
 	refused(t, []string{"export", piece, "again.jsonl.gz"},
-		piece+" is a file, perhaps a piece of a study already; wanted is DIR")
+		piece+" is a file, perhaps a piece of a study; give the folder")
 	for set, want := range map[string]string{
 		"arms": `"arms" is not of the form key=value`, "": `"" is not of the form key=value`,
 		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
@@ -125,7 +125,7 @@ func TestUnfinishedResults(t *testing.T) {
 	}
 	must.M(os.WriteFile(file, nil, 0o644))
 	for _, args := range [][]string{{"plot", dir}, {"resume", dir}, {"run", "gaussian", "--out", dir}} {
-		refused(t, args, "the header line is missing or cut off: remove it, or choose another --out")
+		refused(t, args, "the header line is missing or cut off: remove the file, or choose another --out")
 	}
 }
 

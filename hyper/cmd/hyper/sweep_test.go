@@ -148,8 +148,8 @@ func TestSweepWritesNothingOnBadInput(t *testing.T) {
 // A file of a Spec that cannot be read is named.
 func TestSweepOfABadFile(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"experiment": "gaussian", "entr`:      "spec: it is empty or cut off",
-		"":                                      "spec: it is empty or cut off",
+		`{"experiment": "gaussian", "entr`:      "spec: the text is empty or cut off",
+		"":                                      "spec: the text is empty or cut off",
 		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
 		tinySpec + " {}":                        "something after the JSON value",
 		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
