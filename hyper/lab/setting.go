@@ -39,7 +39,7 @@ type Yardstick interface {
 type Setting struct {
 	World   bandit.World
 	Learner Learner
-	Delay   int `help:"periods after an action until its reward comes"`
+	Delay   int `help:"number of periods from an action until its reward arrives"`
 
 	usual []string // keys whose values are the agent's defaults or the result of a search; set in a Spec
 }

@@ -97,7 +97,7 @@ func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	l = sweep.Local{Command: []string{"/bin/false"}, Workers: 2, Retries: 1}
 	p, dir = created(t, grid(t, 5), sweep.Options{Shards: 3})
 	if err := l.Run(t.Context(), p, dir); !errors.Is(err, sweep.ErrShards) ||
-		!strings.Contains(err.Error(), "ended 2 times") {
+		!strings.Contains(err.Error(), "died 2 times") {
 		t.Errorf("workers that do nothing: %v", err)
 	}
 }
