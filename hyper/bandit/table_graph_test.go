@@ -200,7 +200,7 @@ func TestRaw(t *testing.T) {
 		t.Error(w.read.context.Value())
 	}
 	w.File, w.Standardize = written(t, "x,y\n1e39,a\n-2,b\n"), Raw
-	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "a number out of range") {
+	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "which is out of range") {
 		t.Error(err)
 	}
 }

@@ -137,22 +137,22 @@ func TestTableValidate(t *testing.T) {
 	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
-		"":                  {"has 0 rows below a header"},
-		"a\n1\n":            {"needs two columns at least"},
-		"a,b\n":             {"has 0 rows below a header"},
+		"":                  {"has 0 rows after the header"},
+		"a\n1\n":            {"needs at least two columns"},
+		"a,b\n":             {"has 0 rows after the header"},
 		"a,b\n1,2\n3\n":     {"record on line 3: wrong number of fields"},
 		"a,b\n1,\"2\n3,4\n": {"line"},
 		"a,b\n1,x\n,y\nNA,z\n": {"line 3, column 1 (\"a\")",
 			"line 4, column 1 (\"a\"): the value \"NA\" is missing"},
-		"a,b,c\n5,x,1\n5,x,2\n": {"column 1 (\"a\") is the same number in every row",
-			"column 2 (\"b\") is \"x\" in every row"},
+		"a,b,c\n5,x,1\n5,x,2\n": {"column 1 (\"a\") has the same number in every row",
+			"column 2 (\"b\") has the value \"x\" in every row"},
 		"a,b\n1,2\n3,2\n": {"the target, column 2 (\"b\"), has one value alone", "choose another target"},
-		"id,k,y\n" + ids.String(): {"column 1 (\"id\") has 51 different values or more",
-			"has more than 50 different values, where 2 to 50"},
-		"a,b,c\n" + many.String():       {"line 11, column 2", "and more like these"},
-		strings.Repeat(row, 3):          {"column 10 (\"1\") is the same", "and more like these\n"},
-		strings.Repeat(row, 2004):       {"has more than 2000000 numbers by line 2004"},
-		words:                           {"has 3 different values in 900000 rows, too many numbers"},
+		"id,k,y\n" + ids.String(): {"column 1 (\"id\") has 51 or more different values",
+			"has more than 50 different values, but needs 2 to 50"},
+		"a,b,c\n" + many.String():       {"line 11, column 2", "and more errors like these"},
+		strings.Repeat(row, 3):          {"column 10 (\"1\") has the same", "and more errors like these\n"},
+		strings.Repeat(row, 2004):       {"has more than 2000000 numbers at line 2004"},
+		words:                           {"has 3 different values in 900000 rows, which makes too many numbers"},
 		"a,b\n1e300,1\n-1e300,2\n0,1\n": {"variance out of range"},
 	} {
 		err := (&Table{File: written(t, text)}).Validate()
@@ -170,14 +170,14 @@ func TestTableValidate(t *testing.T) {
 	for want, w := range map[string]*Table{
 		"file is missing":                {},
 		"no such file":                   {File: good + "x"},
-		"is no regular file":             {File: filepath.Dir(good)},
-		"bytes; at most":                 {File: large},
+		"is not a regular file":          {File: filepath.Dir(good)},
+		"bytes, but at most":             {File: large},
 		"has no column \"color\"":        {File: good, Target: "color"},
 		"noise must be finite":           {File: good, Noise: -1},
 		"choose one of length, colour, ": {File: good, Target: "kind"},
 		"unknown \"shufled\"":            {File: good, Order: "shufled"},
 		"choose one of file, online, no": {File: good, Standardize: "mean"},
-		"exclude each other: name one":   {File: good, Data: "digits"},
+		"cannot both be set: set one":    {File: good, Data: "digits"},
 		"unknown \"shutle\" (did you m":  {Data: "shutle"},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -349,7 +349,7 @@ func TestDelayedValidate(t *testing.T) {
 		"needs a World":                  &Delayed{},
 		"periods must be at least 0":     &Delayed{gaussian, -1},
 		"arms must be at least 1":        &Delayed{&Gaussian{}, 1},
-		"come late already":              &Delayed{&Delayed{gaussian, 1}, 1},
+		"are delayed already":            &Delayed{&Delayed{gaussian, 1}, 1},
 		"periods x features, would be [": &Delayed{worlds()["moving"], 1 << 30},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -42,8 +42,8 @@ func TestFilesOfOthers(t *testing.T) {
 func TestNoCells(t *testing.T) {
 	for name, want := range map[string][]string{
 		"nulls": {`row 2, column 3 ("count"): the value "" is missing`, "row 4, column 3"},
-		"types": {`column 1 ("day") has values of type INT32, Date: make it numbers`,
-			`"pair.list.element") is nested, or a list`},
+		"types": {`column 1 ("day") has values of type INT32, Date: convert it to numbers`,
+			`"pair.list.element") is nested or a list`},
 	} {
 		_, err := sheet.Read(filepath.Join("testdata", name+".parquet"))
 		for _, want := range want {
@@ -114,15 +114,15 @@ func TestBadFiles(t *testing.T) {
 	}
 	footer := binary.LittleEndian.AppendUint32(nil, math.MaxUint32)
 	for want, contents := range map[string][]byte{
-		"file too small":              nil,
-		"file is smaller than":        []byte("length,kind\n1,iris\n2,poppy\n"),
-		"magic bytes not found":       changed(-1, 'X'),
-		"than indicated metadata":     changed(-8, footer...),
-		"could not read footer":       changed(-60, bytes.Repeat([]byte{0xff}, 40)...),
-		"row group 0, column 1":       changed(4, bytes.Repeat([]byte{0xff}, 12)...),
-		"has 1 rows":                  parquetOf(t, []float64{1}, []string{"a"}),
-		"a cell of 5000 bytes":        parquetOf(t, []float64{1, 2}, []string{"a", strings.Repeat("b", 5000)}),
-		`a cell that is no text, "\x`: parquetOf(t, []float64{1, 2}, []string{"a", "\xff\xfe"}),
+		"file too small":               nil,
+		"file is smaller than":         []byte("length,kind\n1,iris\n2,poppy\n"),
+		"magic bytes not found":        changed(-1, 'X'),
+		"than indicated metadata":      changed(-8, footer...),
+		"could not read footer":        changed(-60, bytes.Repeat([]byte{0xff}, 40)...),
+		"row group 0, column 1":        changed(4, bytes.Repeat([]byte{0xff}, 12)...),
+		"has 1 rows":                   parquetOf(t, []float64{1}, []string{"a"}),
+		"a cell of 5000 bytes":         parquetOf(t, []float64{1, 2}, []string{"a", strings.Repeat("b", 5000)}),
+		`a cell that is not text, "\x`: parquetOf(t, []float64{1, 2}, []string{"a", "\xff\xfe"}),
 	} {
 		if s, err := read(contents); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, error %v, want %q", s, err, want)
