@@ -177,7 +177,7 @@ func TestValidateJoinsFaults(t *testing.T) {
 		"MapStep must be positive and finite, got -4",
 		"Clip must be finite and not negative, got -5",
 		"KL must be finite, got NaN",
-		"Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -6",
+		"Policy: explore.IDS: N, the number of functions for a decision (0 means the default), must be at least 1, got -6",
 	}
 	training := []string{
 		"Train.Steps must be at least 1, got -1", "Train.Capacity must be at least 1, got 0",

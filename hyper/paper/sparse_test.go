@@ -24,7 +24,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 			for set, want := range map[string]string{
 				"policy=magic":                     `policy=magic: want one of ` + strings.Join(lab.Names(lab.Policies), ", "),
 				"policy=IDS":                       `policy=IDS: want one of`,
-				"policy-samples=-1":                "policy-samples, the functions for a decision (0 is its default), must be at least 1, got -1",
+				"policy-samples=-1":                "policy-samples, the number of functions for a decision (0 means the default), must be at least 1, got -1",
 				"policy-samples=1.5":               "want a whole number",
 				"policy=ids;anneal=3":              `key "anneal" needs policy=egreedy`,
 				"policy=egreedy;anneal=-3":         "anneal must be finite and not negative, got -3",
