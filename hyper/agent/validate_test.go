@@ -130,7 +130,7 @@ var wrongModels = []wrong{
 	{"one-sparse", belief(hyper.OneSparse{Alpha: -1, Beta: nan}),
 		"Learner.Belief: hyper.OneSparse: N must be at least 1, got 0\nLearner.Belief: hyper.OneSparse: Alpha must be finite and not negative, got -1\nLearner.Belief: hyper.OneSparse: Beta must be positive and finite, got NaN"},
 	{"dropout: empty", belief(hyper.Dropout{}),
-		"Learner.Belief: hyper.Dropout: Net: base.MLP: Layers need an input and an output width at least, got []\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got 0"},
+		"Learner.Belief: hyper.Dropout: Net: base.MLP: Layers need at least an input width and an output width, got []\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got 0"},
 	{"dropout: no hidden layers", belief(hyper.Dropout{Net: base.MLP{Layers: []int{2, 1}}, Keep: nan}),
 		"Learner.Belief: hyper.Dropout: Net needs hidden layers, got widths [2 1]\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got NaN"},
 	{"dropout: another network", func(c *agent.Config) {
@@ -145,7 +145,7 @@ var wrongModels = []wrong{
 		"Learner.Belief: base.Tabular: Arms would be [1099511627776] numbers; at most 2147483647 are possible"},
 	{"linear base", ofBase(base.Linear{Features: -2}), "Learner.Belief: base.Linear: Features must be at least 1, got -2"},
 	{"no layers", ofBase(base.MLP{Activation: -1}),
-		"Learner.Belief: base.MLP: Layers need an input and an output width at least, got []\n" +
+		"Learner.Belief: base.MLP: Layers need at least an input width and an output width, got []\n" +
 			`Learner.Belief: base.MLP: Activation: unknown -1; choose relu, tanh or identity`},
 	{"width", ofBase(base.MLP{Layers: []int{2, 0, 1}}),
 		"Learner.Belief: base.MLP: Layers must be positive widths, got [2 0 1]"},

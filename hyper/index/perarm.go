@@ -26,6 +26,6 @@ func (d PerArm) Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node {
 	runs, n := z.Vector.Shape().Dim(0), z.Len()
 	blocks := graph.Reshape(z.Vector, runs, n, d.Arms, d.M)
 	arms := graph.OneHot(graph.Squeeze(x, 2), d.Arms, dtypes.Float32) // [runs, inputs, arms]
-	block := graph.Einsum("rnkm,rbk->rnbm", blocks, arms)           // z_x of each input
+	block := graph.Einsum("rnkm,rbk->rnbm", blocks, arms)             // z_x of each input
 	return graph.ReduceSum(graph.Mul(block, graph.InsertAxes(a, 1)), 3)
 }
