@@ -12,4 +12,6 @@ func serve(name, path string) {}
 
 // CompilingOf returns the number of programs that an open backend has compiled so far. The error says why the compile
 // cache does not serve the backend.
-func CompilingOf(string) (Compiling, error) { return Compiling{}, errors.New("this backend does not compile") }
+func CompilingOf(string) (Compiling, error) {
+	return Compiling{}, errors.New("this backend does not compile")
+}

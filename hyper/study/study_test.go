@@ -85,11 +85,11 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	for want, s := range map[string]study.Source{
-		"500 of 501 runs":    {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
-		"0 of 5 runs":        {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
-		"0 of 7 runs":        {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
+		"500 of 501 runs":            {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
+		"0 of 5 runs":                {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
+		"0 of 7 runs":                {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
 		"add settings that identify": {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
-		"0 of 500 runs of":   {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
+		"0 of 500 runs of":           {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
 	} {
 		if _, err := a.Runs(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", s, err, want)
