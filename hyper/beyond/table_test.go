@@ -56,7 +56,7 @@ func TestTabulate(t *testing.T) {
 	}
 	must.M(os.WriteFile(costs, []byte("seven\n"), 0o644))
 	_, err := beyond.Tabulate(beyond.Known, dir, nil)
-	if err == nil || !strings.Contains(err.Error(), "line 1 is none of") {
+	if err == nil || !strings.Contains(err.Error(), "line 1 was not printed by") {
 		t.Errorf("costs that are none: %v", err)
 	}
 	must.M(os.Remove(costs))

@@ -121,7 +121,7 @@ func TestDamagedFiles(t *testing.T) {
 		t.Errorf("a folder: %v", err)
 	}
 	for want, text := range map[string][]byte{"its checksum is wrong": append(good[:len(good):len(good)], 1),
-		"it does not begin as ours do": []byte("a text")} {
+		"it does not begin like a file of this program": []byte("a text")} {
 		if _, _, err := read(t, text); !errors.Is(err, ErrDamaged) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
