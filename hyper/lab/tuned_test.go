@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// What a search found holds where its conditions do, but for keys that are given, and for none where another choice is
-// given than it made. Legends leave it out, also of results that were read.
+// The result of a search is used if its conditions hold, except for given keys. It is not used if another choice is
+// given than the search made. Legends leave its settings out, also for results that were read.
 func TestTuned(t *testing.T) {
 	x := paper.Neural
 	x.Tuned = []lab.Tuned{
