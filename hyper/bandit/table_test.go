@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// written is a file with some text.
+// written writes a file with a text.
 func written(t testing.TB, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "table.csv")
@@ -27,15 +27,15 @@ func written(t testing.TB, text string) string {
 // flowers has numbers, words, quotes, spaces, a byte order mark, and a target in the middle.
 const flowers = "\ufefflength,colour,\"kind, exactly\",width\n1,red,b,10\n 2,blue,a,20\n3,\"red\",c,20\n4,green,a,30\n"
 
-// A table is a world.
+// A table satisfies the requirements of every world.
 func TestTableConforms(t *testing.T) {
 	file := written(t, flowers)
 	conforms(t, func() World { return &Table{File: file, Target: "kind, exactly", Noise: 0.5} })
 }
 
-// By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, widths mean 20 and variance 50; colours are blue, green and
-// red, kinds a, b and c. Rows are all as likely: of 400 draws each of the four has 100 within 5 deviations of 8.7. The
-// input of an action is the context in its block, and the reward 1 for the kind alone.
+// By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, and widths mean 20 and variance 50; colours are blue, green
+// and red, and kinds a, b and c. Rows are equally likely: of 400 draws each of the four has 100, within 5 deviations of
+// 8.7. The input of an action is the context in its block, and the reward is 1 only for the kind of the row.
 func TestTable(t *testing.T) {
 	w := &Table{File: written(t, flowers), Target: "kind, exactly"}
 	length := func(x float64) float32 { return float32((x - 2.5) / math.Sqrt(1.25)) }
@@ -84,7 +84,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Numbers are in their own order as classes, and the last column is the target unless another is named.
+// Classes that are numbers are in numeric order. The last column is the target unless another is named.
 func TestTableClasses(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1,10\n2,9\n4,-1\n")}
 	if err := w.Validate(); err != nil {
@@ -102,7 +102,7 @@ func TestTableClasses(t *testing.T) {
 	}
 }
 
-// The data sets that come along are worlds.
+// The built-in data sets satisfy the requirements of every world.
 func TestTableOfData(t *testing.T) {
 	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126},
 		"shuttle": {2, 18}} {
@@ -125,7 +125,7 @@ func TestTableOfData(t *testing.T) {
 	}
 }
 
-// Faults come with file, line and column, as many as there are, and say what to do.
+// Faults name the file, line and column, are all reported, and say what to do.
 func TestTableValidate(t *testing.T) {
 	var ids, many strings.Builder
 	for i := range 60 {

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Runs of every belief that settings can name, with weight decay and without, do not depend on the runs beside them,
-// nor on an interruption: results are the same bytes.
+// Runs of every belief that settings can name, with and without weight decay, depend neither on the other runs in a
+// batch nor on an interruption: the results have the same bytes.
 func TestBeliefsConform(t *testing.T) {
 	x := paper.Known["neural-logistic"]
 	for _, b := range lab.Beliefs {

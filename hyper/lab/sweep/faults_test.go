@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Workers that are killed, and a sweep that is interrupted, go on to the same bytes.
+// Workers that are killed, and a sweep that is interrupted, continue to the same bytes.
 func TestKilledWorkersAndInterruptions(t *testing.T) {
 	s := grid(t, 400)
 	p, dir := created(t, s, sweep.Options{Shards: 6})
@@ -57,7 +57,7 @@ func TestKilledWorkersAndInterruptions(t *testing.T) {
 	t.Logf("%d kills, %d interruptions", kills.Load(), stops)
 }
 
-// killOne kills a worker that is at a shard.
+// killOne kills a worker that is running a shard.
 func killOne(t *testing.T, p sweep.Plan, dir string) bool {
 	states, err := p.States(dir)
 	if err != nil {
@@ -72,10 +72,10 @@ func killOne(t *testing.T, p sweep.Plan, dir string) bool {
 	return false
 }
 
-// A worker that dies at a shard each time does not stop the others; the sweep fails, and names the shard.
+// A worker that dies at the same shard each time does not stop the others. The sweep fails and names the shard.
 func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	p, dir := created(t, grid(t, 5), sweep.Options{Shards: 6})
-	// a folder where its file belongs
+	// a folder in place of its file
 	must.M(os.MkdirAll(filepath.Join(sweep.ShardDir(dir, 1), lab.ResultsFile), 0o755))
 	l := local(2)
 	err := l.Run(t.Context(), p, dir)
@@ -102,8 +102,8 @@ func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	}
 }
 
-// One changed digit, one line less, and results in another shard's place are found; the shard is run anew, and what was
-// found is kept.
+// One changed digit, one missing line, and results in place of another shard are detected. The shard runs again, and
+// the damaged results are kept.
 func TestDamagedShardsAreFound(t *testing.T) {
 	p, dir := created(t, grid(t, 20), sweep.Options{Shards: 6})
 	runAll(t, p, dir, rand.Perm(len(p.Shards)))
@@ -140,7 +140,7 @@ func TestDamagedShardsAreFound(t *testing.T) {
 	}
 }
 
-// Two processes do not work on one shard.
+// Two processes do not run the same shard.
 func TestAShardIsDoneByOne(t *testing.T) {
 	p, dir := created(t, grid(t, 20), sweep.Options{Shards: 1})
 	var second error

@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// flowers are the cells of the table of testdata/make.py.
+// flowers holds the cells of the table of testdata/make.py.
 const flowers = "[[length half count small large wild colour kind] " +
 	"[1.5 0.5 1 200 4294967295 true red iris] [2.25 1.5 -2 1 1 false blue poppy] [-3 2.5 3 255 2 true red iris] " +
 	"[1e-07 3.5 1099511627776 0 3 true green daisy] [4 0.10000000149011612 5 7 4 false blue iris]]"
@@ -38,7 +38,7 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
-// Nulls are missing values, told by row; dates and lists are no cells.
+// Nulls are missing values, which are reported by row. Dates and lists cannot be cells.
 func TestNoCells(t *testing.T) {
 	for name, want := range map[string][]string{
 		"nulls": {`row 2, column 3 ("count"): the value "" is missing`, "row 4, column 3"},
@@ -54,7 +54,7 @@ func TestNoCells(t *testing.T) {
 	}
 }
 
-// parquetOf is a file of a column of numbers and one of strings.
+// parquetOf makes a file with a column of numbers and a column of strings.
 func parquetOf(t testing.TB, numbers []float64, kinds []string, options ...parquet.WriterProperty) []byte {
 	t.Helper()
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1),
@@ -78,7 +78,7 @@ func parquetOf(t testing.TB, numbers []float64, kinds []string, options ...parqu
 	return out.Bytes()
 }
 
-// As many rows as a table may have are read to the bit, in several pages and batches, and one more is too many.
+// The largest number of rows of a table is read to the bit, in several pages and batches. One more row is too many.
 func TestLargest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("2 million rows")
@@ -130,7 +130,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// No file makes the reader panic, or read a table that is none. Seeds are the files of other programs.
+// No file makes the reader panic, or return a table that is not valid. The seeds are files of other programs.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.parquet")
 	if err != nil || len(files) < 8 {
