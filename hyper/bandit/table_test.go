@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		for period, inputs := range h.inputs {
 			row := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r, inputs[:5]) })
 			if row < 0 {
-				t.Fatalf("inputs %v are those of no row", inputs)
+				t.Fatalf("inputs %v belong to no row", inputs)
 			}
 			counts[row]++
 			for a := range 3 {

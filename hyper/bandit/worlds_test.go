@@ -283,7 +283,7 @@ func conforms(t *testing.T, fresh func() World) {
 			other := fresh()
 			set(other, number, x)
 			if alone := watch(t, backend.Go, other, seeds[i:i+1], nil, periods); !reflect.DeepEqual(alone[0], batch[i]) {
-				t.Errorf("run %d of %s = %v is not that of a world with it", i, number, x)
+				t.Errorf("run %d with %s = %v differs from a world with this number", i, number, x)
 			}
 		}
 		if other := watch(t, backend.Go, w, seeds[:1], nil, periods); reflect.DeepEqual(other[0].reward, batch[0].reward) &&

@@ -29,7 +29,7 @@ func TestRunsToDecide(t *testing.T) {
 	endless := lab.Below("ratio", lab.Estimate{Value: 0.8, Lower: 0.4, Upper: lab.Float(math.Inf(1))}, 1, 10, 100)
 	for _, f := range []lab.Finding{decided, endless, discrete} {
 		if runs, ok := f.RunsToDecide(); ok {
-			t.Errorf("%v: %v runs would decide, want none told", f, runs)
+			t.Errorf("%v: %v runs would decide, want no number", f, runs)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestHolm(t *testing.T) {
 	}
 	for _, f := range []lab.Finding{all[3], got[1], got[4]} { // not corrected, decided, undecided alone
 		if runs, ok := f.RunsToDecideAmong(); ok {
-			t.Errorf("%v: %v runs would decide among all, want none told", f, runs)
+			t.Errorf("%v: %v runs would decide among all, want no number", f, runs)
 		}
 	}
 }

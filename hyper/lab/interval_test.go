@@ -173,7 +173,7 @@ func TestMedianAndShareCover(t *testing.T) {
 		}
 	}
 	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
-		t.Errorf("none of 60: %v", e)
+		t.Errorf("the interval of 0 of 60 is %v", e)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestLeastComputation(t *testing.T) {
 		t.Errorf("ratio %v (error %v), want 400/500, from 300/500", ratio, err)
 	}
 	if want := l.all[2].p; p != want || !(p > 0.001 && p < 0.05) { // if entry 2 were not certain, the ratio might be 1
-		t.Errorf("p = %v of a ratio of 1, want that of entry 2 against the target, %v", p, want)
+		t.Errorf("p = %v for a ratio of 1, want the p-value of entry 2 against the target, %v", p, want)
 	}
 	if _, p, err = dear.Over(l, 1.5); err != nil || p < 0.5 { // 500 over 300 to 400
 		t.Errorf("p = %v of a ratio of 1.5 (error %v)", p, err)

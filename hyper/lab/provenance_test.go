@@ -154,7 +154,7 @@ func TestResumeByOtherCode(t *testing.T) {
 			}
 			var why error
 			if h, err = takenUp(t, dir, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
-				t.Errorf("%s: Mix heard %v", name, why)
+				t.Errorf("%s: Mix was called with %v", name, why)
 			}
 		}
 		if err != nil {
@@ -241,7 +241,7 @@ func TestStudyOfSeveralRevisions(t *testing.T) {
 			var why error
 			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why,
 				ErrMixed) || err != nil {
-				t.Errorf("%s: Mix heard %v, and the error is %v", name, why, err)
+				t.Errorf("%s: Mix was called with %v, and the error is %v", name, why, err)
 			}
 		}
 		if len(h.Code()) != c.code || len(rows) == 0 {

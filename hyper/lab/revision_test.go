@@ -72,7 +72,7 @@ func TestCheckedOutRevision(t *testing.T) {
 		write(path, text)
 	}
 	if name, _ := checkedOut(root); name != "" {
-		t.Errorf("no repository is of revision %q", name)
+		t.Errorf("a folder without a repository has revision %q", name)
 	}
 	run("init", "-q")
 	run("add", "-A")
@@ -105,7 +105,7 @@ func TestCheckedOutRevision(t *testing.T) {
 	check("a source less", true)
 	write("hyper/a.go", "package a")
 	if name, _ := checkedOut(filepath.Join(root, "hyper")); name != "" {
-		t.Errorf("a folder in a repository of something else is of revision %q", name)
+		t.Errorf("a folder in another repository has revision %q", name)
 	}
 
 	program := filepath.Join(t.TempDir(), "program")
@@ -127,7 +127,7 @@ func TestCheckedOutRevision(t *testing.T) {
 	later(filepath.Join(root, "hyper", "a.go"), 2*time.Hour)
 	if isFresh(root, program) || isFresh(filepath.Join(root, "hyper"), program) ||
 		isFresh(root, filepath.Join(root, "none")) {
-		t.Error("a program older than a source, without sources, or not there is fresh")
+		t.Error("a program that is older than a source, has no sources, or does not exist is fresh")
 	}
 }
 

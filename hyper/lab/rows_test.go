@@ -24,7 +24,7 @@ func heard(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
 func checkHeard(t *testing.T, all, kept []lab.Row) {
 	t.Helper()
 	if len(all) != len(kept) {
-		t.Fatalf("%d rows heard, %d kept", len(all), len(kept))
+		t.Fatalf("Options.Rows received %d rows, and the file has %d", len(all), len(kept))
 	}
 	compare(t, "heard", byRun(kept), byRun(all))
 	last := map[[2]int]int{}
@@ -57,7 +57,7 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 	}
 	// At the i-th call the rows of the i-1 earlier periods exist: the first periods of the schedule take one call each.
 	if want := []int{0, 10, 20, 30}; !slices.Equal(before[:4], want) {
-		t.Errorf("rows heard before the first calls: %v, want %v", before[:4], want)
+		t.Errorf("rows received before the first calls: %v, want %v", before[:4], want)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 	all, kept := heard(t, s, o)
 	checkHeard(t, all, kept)
 	if !slices.Equal(all[:len(before)], before) {
-		t.Error("the rows that were there were not heard first")
+		t.Error("the existing rows did not arrive first")
 	}
 }
 

@@ -81,7 +81,7 @@ func TestRuns(t *testing.T) {
 	}
 	for seed := range runs.Regret {
 		if seed < 1_100_000 || seed > 1_100_002 {
-			t.Errorf("seed %d is none of the lowest three", seed)
+			t.Errorf("seed %d is not among the lowest three", seed)
 		}
 	}
 	for want, s := range map[string]study.Source{

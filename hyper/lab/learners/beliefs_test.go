@@ -64,7 +64,7 @@ func TestBeliefsConform(t *testing.T) {
 		alone := rows(1)
 		for r := range rows(3) {
 			if !alone[r] || r.Diverged != 0 {
-				t.Errorf("%s: row %+v of a batch is none of the runs alone", b.Name, r)
+				t.Errorf("%s: row %+v of a batch differs from the rows of single runs", b.Name, r)
 			}
 		}
 	}

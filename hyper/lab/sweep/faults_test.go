@@ -49,7 +49,7 @@ func TestKilledWorkersAndInterruptions(t *testing.T) {
 		}
 	}
 	if got := merged(t, p, dir); got != want {
-		t.Error("the merged results differ from those of an undisturbed sweep")
+		t.Error("the merged results differ from the results of an undisturbed sweep")
 	}
 	if kills.Load() == 0 || stops == 0 {
 		t.Errorf("%d kills, %d interruptions: the test says nothing", kills.Load(), stops)
@@ -126,7 +126,7 @@ func TestDamagedShardsAreFound(t *testing.T) {
 		}
 		runAll(t, p, dir, []int{2})
 		if merged(t, p, dir) != want {
-			t.Errorf("%s changed: run anew, the merged results differ", name)
+			t.Errorf("%s changed: after another run the merged results differ", name)
 		}
 	}
 	if kept, _ := filepath.Glob(sweep.ShardDir(dir, 2) + ".damaged-*"); len(kept) != 4 {

@@ -57,7 +57,7 @@ func TestShardsOfOtherCode(t *testing.T) {
 		p.Mix = func(err error) { why = err }
 		mixed := filepath.Join(dir, "mixed.jsonl")
 		if err := p.Merge(dir, mixed, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
-			t.Errorf("%s: merging with Mix: %v; it heard %v", name, err, why)
+			t.Errorf("%s: merging with Mix: %v; Mix was called with %v", name, err, why)
 		}
 		if h, _, err := (lab.Study{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
 			t.Errorf("%s: the merged header names %v, %v", name, h.Code(), err)
