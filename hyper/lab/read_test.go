@@ -141,7 +141,7 @@ func TestFilesThatAreCutOff(t *testing.T) {
 	}
 	file := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })
 	if _, _, err := ReadResults(file, knownToys); !errors.Is(err, ErrResults) ||
-		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study already") {
+		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study; give the folder") {
 		t.Errorf("a piece in place of a folder: %v", err)
 	}
 }

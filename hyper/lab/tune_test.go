@@ -135,7 +135,7 @@ func TestTuneRefuses(t *testing.T) {
 		"has no agent":           func(x *lab.Tuning) { x.Agent = "foo" },
 		"at least one candidate": func(x *lab.Tuning) { x.Candidates = 0 },
 		"and one key":            func(x *lab.Tuning) { x.Space = nil },
-		"leave 2 agents":         func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
+		"describe 2 agents":      func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
 		`key "foo"`:              func(x *lab.Tuning) { x.Space[0].Key = "foo" },
 		"want a whole number": func(x *lab.Tuning) {
 			x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5,

@@ -75,7 +75,7 @@ func TestTuned(t *testing.T) {
 	}
 	x.Tuned[1].Sets = []string{"foo=1"}
 	if _, err := x.Spec([]string{"linear"}, []string{"actions=40", "index-set=iid"}, lab.Size{Periods: 1, Runs: 1},
-		0); err == nil || !strings.Contains(err.Error(), `agent linear, as tuned: `) {
+		0); err == nil || !strings.Contains(err.Error(), `tuned settings of agent linear: `) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -135,7 +135,7 @@ func TestSweepWritesNothingOnBadInput(t *testing.T) {
 		"--checkpoint-every must not be negative":                             {"--checkpoint-every", "-1s"},
 		"kubernetes needs --claim":                                            {"--engine", "kubernetes"},
 		"kubernetes needs --image":                                            {"--engine", "kubernetes", "--claim", "c", "--image", ""},
-		"must be below the mount":                                            {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
+		"must be below the mount":                                             {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
 	} {
 		dir := filepath.Join(t.TempDir(), "swept")
 		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)

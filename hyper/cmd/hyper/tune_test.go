@@ -68,7 +68,7 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --space a=1:2":                     `key "a"`,
 		"tune neural --agent linear --out x --candidates 0":                    "at least one candidate",
 		"tune neural --agent linear --out x --champion nowhere":                "nowhere: no such file",
-		"tune neural --agent linear --out x --set hidden=10,20":                "leave 2 agents",
+		"tune neural --agent linear --out x --set hidden=10,20":                "describe 2 agents",
 		"tune neural --agent linear --out x --set hidden=0x10":                 "hidden=0x10: want widths",
 		"tune neural --agent linear --out x --runs 0":                          "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                     "choose one of go, xla:cpu, xla:cuda",
