@@ -35,8 +35,8 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 		out.values = append(out.values, more...)
 		out.number = append(out.number, slices.Repeat([]bool{number}, len(more))...)
 		if len(out.values)*len(s.Rows) > sheet.MostCells {
-			return columns{}, fmt.Errorf("%s: the context has more than %d numbers at column %d (%q), counting one for each "+
-				"value that is not a number: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
+			return columns{}, fmt.Errorf("%s: the context has more than %d numbers at column %d (%q), counting one "+
+				"for each value that is not a number: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
 		}
 	}
 	return out, sheet.Some(errs)
@@ -98,10 +98,11 @@ func oneHots(rows [][]string, column int) ([][]float32, error) {
 	case len(values) == 1:
 		return nil, fmt.Errorf("has the value %q in every row: remove it", values[0])
 	case len(values) > mostValues:
-		return nil, fmt.Errorf("has %d or more different values that are not all numbers, such as %q, but at most %d are "+
-			"possible: remove the column, or group its values into classes", len(values), values[0], mostValues)
+		return nil, fmt.Errorf("has %d or more different values that are not all numbers, such as %q, but at most "+
+			"%d are possible: remove the column, or group its values into classes", len(values), values[0], mostValues)
 	case len(values) > sheet.MostCells/len(rows):
-		return nil, fmt.Errorf("has %d different values in %d rows, which makes too many numbers: use fewer rows", len(values), len(rows))
+		return nil, fmt.Errorf("has %d different values in %d rows, which makes too many numbers: use fewer "+
+			"rows", len(values), len(rows))
 	}
 	out := make([][]float32, len(values))
 	for i := range out {

@@ -25,7 +25,7 @@ import (
 type Linear struct {
 	Actions       int     `help:"number of actions, drawn once per run"`
 	Features      int     `help:"d: length of an action's vector"`
-	ActionSet     string  `help:"components: box, uniform within +-1/sqrt(5); fifth, +-1/sqrt(5); cube, +-1/sqrt(d); or sphere, vectors of length 1"`
+	ActionSet     string  `help:"components: box, within +-1/sqrt(5); fifth, +-1/sqrt(5); cube, +-1/sqrt(d); or sphere, length 1"`
 	PriorVariance float64 `run:"true" help:"sigma_p^2: variance of the components of theta*, and of the agent's prior"`
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }

@@ -22,7 +22,7 @@ import (
 type NeuralLogistic struct {
 	Actions     int     `help:"number of actions, from N(0, I)"`
 	Features    int     `help:"D: length of an action's vector"`
-	Generator   []int   `help:"widths of the hidden layers of the network that makes the probabilities of rewards, as 50x50"`
+	Generator   []int   `help:"widths of the hidden layers of the network of reward probabilities, as 50x50"`
 	Temperature float64 `run:"true" help:"rho: divides the network's logits; smaller values make rewards more certain"`
 }
 

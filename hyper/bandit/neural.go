@@ -18,7 +18,7 @@ import (
 type Neural struct {
 	Actions   int     `help:"number of actions, uniform on the unit sphere"`
 	Features  int     `help:"d: length of an action's vector"`
-	Generator []int   `help:"widths of the hidden layers of the network that makes the rewards, and of the prior network, as 3x3"`
+	Generator []int   `help:"widths of the hidden layers of the reward and prior networks, as 3x3"`
 	Noise     float64 `run:"true" help:"sigma_w of the environment: standard deviation of the rewards' noise"`
 }
 

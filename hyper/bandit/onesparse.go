@@ -21,7 +21,7 @@ import (
 type OneSparse struct {
 	Size          int     `help:"N: number of components of theta*; there are 2N-2 actions"`
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
-	NoiseFactor   float64 `run:"true" help:"the noise's true variance divided by noise-variance; the paper's text has variance 1 and sigma_w^2 = 0.01, a factor of 100"`
+	NoiseFactor   float64 `run:"true" help:"the noise's true variance / noise-variance; 100 in the paper's text"`
 }
 
 var _ Told = &OneSparse{}

@@ -20,7 +20,7 @@ import (
 // best offered action.
 type Quadratic struct {
 	Actions       int     `help:"number of actions, points on the unit sphere"`
-	Offered       int     `help:"number of actions that are offered in each period, drawn at random; it divides the number of actions"`
+	Offered       int     `help:"number of actions offered in each period, drawn at random; it divides actions"`
 	Features      int     `help:"d: length of an action's vector"`
 	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }

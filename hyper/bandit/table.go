@@ -34,7 +34,7 @@ type Table struct {
 
 	Order string `help:"drawn: a random row each period; shuffled: all rows in a random order, again and again"`
 	// Standardize selects how numbers of the context are scaled. The 0 and 1 of other columns are not scaled.
-	Standardize string `help:"scaling of numbers by mean and deviation: file (over all rows), online (over the rows so far) or none"`
+	Standardize string `help:"scale numbers by mean and deviation: file (of all rows), online (of rows so far) or none"`
 
 	Intercept bool `help:"append a column of ones to the context, because linear models have no offset"`
 

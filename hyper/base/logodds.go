@@ -80,7 +80,7 @@ func (b LogOdds) pull(df, x, v *Node, weights, units []*Node) *Node {
 	runs, n, last := df.Shape().Dim(0), df.Shape().Dim(1), len(units)
 	ones := Ones(df.Graph(), shapes.Make(df.DType(), df.Shape().Dim(2)))
 	flat := func(x *Node) *Node { return Reshape(x, runs, n, -1) }
-	signs := func(x *Node) *Node { return Concatenate([]*Node{Neg(flat(x)), flat(x)}, 2) } // the gradients of the two outputs have opposite signs
+	signs := func(x *Node) *Node { return Concatenate([]*Node{Neg(flat(x)), flat(x)}, 2) } // signs differ
 	bias := signs(Einsum("rnb,b->rn", df, ones))
 	if last == 0 {
 		return Concatenate([]*Node{signs(Einsum("rnb,rbi->rni", df, x)), bias}, 2)

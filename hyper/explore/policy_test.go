@@ -194,7 +194,7 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 				t.Errorf("%s: action %d beside runs that diverged, %v alone, error %v", name, action[0], first, err)
 			}
 			for x, want := range alone[0] {
-				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // includes the rounding of another backend
+				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // includes another backend's rounding
 					t.Errorf("%s: probabilities %v beside runs that diverged, %v alone", name, probabilities[0], alone)
 				}
 			}

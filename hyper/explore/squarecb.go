@@ -14,7 +14,7 @@ import (
 // taken with probability 1 / (A + gamma (f_best - f_a)), and the best action with the remaining probability.
 type SquareCB struct {
 	N     int     `help:"number of functions drawn for each decision; 0 means 30"`
-	Gamma float64 `run:"true" help:"gamma: larger values make actions with lower means rarer, per unit of reward; 0 means 100"`
+	Gamma float64 `run:"true" help:"gamma: larger values make actions with lower means rarer; 0 means 100"`
 }
 
 var _ Policy = SquareCB{}

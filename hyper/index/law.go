@@ -58,7 +58,7 @@ func oneOf(s rng.Stream, n, blocks, size int) *graph.Node {
 type Paired struct {
 	N                int
 	Reference, Noise Law
-	Nonzero          int // number of components of a vector of LawSparse that are not 0, a divisor of N; other laws do not use it
+	Nonzero          int // for LawSparse: number of components that are not 0, a divisor of N
 }
 
 var _ Distribution = Paired{}

@@ -70,18 +70,20 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 		}
 	}
 	if n := len(t.stages()); len(t.Champion) > 0 && (n < 2 || t.fresh(n-1) < 1) {
-		return x, errors.New("a search with a champion needs at least two rounds, and at least two candidates in the last round")
+		return x, errors.New("a search with a champion needs at least two rounds, and at least two candidates in " +
+			"the last round")
 	}
 	for i, d := range t.Space {
 		before := slices.ContainsFunc(t.Space[:i], func(o Dimension) bool {
 			return slices.ContainsFunc(o.Values, func(v string) bool { return d.When == o.Key+"="+v })
 		})
 		if d.When != "" && !before {
-			return x, fmt.Errorf("key %q depends on %s, but no key before it in the search can have that value", d.Key, d.When)
+			return x, fmt.Errorf("key %q depends on %s, but no key before it in the search can have that "+
+				"value", d.Key, d.When)
 		}
 		if slices.ContainsFunc(t.Space[:i], d.meets) {
-			return x, fmt.Errorf("key %q is searched over twice: give it once, or once for each value of another key, as "+
-				"%s[OTHER=VALUE]=...", d.Key, d.Key)
+			return x, fmt.Errorf("key %q is searched over twice: give it once, or once for each value of another "+
+				"key, as %s[OTHER=VALUE]=...", d.Key, d.Key)
 		}
 	}
 	if t.Least && x.Target == nil {
@@ -131,7 +133,8 @@ func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, er
 		return candidate{}, err
 	}
 	if len(spec.Entries) != 1 {
-		return candidate{}, fmt.Errorf("the settings %v describe %d agents, but a search tunes one; give each key one value",
+		return candidate{}, fmt.Errorf("the settings %v describe %d agents, but a search tunes one; give each key "+
+			"one value",
 			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}

@@ -43,7 +43,7 @@ func Together(simulate Simulator, size Size, sides ...Side) (h Header, rows []Ro
 // Comparison compares two agents by the ratio of their mean regrets over the same seeds. Judge is the test of a claim.
 type Comparison struct {
 	A, B         Side
-	Above, Below float64 // the claimed range of the ratio; if Above is 0, the claim is only that the ratio is below Below
+	Above, Below float64 // the claimed range of the ratio; Above 0 means that there is only the bound Below
 	Late         bool    // compare the regret in the second half of the periods
 }
 

@@ -7,7 +7,7 @@ import "fmt"
 type Curve struct {
 	Agent     string
 	Settings  map[string]any
-	Usual     []string // the keys whose values are the agent's defaults or the result of a search, see [Experiment.Tuned]
+	Usual     []string // the keys whose values are the agent's defaults or from a search, see [Experiment.Tuned]
 	Periods   []int
 	Mean      []float64
 	MeanLower []float64 // bounds of the interval of the mean, at Level, see MeanRegret

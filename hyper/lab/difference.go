@@ -60,8 +60,8 @@ func enough(seeds []uint64, periods []int) error {
 	case len(seeds) == 0:
 		return fmt.Errorf("%w: the entries have no seed in common", ErrNoRows)
 	case len(periods) == 0:
-		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; some pieces of "+
-			"the study may have been exported at different periods: export them again", ErrNoRows, len(seeds))
+		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; some "+
+			"pieces of the study may have been exported at different periods: export them again", ErrNoRows, len(seeds))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type Experiment struct {
 	// its defaults, for a world of arms or for a world of features.
 	Others      map[string]func(arms bool) Learner
 	Sets        []string // settings of a Spec for keys that have no given value, see [Experiment.Spec]
-	Tuned       []Tuned  // results of searches: values for keys that a Spec is not given; they replace the agents' defaults
+	Tuned       []Tuned  // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full Size
 	Failure     float64 // a run fails if its regret per period, late in the run, is above this number
 	Claims      []Claim

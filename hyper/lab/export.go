@@ -39,7 +39,8 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 	}
 	want := len(h.Spec.Entries) * h.Spec.Runs * len(Schedule(h.Spec.Periods))
 	if len(rows) != want {
-		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with `hyper resume %s`", dir, ErrResults, len(rows),
+		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with "+
+			"`hyper resume %s`", dir, ErrResults, len(rows),
 			want, dir)
 	}
 	if len(sets) == 0 {

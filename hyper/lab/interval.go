@@ -26,7 +26,7 @@ type Estimate struct {
 // student holds the parameters of a Student's interval for a statistic or for its logarithm.
 type student struct {
 	centre      float64  // the value of the statistic
-	se, freedom float64  // standard error and degrees of freedom of the statistic or its logarithm; freedom is 0 if there is no such interval
+	se, freedom float64  // of the statistic or its logarithm; freedom is 0 if there is no such interval
 	wide        widening // the widening of the half-width
 	log         bool     // the interval is for the logarithm
 }

@@ -228,7 +228,7 @@ func SetValues(s *Setting, raw json.RawMessage) error {
 	return nil
 }
 
-// shape returns a string that two settings share if and only if one computation serves both.
+// shape returns a string that is equal for settings that one computation can serve.
 func shape(s *Setting) string {
 	values := map[string]any{}
 	for _, f := range fields(s) {

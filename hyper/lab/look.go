@@ -61,8 +61,8 @@ type lookProgram struct {
 // context's error when the context ends.
 func (l *Looker) Look(ctx context.Context, spec Spec, period, functions int) ([]Row, []Belief, error) {
 	if period < 1 || period > spec.Periods || functions < 1 {
-		return nil, nil, fmt.Errorf("cannot look at period %d of %d with %d functions: the period must be from 1 to the number of "+
-			"periods, and functions at least 1", period, spec.Periods, functions)
+		return nil, nil, fmt.Errorf("cannot look at period %d of %d with %d functions: the period must be from 1 "+
+			"to the number of periods, and functions at least 1", period, spec.Periods, functions)
 	}
 	var rows []Row
 	var beliefs []Belief

@@ -45,10 +45,12 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	case o.BatchRuns <= most:
 		return o.BatchRuns, nil
 	case most < 1:
-		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use fewer --workers",
+		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
+			"fewer --workers",
 			ErrMemory, Bytes(2*largest), at, Bytes(2*largest*int64(at)), Bytes(free))
 	case !chosen:
-		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d would fit",
+		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
+			"would fit",
 			ErrMemory, at, o.BatchRuns,
 			Bytes(2*largest*int64(o.BatchRuns)*int64(at)), Bytes(free), most)
 	}

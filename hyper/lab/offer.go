@@ -18,7 +18,7 @@ type Offer struct {
 	Regret       Estimate       `json:"regret"`          // mean of cumulative regret
 	Operations   float64        `json:"operations"`      // per period, by the formula of section 4.1
 	Micros       Float          `json:"microseconds"`    // of one period of one run on one core; NaN if not measured
-	Bytes        int64          `json:"bytes,omitempty"` // bytes that a run needs in a call, see [Clock.Call]; 0 if not known
+	Bytes        int64          `json:"bytes,omitempty"` // of a run in a call, see [Clock.Call]; 0 if not known
 	ByOperations Place          `json:"place_by_operations"`
 	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
 }
@@ -48,7 +48,8 @@ func Offers(h Header, rows []Row, micros []float64) ([]Offer, error) {
 		micros = slices.Repeat([]float64{math.NaN()}, len(all))
 	}
 	if len(micros) != len(all) {
-		return nil, fmt.Errorf("got %d times of a period for %d agents; give one time for each agent", len(micros), len(all))
+		return nil, fmt.Errorf("got %d times of a period for %d agents; give one time for each "+
+			"agent", len(micros), len(all))
 	}
 	out, operations := make([]Offer, len(all)), make([]float64, len(all))
 	for i, c := range Curves(h, rows) {

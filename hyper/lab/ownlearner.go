@@ -49,7 +49,8 @@ func cloned[V any](m map[string]V) map[string]V {
 func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
 	maker, ok := s.Learner.(LearnerMaker)
 	if !ok {
-		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use it", s.Learner)
+		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
+			"it", s.Learner)
 	}
 	if err := s.Validate(); err != nil {
 		return l, 0, err

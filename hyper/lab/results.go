@@ -101,7 +101,8 @@ func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err err
 		return written, nil
 	}
 	if _, err := w.file.Write(out.Bytes()); err != nil {
-		return nil, fmt.Errorf("writing results: %w; the rows written so far are intact: free some space and resume", err)
+		return nil, fmt.Errorf("writing results: %w; the rows written so far are intact: free some space and "+
+			"resume", err)
 	}
 	return written, w.file.Sync()
 }

@@ -176,7 +176,8 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 		t.MustFinalizeAll()
 	}
 	if !same {
-		return nil, fmt.Errorf("checkpoint %s was written by a different program: remove the file; resume then starts these runs again",
+		return nil, fmt.Errorf("checkpoint %s was written by a different program: remove the file; resume then "+
+			"starts these runs again",
 			checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil

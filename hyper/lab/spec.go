@@ -28,7 +28,7 @@ type Spec struct {
 	Entries    []Entry `json:"entries"`
 	Periods    int     `json:"periods"`
 	Runs       int     `json:"runs"` // runs of each entry
-	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i, so that entries run in the same environments
+	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries share environments
 }
 
 // String describes the Spec in one line.

@@ -128,8 +128,8 @@ func (j *joiner) addRow(path string, r Row) error {
 		return nil
 	}
 	if ok {
-		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d; 0 means never), but %v "+
-			"(%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
+		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d; 0 means never), "+
+			"but %v (%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
 			r.Diverged, before.Regret, before.Diverged)
 	}
 	j.seen[p], j.rows = r, append(j.rows, r)

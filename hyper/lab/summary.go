@@ -57,7 +57,8 @@ func finals(rows []Row, entry int, e Entry) (regret []float64, last, diverged in
 	runs := historyOf(rows, entry)
 	seeds, periods := common(runs)
 	if len(periods) == 0 {
-		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have reached", entry, e.Agent,
+		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have "+
+			"reached", entry, e.Agent,
 			ErrNoRows)
 	}
 	last = periods[len(periods)-1]

@@ -111,8 +111,8 @@ func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Optio
 		return Simulate(ctx, spec, known, o)
 	})
 	if other := (*otherResults)(nil); errors.As(err, &other) {
-		err = fmt.Errorf("%s holds another search, or a search with another backend or batch size; choose another --out, or "+
-			"continue that search with the arguments that began it", opts.Dir)
+		err = fmt.Errorf("%s holds another search, or a search with another backend or batch size; choose another "+
+			"--out, or continue that search with the arguments that began it", opts.Dir)
 	}
 	return t, err
 }

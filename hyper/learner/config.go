@@ -111,7 +111,8 @@ func (l Learner) validateBelief() error {
 // checkPerturbation returns an error if Perturbation is set although the data are unperturbed.
 func (l Learner) checkPerturbation() error {
 	if l.Perturbation > 0 && l.Train.Unperturbed {
-		return fmt.Errorf("Perturbation is %v, but Train.Unperturbed data have no perturbations: set only one of the two",
+		return fmt.Errorf("Perturbation is %v, but Train.Unperturbed data have no perturbations: set only one of "+
+			"the two",
 			l.Perturbation)
 	}
 	return nil

@@ -64,7 +64,7 @@ type Learner struct {
 type Choice struct {
 	Action        *Node // int32 [runs]
 	Probabilities *Node // [runs, actions], given the sampled functions
-	Values        *Node // values of the sampled functions, [runs, functions, actions]; some are not finite in a run that diverged
+	Values        *Node // of the sampled functions, [runs, functions, actions]; not all finite in a run that diverged
 }
 
 // Init returns the state before any data. For Init and all methods below, the learner must have its defaults, and n

@@ -31,7 +31,7 @@ type Paired struct {
 	Value float64
 	Pairs int
 
-	below, above func() bootstrap // bootstraps with an added pair, which speaks against a small value (below) or a large value (above)
+	below, above func() bootstrap // bootstraps with an added pair, which speaks against a small or a large value
 	scale        func(float64) float64
 }
 

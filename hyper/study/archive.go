@@ -126,7 +126,8 @@ func (s Source) entry(h lab.Header) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, fmt.Errorf("%s has several entries of agent %s with %v: add settings that identify one", s.Folder, s.Agent, s.Sets)
+			return 0, fmt.Errorf("%s has several entries of agent %s with %v: add settings that identify "+
+				"one", s.Folder, s.Agent, s.Sets)
 		}
 		found = i
 	}

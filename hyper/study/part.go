@@ -102,7 +102,8 @@ func (p *Part) fill(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, 
 		}
 	}
 	if len(seeds) < 2 {
-		return *p, fmt.Errorf("%s: the agents have %d seeds in common, but a comparison needs at least 2", p.Text, len(seeds))
+		return *p, fmt.Errorf("%s: the agents have %d seeds in common, but a comparison needs at least "+
+			"2", p.Text, len(seeds))
 	}
 	p.judge(statistic(runs, seeds))
 	return *p, nil

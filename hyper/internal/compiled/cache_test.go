@@ -163,7 +163,7 @@ func TestTheLeastRecentlyUsedGo(t *testing.T) {
 	past := time.Now().Add(-time.Minute)
 	for i := range keys {
 		keys[i] = KeyOf([]byte{byte(i)})
-		if i == 10 { // the next one makes too many; the first two were used long ago, and one of them was just used again
+		if i == 10 { // the next one makes too many; of the first two, used long ago, one was just used again
 			if _, ok := c.Get(keys[0]); !ok {
 				t.Fatal("a program went too early")
 			}

@@ -9,8 +9,8 @@
 // args). It returns NULL if there is not enough memory.
 api* hook(const api* plugin, int slot);
 
-// load_plugin opens a plugin's library and returns its table of functions. If this fails, it returns NULL and sets *why to
-// the reason. The library stays loaded.
+// load_plugin opens a plugin's library and returns its table of functions. If this fails, it returns NULL and sets *why
+// to the reason. The library stays loaded.
 const api* load_plugin(const char* path, const char** why);
 
 error* call(const api* plugin, int function, void* args);

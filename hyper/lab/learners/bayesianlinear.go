@@ -17,7 +17,7 @@ type BayesianLinear struct {
 	Waves              int     `help:"number of random cosines of the features; 0 means a linear function"`
 	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
 	StandardizeRewards bool    `help:"learn rewards minus their mean so far, divided by their standard deviation"`
-	Discount           float64 `help:"weight of a datum relative to the next one, for worlds that change; 1 means equal weights"`
+	Discount           float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
 	Variances
 	Inflation float64 `run:"true" want:"not negative" help:"factor of the posterior variance that the policy uses"`
 	Exploration

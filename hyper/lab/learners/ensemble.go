@@ -15,7 +15,7 @@ type Ensemble struct {
 	Start
 	Perturbed
 
-	InitNu hyper.Initializer // initial particles; nil is a normal distribution with deviation 0.05, truncated at two deviations
+	InitNu hyper.Initializer // initial particles; nil is normal with deviation 0.05, truncated at two deviations
 }
 
 // NewEnsemble returns settings that suit networks, or arms.

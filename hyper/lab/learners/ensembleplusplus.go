@@ -18,7 +18,7 @@ import (
 type EnsemblePlusPlus struct {
 	Size      int    `want:"at least 1" help:"M: dimension of the index, or number of particles"`
 	Reference string `help:"distribution of the index, with covariance I: gaussian, sphere, cube, coordinate or sparse"`
-	Noise     string `key:"perturbation-law" help:"distribution of the perturbations of data, one of the same, with length 1"`
+	Noise     string `key:"perturbation-law" help:"distribution of the perturbations, one of the same, of length 1"`
 	Nonzero   int    `help:"number of components of a sparse vector that are not 0; a divisor of size"`
 	Variances
 	Inflation float64 `run:"true" want:"positive" help:"factor of the variance of the functions that the policy uses"`

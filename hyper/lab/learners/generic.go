@@ -16,7 +16,7 @@ import (
 // of the belief are keys. The agent gets arms as one-hot vectors.
 type Generic struct {
 	Belief     hyper.Belief `help:"the distribution over functions"`
-	Regularize string       `help:"where parameters are pulled: anchor (the paper's, to the initial values) or decay (to zero)"`
+	Regularize string       `help:"pull of parameters: anchor (the paper's, to initial values) or decay (to zero)"`
 	Perturbed
 }
 

@@ -14,7 +14,7 @@ import (
 // scale the index by s in the trainable map, multiply InitialMap by s, and MapStep by s^2 (sgd) or s (adam).
 type Linear struct {
 	Net
-	IndexDim   int     `want:"at least 1" help:"dimension of the index for each arm, or for each layer of the prior network"`
+	IndexDim   int     `want:"at least 1" help:"dimension of the index for each arm, or for each prior layer"`
 	InitialMap float64 `want:"not negative" help:"scale of the initial C, relative to InitC"`
 	Perturbed
 

@@ -12,9 +12,9 @@ import (
 type MeanField struct {
 	Net
 	InitialDeviation float64 `want:"positive" help:"initial standard deviation of each parameter"`
-	PriorDeviation   float64 `run:"true" want:"positive" help:"sigma_p: standard deviation of each parameter in the prior"`
+	PriorDeviation   float64 `run:"true" want:"positive" help:"sigma_p: prior standard deviation of each parameter"`
 	KLStrength       float64 `run:"true" want:"not negative" help:"weight of the KL divergence from the prior"`
-	NoiseVariance    float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss, which sets the weight of the data"`
+	NoiseVariance    float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss; sets the weight of the data"`
 	Descent
 	Exploration
 }

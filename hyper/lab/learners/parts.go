@@ -31,16 +31,16 @@ type Descent struct {
 	Batch    int     `help:"number of data points per SGD step, drawn with replacement"`
 	Indices  int     `key:"index-samples" help:"number of indices z sampled per SGD step"`
 
-	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (antithetic and orthogonal) or per-datum"`
-	Integrate string          `help:"expectation over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
+	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (also orthogonal) or per-datum"`
+	Integrate string          `help:"mean over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
 	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
 	Schedule  train.Schedule  `help:"how step sizes decrease with the number of data"`
 
-	MapStep float64 `run:"true" want:"positive" help:"step size of the parameters that multiply the index, relative to step-size"`
-	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient divided by |D|; 0 means no bound"`
+	MapStep float64 `run:"true" want:"positive" help:"step size of parameters that multiply the index / step-size"`
+	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient / |D|; 0 means no bound"`
 
 	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
-	Weights string     `help:"weights of a datum for an index: none (the paper's), or the bootstrap's bernoulli or exponential"`
+	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
 }
 
 // NewDescent returns the paper's way to train.
@@ -130,7 +130,7 @@ func (c Exploration) set(l *learner.Learner, _ bandit.Problem) { l.Policy = c.Po
 
 // Net is the part of settings that describes the trained base model.
 type Net struct {
-	Hidden []int `help:"widths of the network's hidden layers, as 10x10; none means a linear model, or one number per arm"`
+	Hidden []int `help:"widths of the network's hidden layers, as 10x10; none: a linear model, or one number per arm"`
 }
 
 func (n Net) check() error {
@@ -168,7 +168,7 @@ func (n Net) features(p bandit.Problem) int {
 // Variances is the part of settings with the variances that the loss assumes. If PriorVariance is 0, the learner uses
 // the variance that the world states, or else the variance with which predictions have variance 1.
 type Variances struct {
-	NoiseVariance float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss, which sets the weight of the data"`
+	NoiseVariance float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss; sets the weight of the data"`
 	PriorVariance float64 `run:"true" want:"not negative" help:"sigma_p^2 of the loss; 0 means the world's own"`
 }
 

@@ -16,7 +16,7 @@ import (
 type Kubernetes struct {
 	Task
 	Image     string
-	Claim     string // name of the PersistentVolumeClaim that holds the sweep's folder; many nodes must be able to write to it
+	Claim     string // name of the PersistentVolumeClaim with the sweep's folder; many nodes must be able to write
 	Mount     string // folder at which pods mount it
 	Dir       string // the sweep's folder in the pods, below Mount
 	Namespace string // "" is the namespace of kubectl's context
@@ -29,7 +29,8 @@ const kubernetesGrace = 60
 func (k Kubernetes) Validate() error {
 	var errs []error
 	if k.Claim == "" {
-		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume that holds the sweep's folder"))
+		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume that "+
+			"holds the sweep's folder"))
 	}
 	if k.Image == "" {
 		errs = append(errs, errors.New("kubernetes needs --image: the image to run"))

@@ -15,7 +15,7 @@ import (
 
 // Local runs the shards of a sweep in processes of this machine.
 type Local struct {
-	Command  []string // command line of a program that calls Serve; Run appends the folder and the share of the cores to it
+	Command  []string // command line of a program that calls Serve; Run appends the folder and the share of cores
 	Workers  int
 	Retries  int // number of times that a shard is given to another worker after its worker was killed
 	Progress func(lab.Progress)

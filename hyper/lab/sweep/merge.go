@@ -110,7 +110,8 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 	}
 	want := p.ShardSpec(n)
 	if !h.Spec.Equal(want) || h.Backend != p.Backend {
-		return h, nil, fmt.Errorf("%w: %s holds settings, seeds or a backend that differ from the plan", ErrDamaged, path)
+		return h, nil, fmt.Errorf("%w: %s holds settings, seeds or a backend that differ from the "+
+			"plan", ErrDamaged, path)
 	}
 	if all := len(want.Entries) * want.Runs * len(lab.Schedule(want.Periods)); len(rows) != all {
 		return h, nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)

@@ -105,7 +105,8 @@ func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 		return err
 	}
 	if what := p.difference(existing); what != "" {
-		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or continue that sweep with `hyper sweep %s`",
+		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or continue that sweep with "+
+			"`hyper sweep %s`",
 			dir, what, dir)
 	}
 	return nil
@@ -144,7 +145,8 @@ func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 		return Plan{}, fmt.Errorf("%s: %w: %v", dir, ErrPlan, err)
 	}
 	if p.Version != hyper.Version {
-		return Plan{}, fmt.Errorf("%s: %w: version %s made the plan: use that version, not %s", dir, ErrPlan, p.Version, hyper.Version)
+		return Plan{}, fmt.Errorf("%s: %w: version %s made the plan: use that version, not "+
+			"%s", dir, ErrPlan, p.Version, hyper.Version)
 	}
 	return p, p.check(dir)
 }

@@ -48,7 +48,8 @@ func (s Search) Create(dir string) error {
 		return err
 	}
 	if !reflect.DeepEqual(s.Options, existing.Options) || !reflect.DeepEqual(s.Tuning, existing.Tuning) {
-		return fmt.Errorf("%s holds another search: choose another folder, or continue that search with `hyper sweep %s`",
+		return fmt.Errorf("%s holds another search: choose another folder, or continue that search with `hyper "+
+			"sweep %s`",
 			dir, dir)
 	}
 	return nil
@@ -65,7 +66,8 @@ func OpenSearch(dir string) (Search, error) {
 		return s, fmt.Errorf("%s: %w: the file %s does not have the format %s", dir, ErrPlan, SearchFile, Format)
 	}
 	if s.Version != hyper.Version {
-		return s, fmt.Errorf("%s: %w: version %s made the search: use that version, not %s", dir, ErrPlan, s.Version, hyper.Version)
+		return s, fmt.Errorf("%s: %w: version %s made the search: use that version, not "+
+			"%s", dir, ErrPlan, s.Version, hyper.Version)
 	}
 	return s, nil
 }

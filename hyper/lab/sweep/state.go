@@ -134,7 +134,7 @@ var AllStates = []State{Done, Running, Interrupted, Killed, Failed, Damaged, Wai
 type Summary struct {
 	Shards      map[State][]int
 	Done, Total int64         // run-periods
-	Rate        float64       // run-periods per second: of all running shards, or of one average worker if none is running
+	Rate        float64       // run-periods per second: of all running shards, or of an average worker if none runs
 	Left        time.Duration // remaining time at this rate; 0 if it is not known
 	Again       []int         // shards that ended early and that no worker is running
 }
