@@ -28,7 +28,7 @@ type host struct {
 }
 
 // hostParts notes what of the learner works in plain Go.
-func (a *Agent) hostParts() {
+func (a *form) hostParts() {
 	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.By[hyper.Hosted](b) {
 		a.hostBelief = b
 	}
@@ -38,7 +38,7 @@ func (a *Agent) hostParts() {
 }
 
 // hosted returns how functions of a belief are drawn in plain Go; its sample is nil where they are not.
-func (a *Agent) hosted(belief *snapshot) *host {
+func (a *form) hosted(belief *snapshot) *host {
 	if a.hostBelief == nil {
 		return &host{}
 	}
@@ -56,12 +56,12 @@ func (a *Agent) hosted(belief *snapshot) *host {
 	return h
 }
 
-func (a *Agent) trainer() train.Trainer {
+func (a *form) trainer() train.Trainer {
 	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}
 }
 
 // sampleOnHost draws n functions from a belief; it returns false where a program must.
-func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
+func (a *form) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
 	err error) {
 	h := a.hosted(belief)
 	if h.sample == nil || h.err != nil {
@@ -76,7 +76,7 @@ func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint
 }
 
 // inputsOf is how many inputs there are; nil are all arms.
-func (a *Agent) inputsOf(x [][]float32) int {
+func (a *form) inputsOf(x [][]float32) int {
 	if x == nil {
 		return a.arms
 	}
@@ -84,7 +84,7 @@ func (a *Agent) inputsOf(x [][]float32) int {
 }
 
 // hostParams copies the parameters of a belief, and what it knows of responses.
-func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
+func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
 	if p, err = a.fixedParams(belief, a.read); err != nil {
 		return p, nil, err
 	}
@@ -111,7 +111,7 @@ func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[
 
 // fixedParams are the parameters that do not change. places are of a snapshot's tensors in Agent.names; nil is all in
 // order.
-func (a *Agent) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
+func (a *form) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
 	p := hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
 	for i, t := range s.state {
 		place := i
@@ -171,7 +171,7 @@ func narrow(t *tensors.Tensor) ([]float32, error) {
 }
 
 // decideOnHost is decide in plain Go; it returns false where a program must decide.
-func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
+func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
 	h := a.hosted(belief)
 	policy := a.hostPolicy
 	if h.sample == nil || h.err != nil || policy == nil {

@@ -154,6 +154,8 @@ func (a *Agent) Replay(r journal.Record) error {
 		_, err = a.show(r.Shown.ID, at)
 	case r.Settled != nil:
 		err = a.replaySettled(*r.Settled)
+	case r.Arms != nil:
+		err = a.replayArms(r.Arms, at)
 	case r.Datum != nil:
 		_, err = a.learn(journal.Record{}, a.added(r.Datum.Input, r.Datum.Response, 1))
 	case r.Trained != nil:
@@ -239,8 +241,8 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 }
 
 // committed remembers a decision, and has the log's word that it is safe.
-func (a *Agent) committed(d Decision, m Menu, w waiting) (Decision, error) {
-	if a.reader != nil {
+func (a *Agent) committed(f *form, d Decision, m Menu, w waiting) (Decision, error) {
+	if f.reader != nil {
 		return d, nil
 	}
 	d.ID, w.Hidden = w.id(), m.Deferred

@@ -8,14 +8,14 @@ import (
 
 // String says what the agent chooses among and believes in, and how much it has decided and seen: for a person to read.
 func (a *Agent) String() string {
-	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.what("agent"), a.decisions.Load(), a.Size())
+	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.viewed().what("agent"), a.decisions.Load(), a.Size())
 }
 
 // String says of which agent the snapshot is.
 func (s *Snapshot) String() string { return s.agent.what("snapshot of an agent") }
 
 // what names what chooses among the agent's actions.
-func (a *Agent) what(name string) string {
+func (a *form) what(name string) string {
 	if a.reader != nil {
 		name = "reader of an " + name
 	}
