@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/base"
 )
 
 // ArmSet says which arms an agent has. An arm has its number for ever: one that is offered no more keeps what is
@@ -46,8 +47,8 @@ func (s ArmSet) copied() ArmSet {
 	return ArmSet{s.First, slices.Clone(s.Like), slices.Clone(s.Offered), slices.Clone(s.Names)}
 }
 
-// whole reports whether all arms are offered, by their numbers' order.
-func (s ArmSet) whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
+// Whole reports whether all arms are offered, by their numbers' order.
+func (s ArmSet) Whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
 
 // leadsTo reports what is wrong with arms after these.
 func (s ArmSet) leadsTo(next ArmSet) error {
@@ -134,7 +135,7 @@ func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	}
 	var wider *Agent
 	if n := len(next.Like); n > len(f.set.Like) {
-		c, ok := f.withArms(n)
+		c, ok := f.config.withArms(n)
 		if !ok {
 			return nil, fmt.Errorf("adding arms: %w", ErrLearnAnew)
 		}
@@ -181,7 +182,7 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 		}
 	}
 	r := journal.Record{Time: at.UnixNano(),
-		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names}}
+		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names, Was: len(a.set.Like)}}
 	if wait, err = a.commit(r, func() { a.becomes(&f, s) }); err != nil {
 		s.drop()
 	}
@@ -197,15 +198,19 @@ func (a *Agent) becomes(f *form, s *snapshot) {
 	a.become(s)
 }
 
-// replayArms does what a record says. What another agent has learned anew changes nothing where arms cannot be added.
-func (a *Agent) replayArms(r *journal.Arms, at time.Time) error {
-	next := ArmSet{a.set.First, r.Like, r.Offered, r.Names}
-	_, can := a.withArms(len(next.Like))
-	if grows := len(next.Like) > len(a.set.Like); r.Anew && (grows && !can || !grows && a.set.leadsTo(next) != nil) {
+// replayArms does what a record says. Arms that another agent has learned anew are no arms of one that cannot add them.
+func (a *Agent) replayArms(r *journal.Arms) error {
+	next := a.Arms()
+	n := len(next.Like)
+	if len(r.Like) > n && r.Anew && !a.config.AddsArms() {
 		return nil
 	}
-	if err := a.set.leadsTo(next); err != nil {
-		return err
+	if len(r.Like) > n { // of the others this agent knows better
+		next.Like = append(next.Like, r.Like[n:]...)
+	}
+	next.Offered = r.Offered
+	if len(r.Names) == len(next.Like) {
+		next.Names = r.Names
 	}
 	change, err := a.PrepareArms(next)
 	if err != nil {
@@ -234,21 +239,28 @@ func (f *form) slots() int {
 	return 0
 }
 
+// AddsArms reports whether arms can be added to an agent of the Config: see [Agent.ChangeArms].
+func (c Config) AddsArms() bool {
+	_, ok := c.withDefaults().withArms(1)
+	return ok
+}
+
 // withArms is the Config with another number of arms; ok is false where they have no belief of their own.
-func (f *form) withArms(n int) (c Config, ok bool) {
-	c = f.config
+func (c Config) withArms(n int) (wider Config, ok bool) {
 	if e := c.Encoding; e != nil {
 		b, is := c.Learner.Belief.(hyper.BayesianLinear)
 		if !is || !b.Numbered || e.Code != AsNumber || e.Arms != max(b.Blocks, 1) {
 			return c, false
 		}
-		wider := *e
-		wider.Arms, b.Blocks = n, n
-		c.Encoding, c.Learner.Belief = &wider, b
+		own := *e
+		own.Arms, b.Blocks = n, n
+		c.Encoding, c.Learner.Belief = &own, b
 		return c, true
 	}
 	of := func(n int) hyper.Belief { return Config{}.Arms(n).withDefaults().Learner.Belief }
-	if c.Features > 0 || f.arms < 1 || !reflect.DeepEqual(c.Learner.Belief, of(f.arms)) {
+	m, _ := c.Learner.Belief.(hyper.Model)
+	table, is := m.Base.(base.Tabular)
+	if !is || c.Features > 0 || table.Arms < 1 || !reflect.DeepEqual(c.Learner.Belief, of(table.Arms)) {
 		return c, false
 	}
 	c.Learner.Belief = of(n)
@@ -264,7 +276,7 @@ func (f *form) as(set ArmSet, steps []int) (*form, *snapshot, error) {
 	}
 	out.set = newArms(out.slots())
 	for _, n := range steps {
-		c, ok := out.withArms(n)
+		c, ok := out.config.withArms(n)
 		if !ok || n > len(set.Like) || n <= out.slots() {
 			s.drop()
 			return nil, nil, fmt.Errorf("%d arms after %d, of %T", n, out.slots(), f.config.Learner.Belief)
@@ -364,7 +376,7 @@ func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, 
 // offering is a menu in which the arms are named, where a Menu that names none means some of them, or others than in the
 // order of their numbers. named is then true.
 func (f *form) offering(m Menu) (out Menu, named bool) {
-	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.whole() {
+	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
 		return m, false
 	}
 	if f.encoder != nil {

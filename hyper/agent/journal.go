@@ -155,7 +155,7 @@ func (a *Agent) Replay(r journal.Record) error {
 	case r.Settled != nil:
 		err = a.replaySettled(*r.Settled)
 	case r.Arms != nil:
-		err = a.replayArms(r.Arms, at)
+		err = a.replayArms(r.Arms)
 	case r.Datum != nil:
 		_, err = a.learn(journal.Record{}, a.added(r.Datum.Input, r.Datum.Response, 1))
 	case r.Trained != nil:

@@ -94,7 +94,7 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	a.committing.Lock()
 	defer a.committing.Unlock()
 	s, f := a.current(), file{of: a.form, Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
-	if !a.set.whole() || len(a.steps) > 0 || len(a.set.Names) > 0 {
+	if !a.set.Whole() || len(a.steps) > 0 || len(a.set.Names) > 0 {
 		f.Arms, f.Grown = &a.set, a.steps
 	}
 	f.Data, f.Rounds, f.Change = s.data, s.rounds, a.savedChange(s)
@@ -143,6 +143,30 @@ func Check(c Config, path string) error {
 		return fmt.Errorf("checking %s: %w", path, err)
 	}
 	return nil
+}
+
+// File is what the header of a file that Save wrote says.
+type File struct {
+	Arms ArmSet // zero where arms have not changed since the agent was made, and have no names
+	Log  uint64 // number of the first record that the agent has not seen; 0 without a log
+}
+
+// ReadFile reads the header of a file. The error wraps fs.ErrNotExist, or ErrDamaged.
+func ReadFile(path string) (out File, err error) {
+	var f file
+	if err := saved.Read(path, &f, nil); err != nil {
+		return out, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if f.Arms != nil && !f.Arms.valid() {
+		return out, fmt.Errorf("reading %s: %w: its arms are %+v", path, saved.ErrDamaged, *f.Arms)
+	}
+	if f.Arms != nil {
+		out.Arms = *f.Arms
+	}
+	if f.Log != nil {
+		out.Log = *f.Log
+	}
+	return out, nil
 }
 
 // load is Load without the background learner, with what the file says beside the state. reader is Agent.reader.

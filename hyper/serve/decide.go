@@ -44,7 +44,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	begun := time.Now()
 	a, done := s.agent()
 	defer done()
-	m, names, err := s.menu(a.spec, r)
+	m, names, err := s.menu(a, r)
 	if err == nil {
 		err = checkContext(a.spec, r)
 	}
@@ -85,7 +85,8 @@ func checkContext(spec Spec, r *Request) error {
 }
 
 // menu is what the agent chooses from, with the names of the actions.
-func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err error) {
+func (s *Server) menu(of served, r *Request) (m agent.Menu, names []string, err error) {
+	spec := of.spec
 	if n := max(len(r.Actions), len(r.Arms)); n > s.options.MostActions {
 		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d; send less, or start hyper serve with "+
 			"--max-actions", s.options.MostActions, n)
@@ -98,7 +99,7 @@ func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err 
 		m.Context = context
 	}
 	if len(spec.Arms) > 0 {
-		return withArms(spec.Arms, m, r)
+		return of.withArms(m, r)
 	}
 	if len(r.Arms) > 0 || len(r.Actions) == 0 {
 		return m, nil, errors.New("actions must be given, each by its features, and no arms")
@@ -117,14 +118,18 @@ func (s *Server) menu(spec Spec, r *Request) (m agent.Menu, names []string, err 
 }
 
 // withArms adds the arms of a request to a menu.
-func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, error) {
+func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error) {
+	all := a.spec.Arms
 	if len(r.Actions) > 0 {
 		return m, nil, errors.New("actions must be left out: the agent chooses among arms, which have no features; " +
 			"give arms, or nothing for all")
 	}
 	switch {
-	case r.Arms == nil:
+	case r.Arms == nil && a.whole:
 		return m, all, nil
+	case r.Arms == nil:
+		m.Arms = slices.Clone(a.places)
+		return a.alone(m), all, nil
 	case len(r.Arms) == 0:
 		return m, nil, errors.New("arms must have one at least, or be left out for all")
 	}
@@ -137,13 +142,18 @@ func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, err
 		if slices.Contains(r.Arms[:i], name) {
 			return m, nil, fmt.Errorf("arms[%d]: arm %.40q is given twice", i, name)
 		}
-		m.Arms = append(m.Arms, at)
+		m.Arms = append(m.Arms, a.places[at])
 	}
-	if m.Context == nil { // arms alone are inputs themselves
+	return a.alone(m), r.Arms, nil
+}
+
+// alone is the menu of arms without a context, which are inputs themselves.
+func (a served) alone(m agent.Menu) agent.Menu {
+	if m.Context == nil {
 		for _, at := range m.Arms {
 			m.Actions = append(m.Actions, []float32{float32(at)})
 		}
 		m.Arms = nil
 	}
-	return m, r.Arms, nil
+	return m
 }

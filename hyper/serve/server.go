@@ -14,6 +14,8 @@ import (
 	"net/http/pprof"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
@@ -93,6 +96,8 @@ type Server struct {
 	begun   uint64  // names this server in tags
 
 	reloading sync.Mutex
+	renamed   int    // how often another agent's file has taken the place of the last one's
+	changes   uint64 // how often the agent or its arms have changed
 
 	saving  sync.Mutex
 	saved   string // the tag of the agent's file
@@ -114,7 +119,10 @@ type keeper interface {
 type served struct {
 	*agent.Agent
 	spec     Spec
-	weighted bool // whether rewards may have weights
+	names    []string // of all arms, by their numbers
+	places   []int    // the number of each of the Spec's arms
+	whole    bool     // whether these are all, in the order of their numbers
+	weighted bool     // whether rewards may have weights
 }
 
 // agent holds the agent until done.
@@ -142,27 +150,69 @@ func New(o Options) (*Server, error) {
 	if o.From != "" {
 		return newReader(s)
 	}
-	c, err := o.Spec.Config()
-	if err != nil {
+	if _, err := o.Spec.Config(); err != nil {
 		return nil, err
 	}
+	var err error
 	if s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
 		return nil, err
 	}
-	if s.now, err = s.open(o.Spec, c); err != nil {
+	if err := s.begin(o.Spec); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
 	return s, nil
 }
 
-// open opens the agent from its file and log, and compiles what it runs.
-func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
-	out.spec, out.weighted = spec, c.Learner.Train.Weighted
-	if err = checkFolder(s.options.Dir, spec); err == nil {
-		out.Agent, err = agent.Open(c, s.file(), s.log)
+// begin opens the agent of the folder, and goes on with a Spec of other names as Reload does.
+func (s *Server) begin(spec Spec) error {
+	last, err := lastSpec(s.options.Dir, spec)
+	if err != nil {
+		return err
+	}
+	as := spec
+	if !alike(spec, last) && !s.fits(spec) { // what was changed when the server ended may be there
+		as = last
+	}
+	as.Like = last.Like // what is new in it is to be done
+	if s.now, err = s.open(as); err != nil {
+		return err
+	}
+	if same(s.now.spec, spec) {
+		return nil
+	}
+	if err := s.Reload(context.Background(), spec); err != nil {
+		s.now.Close()
+		return err
+	}
+	return nil
+}
+
+// open opens the agent from its file and log, with the arms that these have, and compiles what it runs.
+func (s *Server) open(spec Spec) (out served, err error) {
+	made, from, err := s.made(spec)
+	if err != nil {
+		return out, err
+	}
+	c, err := spec.of(made).config()
+	if err != nil {
+		return out, err
+	}
+	if out.Agent, err = agent.Open(c, s.file(), s.log); err != nil {
+		return out, err
+	}
+	names := out.Arms().Names
+	if names == nil {
+		names = made
+	}
+	spec.Arms = nil
+	for _, arm := range out.Arms().Offered {
+		spec.Arms = append(spec.Arms, names[arm])
+	}
+	if out, err = out.with(spec, names); err == nil {
+		err = out.Warmup(max(len(spec.Arms), 1))
 	}
 	if err == nil {
-		err = out.Warmup(max(len(spec.Arms), 1))
+		err = s.means(spec, from)
 	}
 	if err == nil {
 		err = leave(s.options.Dir, spec)
@@ -170,35 +220,205 @@ func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
 	return out, err
 }
 
-// Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending,
-// expire, reward, background and backend, and a larger capacity) goes on with the agent that there is. Another agent
-// first learns from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the
-// other. The error says what is wrong, or is that of ctx, and the server goes on as it was.
+// with is the agent with a Spec, and the names of all of its arms by their numbers.
+func (a served) with(spec Spec, names []string) (served, error) {
+	set := a.Arms()
+	a.spec, a.names, a.places = spec, names, nil
+	for _, name := range spec.Arms {
+		at := slices.Index(names, name)
+		if at < 0 || at >= len(set.Like) {
+			return a, fmt.Errorf("the agent has no arm %.40q; its arms are %.200s", name, strings.Join(names, ", "))
+		}
+		a.places = append(a.places, at)
+	}
+	a.whole = set.Whole() && slices.Equal(a.places, set.Offered)
+	c, err := spec.of(names).config()
+	a.weighted = c.Learner.Train.Weighted
+	return a, err
+}
+
+// made returns the arms with which the agent of the folder was made, and the first record that it has not seen.
+func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
+	last, err := lastSpec(s.options.Dir, spec)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := agent.ReadFile(s.file())
+	switch {
+	case err == nil && len(f.Arms.Names) > 0:
+		return f.Arms.Names[:f.Arms.First], f.Log, nil
+	case errors.Is(err, agent.ErrDamaged): // which Open says, with what to do
+		return last.Arms, s.log.Next(), nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, 0, err
+	}
+	for r, err := range s.log.All(f.Log) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if r.Arms != nil && len(r.Arms.Names) >= r.Arms.Was {
+			return r.Arms.Names[:r.Arms.Was], f.Log, nil
+		}
+	}
+	return last.Arms, f.Log, nil
+}
+
+// fits reports whether the agent of the folder is of a Spec, but for its arms.
+func (s *Server) fits(spec Spec) bool {
+	made, _, err := s.made(spec)
+	if err != nil {
+		return false
+	}
+	c, err := spec.of(made).config()
+	return err == nil && agent.Check(c, s.file()) == nil
+}
+
+// means says in the log what the numbers of a Spec mean, where its records from a number on have others as the last: a
+// server that ended while it changed them has written that.
+func (s *Server) means(spec Spec, from uint64) error {
+	last := spec
+	for r, err := range s.log.All(from) {
+		if err != nil {
+			return err
+		}
+		if f := r.Features; f != nil {
+			last.Context, last.Action = featuresOf(f.Context), featuresOf(f.Action)
+		}
+	}
+	return s.says(spec, last)
+}
+
+// says says in the log what the numbers of a Spec mean, unless it is what those of the last do.
+func (s *Server) says(spec, last Spec) error {
+	if alike(spec, last) {
+		return nil
+	}
+	return s.append(journal.Record{Features: &journal.Features{Context: named(spec.Context), Action: named(spec.Action),
+		WasContext: named(last.Context), WasAction: named(last.Action)}})
+}
+
+// append appends a record to the log, and waits for the disk.
+func (s *Server) append(r journal.Record) error {
+	r.Time = time.Now().UnixNano()
+	_, wait, err := s.log.Append(r)
+	if err == nil {
+		err = wait()
+	}
+	return err
+}
+
+// Reload goes on with another Spec. One that differs in what says how the agent runs (pending, expire, reward,
+// background and backend, and a larger capacity) goes on with the agent that there is; so does one of other arms, where
+// the agent has a belief for each: see [agent.Agent.ChangeArms]. Another agent, or one of other features, first learns
+// from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other. The
+// error says what is wrong, or is that of ctx, and the server goes on as it was.
 func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if s.source != nil {
 		return errReads
 	}
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	c, err := spec.Config()
+	if _, err := spec.Config(); err != nil {
+		return err
+	}
+	now := s.now
+	if _, err := lastSpec(s.options.Dir, spec); err != nil {
+		return err
+	}
+	set, names := now.Arms(), now.names
+	next, err := spec.armSet(set, names, now.spec)
 	if err != nil {
 		return err
 	}
-	if err := checkFolder(s.options.Dir, spec); err != nil {
+	made := spec
+	if len(spec.Arms) > 0 {
+		made = spec.of(names[:set.First])
+	}
+	c, err := made.config()
+	if err != nil {
 		return err
 	}
 	if err := s.Save(); err != nil {
 		return err
 	}
-	var next *agent.Agent
-	seen := s.log.Next()
-	if err := agent.Check(c, s.file()); errors.Is(err, agent.ErrOther) {
-		if next, err = Replay(ctx, s.log.All(0), spec, seen); err != nil {
-			return err
-		}
-	} else if err != nil {
+	err = agent.Check(c, s.file())
+	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
+	switch {
+	case other || grows || !alike(spec, now.spec):
+		return s.another(ctx, spec, grows || !alike(spec, now.spec))
+	case err != nil:
 		return err
 	}
+	if !slices.Equal(next.Offered, set.Offered) || len(next.Like) > len(set.Like) {
+		if err := s.changeArms(spec, next); err != nil {
+			return err
+		}
+	}
+	if same(spec, s.now.spec) {
+		return leave(s.options.Dir, spec)
+	}
+	return s.goesOn(spec, func() error { return nil })
+}
+
+// changeArms goes on with other arms. Requests wait while the agent changes, and no longer.
+func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
+	change, err := s.now.PrepareArms(next)
+	if err != nil {
+		return err
+	}
+	last := s.now.spec
+	last.Arms, last.Like = spec.Arms, spec.Like
+	if err := s.swapArms(last, next, change); err != nil {
+		return err
+	}
+	if err := s.Save(); err != nil { // before its names are those of the folder
+		return err
+	}
+	return leave(s.options.Dir, last)
+}
+
+func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (err error) {
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	if err := change(); err != nil {
+		return err
+	}
+	s.changes++
+	s.calib.end()
+	s.recent.forget()
+	s.now, err = s.now.with(spec, next.Names)
+	return err
+}
+
+// another goes on with another agent, which learns from the log. anew says that the last one would do, but for its
+// names; the log must then have all that it knows.
+func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
+	seen, now := s.log.Next(), s.now
+	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)
+	if err != nil {
+		return err
+	}
+	if anew && log.first > 0 {
+		return fmt.Errorf("the agent must learn anew from the log to have other arms or features, and the log has dropped its "+
+			"records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
+			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first, s.options.Dir)
+	}
+	next, err := Replay(ctx, log, spec, seen)
+	if err != nil {
+		return err
+	}
+	if set := next.Arms(); set.First > 0 && set.Names == nil {
+		set.Names = log.named(spec, len(set.Like))
+		if err := next.ChangeArms(set); err != nil {
+			return err
+		}
+	}
+	return s.goesOn(spec, func() error { return s.succeed(ctx, next, spec, seen) })
+}
+
+// goesOn opens the agent anew by a Spec, after something is done while no agent uses the log. After an error the server
+// goes on as it was.
+func (s *Server) goesOn(spec Spec, do func() error) error {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	if err := s.save(s.now); err != nil {
@@ -206,37 +426,48 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	}
 	s.calib.end()
 	s.now.Close() // its learner must write nothing to the log beside the next agent's
-	if next != nil {
-		err = s.succeed(ctx, next, seen)
-	}
-	var out served
+	renamed := s.renamed
+	err := do()
 	if err == nil {
-		if out, err = s.open(spec, c); err == nil {
+		var out served
+		if out, err = s.open(spec); err == nil {
+			s.changes++
 			s.now = out
 			return nil
 		}
-		if next != nil {
+		if s.renamed != renamed {
 			err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
 		}
 	}
-	c, again := s.now.spec.Config()
-	if again == nil {
-		if out, again = s.open(s.now.spec, c); again == nil {
-			s.now = out
-		}
+	again, wrong := s.open(s.now.spec)
+	if wrong == nil {
+		s.now = again
 	}
-	return errors.Join(err, again)
+	return errors.Join(err, wrong)
 }
 
 // succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's,
 // which remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last
 // one's.
-func (s *Server) succeed(ctx context.Context, next *agent.Agent, seen uint64) error {
+func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
 	defer next.Close()
-	if err := learnFrom(ctx, next, s.log.All(seen), s.log.Next()); err != nil {
+	now := s.now
+	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
+		context: now.spec.Context, action: now.spec.Action}
+	if err := learnFrom(ctx, next, later.fitted(spec), s.log.Next(), false); err != nil {
 		return err
 	}
 	if err := next.Continue(s.log); err != nil {
+		return err
+	}
+	set := next.Arms()
+	if !slices.Equal(set.Names, now.names) || !slices.Equal(set.Offered, now.places) {
+		if err := s.append(journal.Record{Arms: &journal.Arms{Like: set.Like, Offered: set.Offered, Names: set.Names,
+			Was: len(now.names), Anew: true}}); err != nil {
+			return err
+		}
+	}
+	if err := s.says(spec, now.spec); err != nil {
 		return err
 	}
 	file := s.file()
@@ -251,6 +482,7 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, seen uint64) er
 	}
 	s.saved = ""
 	s.recent.forget()
+	s.renamed++
 	return os.Rename(file+".next", file)
 }
 

@@ -10,6 +10,7 @@ type Arms struct {
 	Offered []int
 	// Names has a name for each arm, or none.
 	Names []string
+	Was   int // how many arms there were before
 	// Anew says that an agent which has learned anew from the log goes on with them, and that no belief has grown.
 	Anew bool
 }
@@ -27,7 +28,8 @@ type Named struct {
 }
 
 func (a *Arms) validate() error {
-	if len(a.Offered) == 0 || len(a.Like) > mostNumbers || len(a.Names) != 0 && len(a.Names) != len(a.Like) {
+	if len(a.Offered) == 0 || len(a.Like) > mostNumbers || a.Was < 0 || a.Was > mostNumbers ||
+		len(a.Names) != 0 && len(a.Names) != len(a.Like) {
 		return fmt.Errorf("%d arms of %d, with %d names", len(a.Offered), len(a.Like), len(a.Names))
 	}
 	given := make([]bool, len(a.Like))
@@ -55,11 +57,12 @@ func (w *writer) arms(a *Arms) {
 		w.count(arm)
 	}
 	w.texts(a.Names)
+	w.count(a.Was)
 	w.flag(a.Anew)
 }
 
 func (r *reader) arms() *Arms {
-	a := &Arms{Like: r.counts(), Offered: r.counts(), Names: r.texts(), Anew: r.flag()}
+	a := &Arms{Like: r.counts(), Offered: r.counts(), Names: r.texts(), Was: r.count(mostNumbers), Anew: r.flag()}
 	for i := range a.Like {
 		a.Like[i]--
 	}

@@ -22,7 +22,8 @@ var records = []Record{
 	{Time: 4, Feedback: &Feedback{ID: "y", Reward: 1, Weight: 1, Kept: true}},
 	{Time: 5, Settled: &Settled{ID: "y", Reward: 2, Weight: 1}},
 	{Time: 6, Settled: &Settled{ID: "5-0000abcd", Weight: 1, Default: true}},
-	{Time: 7, Arms: &Arms{Like: []int{-1, -1, 0}, Offered: []int{2, 0}, Names: []string{"old", "new", "newer"}}},
+	{Time: 7, Arms: &Arms{Like: []int{-1, -1, 0}, Offered: []int{2, 0}, Names: []string{"old", "new", "newer"},
+		Was: 2}},
 	{Arms: &Arms{Like: []int{-1, -1}, Offered: []int{1, 0}, Anew: true}},
 	{Time: 8, Features: &Features{Context: Named{[]string{"age", "visits"}, 16}, WasContext: Named{[]string{"age"}, 16}}},
 }

@@ -23,6 +23,7 @@ type logged struct {
 	file  string // of the Spec
 	log   *durable.Log
 	spec  serve.Spec
+	means *serve.Log
 	added int // data of the log without a decision
 }
 
@@ -58,6 +59,12 @@ func (l *logged) read(dir string) error {
 	switch {
 	case served && err != nil:
 		return err
+	case served:
+		if l.means, err = serve.LogOf(dir, l.records); err != nil {
+			return err
+		}
+	}
+	switch {
 	case !served && l.file == "":
 		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: say by --agent " +
 			"FILE.json what they are, in a file as hyper serve takes it")
@@ -65,7 +72,11 @@ func (l *logged) read(dir string) error {
 		l.spec = own
 		return nil
 	}
-	if l.spec, err = serve.ReadSpec(l.file); err != nil || !served {
+	if l.spec, err = serve.ReadSpec(l.file); err != nil {
+		return err
+	}
+	if !served {
+		l.means, err = serve.OpenLog(l.records, l.spec, nil)
 		return err
 	}
 	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
@@ -120,7 +131,7 @@ func replayCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			a, err := serve.Replay(c.Context(), l.records(), l.spec, math.MaxUint64)
+			a, err := serve.Replay(c.Context(), l.means, l.spec, math.MaxUint64)
 			if err != nil {
 				return err
 			}
@@ -159,7 +170,7 @@ func evaluateCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			e, err := serve.Evaluate(c.Context(), l.records, l.spec, o)
+			e, err := serve.Evaluate(c.Context(), l.means, l.spec, o)
 			if err != nil {
 				return err
 			}
