@@ -435,9 +435,9 @@ func (s *Server) goesOn(spec Spec, do func() error) error {
 			s.now = out
 			return nil
 		}
-		if s.renamed != renamed {
-			err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
-		}
+	}
+	if s.renamed != renamed {
+		err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
 	}
 	again, wrong := s.open(s.now.spec)
 	if wrong == nil {
@@ -482,8 +482,11 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen
 	}
 	s.saved = ""
 	s.recent.forget()
+	if err := os.Rename(file+".next", file); err != nil {
+		return err
+	}
 	s.renamed++
-	return os.Rename(file+".next", file)
+	return leave(s.options.Dir, spec)
 }
 
 // agentFile is where the agent is saved, and logFolder its log.
