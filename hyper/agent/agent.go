@@ -20,6 +20,8 @@
 // [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
 // decision of a Menu that is Deferred: see [Agent.Shown].
 //
+// Arms come and go while the agent decides: see [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
+//
 // An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
 // experiment with its seed, if it has no Floor and the Learner names its Policy.
 //

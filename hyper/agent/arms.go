@@ -181,12 +181,25 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 			f.encoder.seen = a.encoder.seen
 		}
 	}
+	last := a.form
 	r := journal.Record{Time: at.UnixNano(),
 		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names, Was: len(a.set.Like)}}
 	if wait, err = a.commit(r, func() { a.becomes(&f, s) }); err != nil {
 		s.drop()
+	} else if wider != nil {
+		last.end()
 	}
 	return wait, err
+}
+
+// end frees the programs of a form that the agent has left; decisions under way end first.
+func (f *form) end() {
+	for _, u := range []*update{f.observe, f.keep, f.train, f.revise.update} {
+		if u != nil {
+			u.exec.Finalize()
+		}
+	}
+	f.programs.end()
 }
 
 // becomes makes s, of a form, the agent's state.

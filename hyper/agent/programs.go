@@ -69,6 +69,16 @@ func (p *programs) sizes(n int) []int {
 	return out
 }
 
+// end lets go of all programs.
+func (p *programs) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.all {
+		p.leave(q)
+	}
+	p.all = nil
+}
+
 func (p *programs) done(q *program) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -230,7 +230,10 @@ func (a *Agent) restore(path string) (f file, err error) {
 		s.drop()
 		return f, err
 	}
-	a.becomes(to, s)
+	last := a.form
+	if a.becomes(to, s); last != to {
+		last.end()
+	}
 	a.encoder.restore(f.Context, f.Action)
 	atLeast(&a.decisions, f.Decisions)
 	atLeast(&a.samples, f.Samples)

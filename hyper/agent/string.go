@@ -19,10 +19,14 @@ func (a *form) what(name string) string {
 	if a.reader != nil {
 		name = "reader of an " + name
 	}
-	if a.arms > 0 {
-		return fmt.Sprintf("%s with %d arms: %s", name, a.arms, beliefName(a.config.Learner.Belief))
+	some := ""
+	if a.set.First > 0 && !a.set.Whole() {
+		some = fmt.Sprintf(", which offers arms %v", a.set.Offered)
 	}
-	return name + " with " + a.config.String()
+	if a.arms > 0 {
+		return fmt.Sprintf("%s with %d arms: %s%s", name, a.arms, beliefName(a.config.Learner.Belief), some)
+	}
+	return name + " with " + a.config.String() + some
 }
 
 // String says what actions an agent of this Config has, and what it believes in: for a person to read.

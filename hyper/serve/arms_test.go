@@ -457,6 +457,32 @@ func TestServerArmsCrash(t *testing.T) {
 	}
 }
 
+// Where the log has dropped the record of a change, the agent's file has the names.
+func TestServerArmsOfTrimmedLog(t *testing.T) {
+	c := serving(t, Options{Spec: three, KeepLog: time.Nanosecond})
+	c.lives(20)
+	must.M(c.server.Reload(t.Context(), four))
+	c.lives(3)
+	must.M(c.server.Save())
+	c.lives(60)
+	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
+	if log.first == 0 || log.changed {
+		t.Fatalf("the log begins with record %d: the test shows nothing", log.first)
+	}
+	reordered := with(with(three, half), func(s *Spec) { s.Arms = []string{"d", "c", "b", "a"} })
+	if e := must.M1(Evaluate(t.Context(), log, reordered, EvaluateOptions{})); e.Decisions != 60 ||
+		e.Estimators[1].Refused != "" {
+		t.Errorf("%+v", e)
+	}
+	if a := must.M1(Replay(t.Context(), log, reordered, math.MaxUint64)); a.Size() != 60 ||
+		!slices.Equal(a.Arms().Offered, []int{3, 2, 1, 0}) {
+		t.Errorf("%d data, %+v", a.Size(), a.Arms())
+	}
+	c = c.again(with(four, func(s *Spec) { s.Arms = []string{"d", "e", "a"} }))
+	c.lives(5)
+	must.M(c.server.Close())
+}
+
 // Servers that read follow the one that learns.
 func TestServerReadsArms(t *testing.T) {
 	for _, spec := range []Spec{three, plain, nets} {

@@ -101,12 +101,18 @@ func TestServeKilledWhileArmsChange(t *testing.T) {
 		"features": {{"abc", ""}, {"abc", `, "context": {"names": ["y", "x"]}`}, {"ab", ""}},
 		"networks": {{"abc", nets}, {"dcba", nets}, {"bade", nets}},
 	} {
-		t.Run(name, func(t *testing.T) { killedBetween(t, specs) })
+		t.Run(name, func(t *testing.T) {
+			dir := killedBetween(t, specs)
+			if made := filepath.Join(t.TempDir(), "made.json"); name == "in place" {
+				specOf(t, made, "abc", "")
+				uninterrupted(t, made, dir)
+			}
+		})
 	}
 }
 
-// killedBetween kills a server while it goes from one of some files to another.
-func killedBetween(t *testing.T, specs [][2]string) {
+// killedBetween kills a server while it goes from one of some files to another, and returns its folder.
+func killedBetween(t *testing.T, specs [][2]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "data")
@@ -158,4 +164,5 @@ func killedBetween(t *testing.T, specs [][2]string) {
 	}
 	t.Logf("%d kills, %d decisions, %d rewards acknowledged, %d learned from", *kills, len(all.sent)+len(all.decided), acked,
 		h.Data)
+	return data
 }
