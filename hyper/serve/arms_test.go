@@ -355,6 +355,34 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	must.M(c.server.Close())
 }
 
+// Features of actions come and go as those of contexts do.
+func TestServerActionFeatures(t *testing.T) {
+	c := serving(t, Options{Spec: items})
+	both := `{"context": {"age": 3}, "actions": [{"features": {"price": 1, "new": true}}, {"features": {"price": 2}}]}`
+	for range 10 {
+		c.reward(c.decide(both)["id"], 1)
+	}
+	size := with(items, func(s *Spec) { s.Action.Names = []string{"size", "price"} })
+	must.M(c.server.Reload(t.Context(), size))
+	c.reward(c.decide(strings.ReplaceAll(both, `"new": true`, `"size": 4`))["id"], 1)
+	c = c.again(with(items, func(s *Spec) { s.Action.Names = []string{"size"} }))
+	c.reward(c.decide(strings.ReplaceAll(both, `"price"`, `"size"`))["id"], 1)
+	if n := c.server.now.Size(); n != 12 {
+		t.Errorf("%d data", n)
+	}
+	var got [][][]float32
+	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
+	for r, err := range log.fitted(size) {
+		if must.M(err); r.Decision != nil {
+			got = append(got, r.Decision.Actions)
+		}
+	}
+	if got[0][0][0] != 0 || got[0][0][1] != 1 || got[10][0][0] != 4 || got[10][1][1] != 2 || got[11][1][0] != 2 ||
+		got[11][1][1] != 0 || slices.Equal(got[0][0][2:], got[0][1][2:]) {
+		t.Errorf("%v", got)
+	}
+}
+
 // What cannot be has one error that says so, and the server goes on as it was.
 func TestServerArmsRefused(t *testing.T) {
 	c := serving(t, Options{Spec: three})
