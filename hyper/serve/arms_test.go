@@ -46,9 +46,12 @@ func half(s *Spec) { s.Floor = 0.5 }
 // lives decides n times, and sends rewards: each arm has its own.
 func (c *client) lives(n int) {
 	c.t.Helper()
+	now, done := c.server.agent()
+	context := len(now.spec.Context.Names) > 0
+	done()
 	for i := range n {
 		text := `{}`
-		if len(c.server.now.spec.Context.Names) > 0 {
+		if context {
 			text = fmt.Sprintf(`{"context": {"x": %d}}`, i%7)
 		}
 		d := c.decide(text)
