@@ -63,7 +63,7 @@ type Agent struct {
 	now     *snapshot
 
 	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
-	changes            atomic.Uint64 // of arms
+	armChanges         atomic.Uint64
 	pending            pending
 	background         *background // nil where there is none
 	settler            *background // likewise

@@ -126,7 +126,7 @@ func (a *Agent) ChangeArms(next ArmSet) error {
 // copying the belief. It is to be called once at most; it reports arms that have changed since.
 func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	next = next.copied()
-	changes, f := a.changes.Load(), a.viewed()
+	changes, f := a.armChanges.Load(), a.viewed()
 	if f.reader != nil {
 		return nil, errors.New("the arms of a Reader are those of the file that it reads")
 	}
@@ -164,7 +164,7 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 	switch {
 	case a.closed:
 		return nil, ErrClosed
-	case a.changes.Load() != changes:
+	case a.armChanges.Load() != changes:
 		return nil, errors.New("the arms have changed meanwhile: see Agent.Arms, and change them again")
 	}
 	f, s := *a.form, a.current()
@@ -207,7 +207,7 @@ func (a *Agent) becomes(f *form, s *snapshot) {
 	a.reading.Lock()
 	a.form = f
 	a.reading.Unlock()
-	a.changes.Add(1)
+	a.armChanges.Add(1)
 	a.become(s)
 }
 

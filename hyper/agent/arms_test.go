@@ -109,6 +109,14 @@ func TestArmsComeAndGo(t *testing.T) {
 				if name != "forgets" && !reflect.DeepEqual(kept, a.Parts(n + 2)[0]) {
 					t.Error("the belief of the arm that is not offered has changed")
 				}
+				list := must.M1(a.DecideList(t.Context(), among(r, c), n+1))
+				if last := list[n]; len(last.Probabilities) != n+2 || last.Prob() != 1 ||
+					slices.ContainsFunc(list, func(d agent.Decision) bool { return d.Action == 0 }) {
+					t.Errorf("a list without an arm that is not offered: %v", list)
+				}
+				if e := must.M1(a.Explain(t.Context(), among(r, c), 4)); len(e) != n+2 {
+					t.Errorf("%d explanations of %d arms", len(e), n+2)
+				}
 				for _, id := range late {
 					must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 3}))
 				}

@@ -51,7 +51,7 @@ func (n Names) Numbers(features map[string]any) ([]float32, error) {
 	for _, name := range slices.Sorted(maps.Keys(features)) {
 		v, err := number(features[name])
 		if text, ok := features[name].(string); ok {
-			own := name + "=" + text
+			own := ofText(name, text)
 			if slices.Contains(n.Known, name) && !slices.Contains(n.Known, own) {
 				err = fmt.Errorf("must be a number, true or false, got the string %.40q", text)
 			} else {
@@ -72,6 +72,22 @@ func (n Names) Numbers(features map[string]any) ([]float32, error) {
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// ofText is the name of a feature whose value is a text.
+func ofText(name, text string) string { return name + "=" + text }
+
+// Place is the place of a feature among the Numbers, and its name there: for a text name=text. The place is -1 where the
+// feature is unknown.
+func (n Names) Place(name string, value any) (place int, full string) {
+	if text, ok := value.(string); ok {
+		name = ofText(name, text)
+	}
+	if at := slices.Index(n.Known, name); at >= 0 || n.Buckets == 0 {
+		return at, name
+	}
+	place, _ = n.bucket(name)
+	return place, name
 }
 
 func (n Names) unknown(name string) error {

@@ -98,10 +98,10 @@ func compareValues(a, b any) int {
 }
 
 // Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent, nor what a
-// search found.
-func (x Experiment) Unusual(e Entry) (out []string) {
+// search found for a number of periods.
+func (x Experiment) Unusual(e Entry, periods int) (out []string) {
 	own := Values(e.Setting)
-	for _, k := range x.unusual(e) {
+	for _, k := range x.unusual(e, periods) {
 		out = append(out, fmt.Sprintf("%s=%v", k, own[k]))
 	}
 	return out

@@ -87,7 +87,7 @@ func TestLevels(t *testing.T) {
 
 func TestUnusual(t *testing.T) {
 	h, _ := mixed(t)
-	if got := fmt.Sprint(paper.Gaussian.Unusual(h.Spec.Entries[1])); got != "[arms=5 step-size=0.7]" {
+	if got := fmt.Sprint(paper.Gaussian.Unusual(h.Spec.Entries[1], 1)); got != "[arms=5 step-size=0.7]" {
 		t.Errorf("unusual settings %s", got)
 	}
 }

@@ -28,7 +28,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 		}
 		entries, faults, err := x.sweep(name, keys, values)
 		for _, e := range entries {
-			errs = append(errs, x.settle(name, e.Setting, keys))
+			errs = append(errs, x.settle(name, e.Setting, size.Periods, keys))
 		}
 		errs, wrong = append(errs, err), append(wrong, faults...)
 		spec.Entries = append(spec.Entries, entries...)

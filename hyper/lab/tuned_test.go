@@ -18,6 +18,7 @@ import (
 func TestTuned(t *testing.T) {
 	x := paper.Neural
 	x.Tuned = []lab.Tuned{
+		{Agent: "linear", Periods: 500, When: []string{"actions=40"}, Sets: []string{"optimizer=sgd", "step-size=2"}},
 		{Agent: "linear", When: []string{"actions=40", "index-set=iid"}, Sets: []string{"step-size=0.5"}},
 		{Agent: "linear", When: []string{"actions=40"}, Sets: []string{"clip=5", "optimizer=sgd", "step-size=0.25"}},
 		{Agent: "linear", When: []string{"actions=50"}, Sets: []string{"optimizer=sgd", "step-size=0.125"}},
@@ -44,6 +45,13 @@ func TestTuned(t *testing.T) {
 		}
 	}
 
+	for periods, want := range map[int]string{499: "0.25", 500: "2"} {
+		spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40"}, lab.Size{Periods: periods, Runs: 1}, 0))
+		e := spec.Entries[0]
+		if got := fmt.Sprint(lab.Values(e.Setting)["step-size"], x.Unusual(e, periods)); got != want+" [actions=40]" {
+			t.Errorf("%d periods: %s, want %s", periods, got, want)
+		}
+	}
 	spec := must.M1(x.Spec([]string{"linear"}, []string{"actions=40,50"}, lab.Size{Periods: 1, Runs: 1}, 0))
 	read, _, err := lab.ParseSpec(must.M1(json.Marshal(spec)), map[string]lab.Experiment{x.Name: x})
 	if err != nil {
@@ -54,7 +62,7 @@ func TestTuned(t *testing.T) {
 		if want := "linear, actions=40; linear, actions=50"; got != want {
 			t.Errorf("labels %q, want %q", got, want)
 		}
-		if got := fmt.Sprint(x.Unusual(s.Entries[0])); got != "[actions=40]" {
+		if got := fmt.Sprint(x.Unusual(s.Entries[0], s.Periods)); got != "[actions=40]" {
 			t.Errorf("unusual settings %s", got)
 		}
 	}
@@ -65,7 +73,7 @@ func TestTuned(t *testing.T) {
 		"linear, step-size=0.25; linear, step-size=1" {
 		t.Errorf("labels %q", got)
 	}
-	x.Tuned[0].Sets = []string{"foo=1"}
+	x.Tuned[1].Sets = []string{"foo=1"}
 	if _, err := x.Spec([]string{"linear"}, []string{"actions=40", "index-set=iid"}, lab.Size{Periods: 1, Runs: 1},
 		0); err == nil || !strings.Contains(err.Error(), `agent linear, as tuned: `) {
 		t.Errorf("error %v", err)

@@ -84,7 +84,7 @@ func Contents(h lab.Header, rows []lab.Row) *Table {
 	x := paper.Known[h.Spec.Experiment]
 	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")
 	for i, s := range must.M1(lab.Compare(h, rows, x.Failure)) {
-		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i])))
+		t.Row(s.Agent, s.Runs, s.Period, code(x.Unusual(h.Spec.Entries[i], h.Spec.Periods)))
 	}
 	return t
 }

@@ -100,7 +100,7 @@ func (g golden) check(t *testing.T) {
 	for i, now := range g.simulated(t) {
 		if e := g.Spec.Entries[i]; !slices.Equal(now, g.Digests[i]) {
 			t.Errorf("%s: %s with %v on %s acts in another way than before: digests %x, were %x. Is that a new epoch of "+
-				"results? See TestGolden", x.Name, e.Agent, x.Unusual(e), cmp.Or(g.Backend, backend.Go), now, g.Digests[i])
+				"results? See TestGolden", x.Name, e.Agent, x.Unusual(e, g.Spec.Periods), cmp.Or(g.Backend, backend.Go), now, g.Digests[i])
 		}
 	}
 }

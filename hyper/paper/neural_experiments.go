@@ -29,7 +29,7 @@ var Neural = lab.Experiment{
 	},
 	Order:   []string{"linear", "ensemble", "egreedy", "independent", "hypernetwork"},
 	Sets:    []string{"particles=10,30,100,300"},
-	Tuned:   neuralTuned(),
+	Tuned:   bestTuned(),
 	Quick:   lab.Size{Periods: 300, Runs: 8},
 	Full:    neuralFull,
 	Failure: neuralFailure,

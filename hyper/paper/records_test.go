@@ -17,19 +17,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// equalSearches are the records of the protocol's searches, by name: the first ones, and the second ones, "NAME-2".
-func equalSearches(t *testing.T) map[string]lab.Tuning {
+// searches are the records of the protocol's searches in a folder, by name. Those of "equal" are the first ones, and the
+// second ones, "NAME-2"; those of "best" judge by 100,000 periods.
+func searches(t *testing.T, folder string) map[string]lab.Tuning {
 	t.Helper()
 	out := map[string]lab.Tuning{}
-	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/equal/*.json")) {
+	for _, file := range must.M1(filepath.Glob("../../notebooks/results/tuning/" + folder + "/*.json")) {
 		var record lab.Tuning
 		if err := json.Unmarshal(must.M1(os.ReadFile(file)), &record); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		out[strings.TrimSuffix(filepath.Base(file), ".json")] = record
 	}
-	if len(out) < 30 {
-		t.Fatalf("%d records, want two of each of 10 agents or more", len(out))
+	if len(out) == 0 {
+		t.Fatalf("no records in %s", folder)
 	}
 	return out
 }
@@ -38,7 +39,10 @@ func equalSearches(t *testing.T) map[string]lab.Tuning {
 // say by how much each candidate is behind the winner, with an error. Each agent has two, and its second one has the
 // winner of its first in the last round.
 func TestSearchesHaveEqualBudgets(t *testing.T) {
-	all := equalSearches(t)
+	all := searches(t, "equal")
+	if len(all) < 30 {
+		t.Fatalf("%d records, want two of each of 10 agents or more", len(all))
+	}
 	for name, record := range all {
 		like := all["linear-1000"]
 		if first, second := strings.CutSuffix(name, "-2"); second {
@@ -74,22 +78,16 @@ func checkRound(t *testing.T, name string, r lab.Rung) {
 }
 
 // An agent of section 4.2 or appendices B to E that is told what its search held fixed, as the number of actions, has the
-// settings of the winner: that of its second search. The ensemble of 300 has those of 100.
+// settings of the winner: that of its second search of the protocol's second part, and in long runs of section 4.2 that of
+// the search that judges by 100,000 periods, where there is one. The ensemble of 300 has the settings of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
-	records := equalSearches(t)
-	for name, record := range records {
+	for name, record := range searches(t, "best") {
+		checkDefaults(t, name, record, 20_000, paper.Neural)
+	}
+	for name, record := range searches(t, "equal") {
 		if !strings.HasSuffix(name, "-2") {
 			continue
 		}
-		plain := paper.Known[record.Experiment]
-		plain.Tuned = nil
-		size := lab.Size{Periods: 1, Runs: 1}
-		spec, err := plain.Spec([]string{record.Agent}, slices.Concat(record.Sets, record.Best()), size, 0)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		want := lab.Values(spec.Entries[0].Setting)
 		experiments := []lab.Experiment{paper.Neural}
 		if record.Experiment == paper.AdditivePrior.Name {
 			experiments = []lab.Experiment{paper.AdditivePrior}
@@ -98,21 +96,36 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 		} else if record.Agent == "linear" {
 			experiments = append(experiments, paper.NoiseSensitivity, paper.PriorSensitivity, paper.IndexDimension)
 		}
-		for _, particles := range []string{"", "particles=300"} {
-			sets := slices.Clone(record.Sets)
-			if particles != "" {
-				if !slices.Contains(sets, "particles=100") {
-					continue
-				}
-				sets[slices.Index(sets, "particles=100")], want["particles"] = particles, 300
+		checkDefaults(t, name, record, 19_999, experiments...)
+	}
+}
+
+// checkDefaults compares the defaults of an agent in experiments of some periods with the winner of a record.
+func checkDefaults(t *testing.T, name string, record lab.Tuning, periods int, experiments ...lab.Experiment) {
+	t.Helper()
+	plain := paper.Known[record.Experiment]
+	plain.Tuned = nil
+	size := lab.Size{Periods: periods, Runs: 1}
+	spec, err := plain.Spec([]string{record.Agent}, slices.Concat(record.Sets, record.Best()), size, 0)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	want := lab.Values(spec.Entries[0].Setting)
+	for _, particles := range []string{"", "particles=300"} {
+		sets := slices.Clone(record.Sets)
+		if particles != "" {
+			if !slices.Contains(sets, "particles=100") {
+				continue
 			}
-			for _, x := range experiments {
-				sets := slices.Concat(sets, swept(x, sets, want))
-				got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: in %s, %s with %v has the settings %v, and the record's winner %v", name, x.Name,
-						record.Agent, sets, got, want)
-				}
+			sets[slices.Index(sets, "particles=100")], want["particles"] = particles, 300
+		}
+		for _, x := range experiments {
+			sets := slices.Concat(sets, swept(x, sets, want))
+			got := lab.Values(must.M1(x.Spec([]string{record.Agent}, sets, size, 0)).Entries[0].Setting)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: in %s, %s with %v has the settings %v, and the record's winner %v", name, x.Name,
+					record.Agent, sets, got, want)
 			}
 		}
 	}

@@ -230,6 +230,15 @@ func TestServerArmsComeAndGo(t *testing.T) {
 					t.Errorf("%v", d)
 				}
 			}
+			all := strings.ReplaceAll(request, `"arms": ["a"]`, `"list": 2`)
+			if list := c.decide(all)["list"].([]any); len(list) != 2 ||
+				list[0].(map[string]any)["name"] == list[1].(map[string]any)["name"] {
+				t.Errorf("%v", list)
+			}
+			status, told := c.send("POST", "/v1/explain", strings.ReplaceAll(all, `"list": 2`, `"arms": ["c", "d"]`))
+			if status != 200 || told["actions"].([]any)[1].(map[string]any)["name"] != "d" {
+				t.Errorf("%d %v", status, told)
+			}
 			c.lives(10)
 			before := c.believes(0)
 			c.reward(late, 7)
@@ -246,13 +255,13 @@ func TestServerArmsComeAndGo(t *testing.T) {
 			if _, spec := c.send("GET", "/v1/spec", ""); !reflect.DeepEqual(spec["arms"], []any{"b", "a", "d", "c"}) {
 				t.Error(spec)
 			}
-			all := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
-			e := must.M1(Evaluate(t.Context(), all, with(as("c", "b", "a", "d"), half), EvaluateOptions{}))
+			log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
+			e := must.M1(Evaluate(t.Context(), log, with(as("c", "b", "a", "d"), half), EvaluateOptions{}))
 			t.Logf("%+v", e)
 			if e.Estimators[1].Refused != "" {
 				t.Errorf("%+v", e)
 			}
-			again := must.M1(Replay(t.Context(), all, as("b", "a", "d", "c"), math.MaxUint64))
+			again := must.M1(Replay(t.Context(), log, as("b", "a", "d", "c"), math.MaxUint64))
 			if again.Size() != c.server.now.Size() || !reflect.DeepEqual(again.Arms(), c.server.now.Arms()) {
 				t.Errorf("replayed: %+v with %d data", again.Arms(), again.Size())
 			}

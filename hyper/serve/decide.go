@@ -23,6 +23,8 @@ type Request struct {
 	Actions []Action `json:"actions,omitempty"`
 	// Deferred says that the decision is shown later, or never, which /v1/shown is told.
 	Deferred bool `json:"deferred,omitempty"`
+	// List is the number of places of a list, which as many actions are chosen for; 0 is one action and no list.
+	List int `json:"list,omitempty"`
 }
 
 // Action is an action by its features. ID is the client's own name for it, which the answer repeats.
@@ -37,14 +39,15 @@ type Answer struct {
 	Action        int       `json:"action"` // the place of the action among those of the request
 	Name          string    `json:"name,omitempty"`
 	Probability   float32   `json:"probability"`
-	Probabilities []float32 `json:"probabilities"`
+	Probabilities []float32 `json:"probabilities"`  // of all actions of the request; 0 for those before it in the list
+	List          []Answer  `json:"list,omitempty"` // one for each place, the first of which is this one
 }
 
 func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	begun := time.Now()
 	a, done := s.agent()
 	defer done()
-	m, names, err := s.menu(a, r)
+	m, names, err := menu(a, r, s.options.MostActions)
 	if err == nil {
 		err = checkContext(a.spec, r)
 	}
@@ -55,23 +58,46 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, bad("%w", err)
 	}
 	m.Deferred = r.Deferred
-	d, err := a.Decide(ctx, m)
+	if r.List < 0 || r.List > len(names) {
+		return nil, bad("list must be from 0 to %d, the number of actions, got %d", len(names), r.List)
+	}
+	var list []agent.Decision
+	if r.List > 0 {
+		list, err = a.DecideList(ctx, m, r.List)
+	} else {
+		var d agent.Decision
+		d, err = a.Decide(ctx, m)
+		list = []agent.Decision{d}
+	}
 	if err != nil {
 		return nil, err
 	}
+	took := time.Since(begun) / time.Duration(len(list))
+	answers := make([]Answer, len(list))
+	for i, d := range list {
+		s.decided(a, m, d, names[d.Action], took)
+		answers[i] = Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
+			Probabilities: d.Probabilities}
+	}
+	out := answers[0]
+	if r.List > 0 {
+		out.List = answers
+	}
+	return &out, nil
+}
+
+// decided notes a decision for metrics, the page and calibration.
+func (s *Server) decided(a served, m agent.Menu, d agent.Decision, name string, took time.Duration) {
 	s.metrics.decided(d)
 	s.recent.decided(m, d)
-	arm := ""
-	if len(a.spec.Arms) > 0 {
-		arm = names[d.Action]
+	if len(a.spec.Arms) == 0 {
+		name = ""
 	}
 	wait := time.Duration(a.spec.Reward.Wait)
-	s.active.decided(d.ID, arm, time.Since(begun), wait, a.Settled)
+	s.active.decided(d.ID, name, took, wait, a.Settled)
 	if s.source == nil {
 		s.calib.decided(a.Agent, m, d, wait)
 	}
-	return &Answer{ID: d.ID, Action: d.Action, Name: names[d.Action], Probability: float32(d.Prob()),
-		Probabilities: d.Probabilities}, nil
 }
 
 // checkContext reports a request that lacks a context of which the agent knows names: one that was forgotten must not
@@ -84,12 +110,12 @@ func checkContext(spec Spec, r *Request) error {
 		strings.Join(spec.Context.Names, ", "))
 }
 
-// menu is what the agent chooses from, with the names of the actions.
-func (s *Server) menu(of served, r *Request) (m agent.Menu, names []string, err error) {
+// menu is what the agent chooses from, at most a number of actions, with the names of the actions.
+func menu(of served, r *Request, most int) (m agent.Menu, names []string, err error) {
 	spec := of.spec
-	if n := max(len(r.Actions), len(r.Arms)); n > s.options.MostActions {
+	if n := max(len(r.Actions), len(r.Arms)); n > most {
 		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d; send less, or start hyper serve with "+
-			"--max-actions", s.options.MostActions, n)
+			"--max-actions", most, n)
 	}
 	context, err := spec.Context.names().Numbers(r.Context)
 	if err != nil {

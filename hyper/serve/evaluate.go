@@ -181,6 +181,19 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 			means[i] += v / float32(functions)
 		}
 	}
+	if len(d.Probabilities) < len(means) { // a file has that of the action taken: see FileLog
+		logged := d.Probabilities[0]
+		if target, err = offpolicy.NewPartial(d.Action, y, logged, would.Probabilities, means); err != nil {
+			return target, own, err
+		}
+		itself := make([]float32, len(means))
+		for i := range itself {
+			itself[i] = (1 - logged) / float32(len(means)-1)
+		}
+		itself[d.Action] = logged
+		own, err = offpolicy.NewPartial(d.Action, y, logged, itself, nil)
+		return target, own, err
+	}
 	if target, err = offpolicy.NewSample(d.Action, y, d.Probabilities, would.Probabilities, means); err != nil {
 		return target, own, err
 	}

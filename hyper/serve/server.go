@@ -539,6 +539,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	guarded := func(pattern string, h http.Handler) { mux.Handle(pattern, s.guard(h)) }
 	guarded("POST /v1/decide", answer(s, "decide", s.decide))
+	guarded("POST /v1/explain", answer(s, "explain", s.explain))
 	guarded("POST /v1/reward", answer(s, "reward", s.reward))
 	guarded("POST /v1/shown", answer(s, "shown", s.shown))
 	guarded("POST /v1/snapshot", answer(s, "snapshot", s.snapshot))

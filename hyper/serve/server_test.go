@@ -240,7 +240,7 @@ func TestServerOfArmsAlone(t *testing.T) {
 	}
 	for want, wrong := range map[string]Spec{
 		"bayesian-linear needs a context": {Arms: spec.Arms, Learner: bayesian},
-		"set needs learner":               {Arms: spec.Arms, Set: json.RawMessage(`{"waves": 20}`)},
+		"other settings need learner":     {Arms: spec.Arms, Set: json.RawMessage(`{"waves": 20}`)},
 	} {
 		if _, err := wrong.Config(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -144,7 +144,7 @@ func TestServerReloadsRewards(t *testing.T) {
 	}
 	for want, w := range map[string]Waiting{
 		`reward.combine must be first, sum, max or last, got "mean"`: {Wait: 1, Combine: "mean"},
-		"Reward.Wait must be given with a Default":                   {Combine: "sum"},
+		"reward.wait must be given with default":                     {Combine: "sum"},
 	} {
 		next.Reward = w
 		if err := c.server.Reload(t.Context(), next); err == nil || !strings.Contains(err.Error(), want) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -134,7 +135,7 @@ func decode(r io.Reader, v any) error {
 
 // Config is the agent's configuration. The error joins everything that is wrong.
 func (s Spec) Config() (agent.Config, error) {
-	if err := s.checkNames(); err != nil {
+	if err := errors.Join(s.checkNames(), s.checkNumbers()); err != nil {
 		return agent.Config{}, err
 	}
 	c, err := s.config()
@@ -185,11 +186,13 @@ func (s Spec) config() (agent.Config, error) {
 // learner adds the learner to a configuration. Weights of feedbacks need a way to train that has them.
 func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	if alone := c.Encoding == nil; alone && s.Learner == "" {
+		noise, err := s.armNoise()
+		if err != nil {
+			return err
+		}
+		c.Learner.NoiseVariance = noise
 		*c = c.Arms(len(s.Arms))
 		c.Learner.Train.Weighted = true
-		if len(s.Set) > 0 {
-			return errors.New("set needs learner, where arms have no context: a kind of `hyper list`")
-		}
 		return nil
 	} else if alone && s.Learner == bayesian {
 		return errors.New("learner bayesian-linear needs a context; leave learner out for arms alone")
@@ -201,6 +204,28 @@ func (s Spec) learner(c *agent.Config, p bandit.Problem) error {
 	l.Train.Weighted = l.Train.Integrate == train.Sampled || l.Train.Integrate == train.Exact
 	c.Learner = l
 	return nil
+}
+
+// armNoise is the noise variance of arms without a context and a learner, their only setting; 0 is the default.
+func (s Spec) armNoise() (float64, error) {
+	var set struct {
+		NoiseVariance *float64 `json:"noise-variance"`
+	}
+	if len(s.Set) == 0 {
+		return 0, nil
+	}
+	if err := strict.WithoutNull(s.Set, &set); err != nil {
+		return 0, fmt.Errorf("set: %w; arms without a context take noise-variance alone, and other settings need learner, "+
+			"a kind of `hyper list`", err)
+	}
+	v := set.NoiseVariance
+	if v == nil {
+		return 0, nil
+	}
+	if !(*v > 0) || math.IsInf(*v, 0) {
+		return 0, fmt.Errorf("set: noise-variance must be positive and finite, got %v", *v)
+	}
+	return *v, nil
 }
 
 const bayesian = "bayesian-linear"

@@ -99,7 +99,11 @@ func listExperiment(x lab.Experiment) error {
 		if i == 0 {
 			fmt.Println("  what searches found, in place of the defaults, for keys that are not given")
 		}
-		fmt.Printf("    %s with %s: %s\n", t.Agent, strings.Join(t.When, " "), strings.Join(t.Sets, " "))
+		when := strings.Join(t.When, " ")
+		if t.Periods > 0 {
+			when += fmt.Sprintf(", from %d periods on", t.Periods)
+		}
+		fmt.Printf("    %s with %s: %s\n", t.Agent, when, strings.Join(t.Sets, " "))
 	}
 	return nil
 }

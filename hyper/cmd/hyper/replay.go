@@ -15,16 +15,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// logged is the log of a server, or of a program, and an agent that it is for.
+// logged is the log of a server, of a program, or of another policy in a file, and an agent that it is for.
 type logged struct {
-	file  string // of the Spec
-	log   *durable.Log
-	spec  serve.Spec
-	means *serve.Log
-	added int // data of the log without a decision
+	file    string // of the Spec
+	log     *durable.Log
+	path    string // of the file of another policy's decisions; "" where there is a log
+	weighed bool   // whether the file must have probabilities
+	spec    serve.Spec
+	means   *serve.Log
+	added   int // data of the log without a decision
 }
 
 func (l *logged) flag(c *cobra.Command) {
@@ -32,8 +35,11 @@ func (l *logged) flag(c *cobra.Command) {
 		"of the folder of hyper serve")
 }
 
-// open opens the log of a folder to read, or the log that is a folder.
+// open opens the log of a folder to read, the log that is a folder, or a file of decisions.
 func (l *logged) open(dir string) (err error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return l.openFile(dir)
+	}
 	of, folder := dir, filepath.Join(dir, "log")
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		of, folder = filepath.Dir(filepath.Clean(dir)), dir
@@ -50,6 +56,21 @@ func (l *logged) open(dir string) (err error) {
 		return errors.Join(err, l.log.Close())
 	}
 	return nil
+}
+
+// openFile notes a file of decisions, and reads the Spec.
+func (l *logged) openFile(path string) (err error) {
+	if err := lines.CheckName(path); err != nil {
+		return err
+	}
+	if l.file == "" {
+		return fmt.Errorf("%s: the agent that is to read it is missing: give it by --agent FILE.json", path)
+	}
+	l.path = path
+	if l.spec, err = serve.ReadSpec(l.file); err == nil {
+		l.means, err = serve.OpenLog(l.records, l.spec, nil)
+	}
+	return err
 }
 
 // read reads the Spec, and that of the folder of a server, which it must fit.
@@ -85,6 +106,9 @@ func (l *logged) read(dir string) error {
 // records reads the log from its first record, and counts the data that were added without a decision.
 func (l *logged) records() serve.Records {
 	l.added = 0
+	if l.path != "" {
+		return serve.FileLog(l.path, l.spec, l.weighed)
+	}
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range l.log.All(0) {
 			if r.Datum != nil {
@@ -102,7 +126,9 @@ func (l *logged) records() serve.Records {
 
 // close closes the log, and tells what no other agent can learn from.
 func (l *logged) close() {
-	_ = l.log.Close() // it was only read
+	if l.log != nil {
+		_ = l.log.Close() // it was only read
+	}
 	if l.added > 0 {
 		fmt.Fprintf(os.Stderr, "hyper: left out %d data that a program has given to its agent by Add: they are inputs of "+
 			"that agent, without a decision\n", l.added)
@@ -110,19 +136,24 @@ func (l *logged) close() {
 }
 
 // whichLog says what DIR is.
-const whichLog = "DIR is the folder of hyper serve; or the folder of a log that a program has given to durable.Open, " +
-	"or the folder that has it as log: then the names in --agent's file are those of the log's numbers, in their order."
+const whichLog = "LOG is the folder of hyper serve; or the folder of a log that a program has given to durable.Open, " +
+	"or the folder that has it as log: then the names in --agent's file are those of the log's numbers, in their order. " +
+	"Or LOG is a file with the decisions of another policy: .csv with the columns arm, reward, probability (with which the " +
+	"policy took the arm; evaluate needs it), perhaps weight, and one for each feature of the context; or .jsonl, each line " +
+	`as {"context": {"age": 41}, "arm": "new", "probability": 0.5, "reward": 1}, or with actions and action, the place of ` +
+	"the one that was taken."
 
 func replayCommand() *cobra.Command {
 	l, to := logged{}, ""
 	c := &cobra.Command{
-		Use:   "replay DIR",
-		Short: "Make an agent that has learned from the log of hyper serve, or of a program",
+		Use:   "replay LOG",
+		Short: "Make an agent that has learned from a log: of hyper serve, of a program, or in a file",
 		Long: "Make an agent that has learned from a log, and save it in a new folder, which hyper serve FILE.json --dir " +
 			"takes. So another learner begins with what has been seen. The log's writer may run: the agent learns what the " +
 			"log has at the beginning. " + whichLog,
-		Example: "  hyper replay hyper-agent --agent other.json --to other-agent",
-		Args:    argument("DIR"),
+		Example: "  hyper replay hyper-agent --agent other.json --to other-agent\n" +
+			"  hyper replay decisions.csv --agent pages.json --to hyper-agent",
+		Args: argument("LOG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := os.Stat(to); to == "" || err == nil {
 				return fmt.Errorf("--to must be a folder that is not there yet, got %q", to)
@@ -152,13 +183,13 @@ func replayCommand() *cobra.Command {
 func evaluateCommand() *cobra.Command {
 	l, o, missing, asJSON := logged{}, serve.EvaluateOptions{}, 0.0, false
 	c := &cobra.Command{
-		Use:   "evaluate DIR",
-		Short: "Tell from the log of hyper serve, or of a program, how another agent would have done",
+		Use:   "evaluate LOG",
+		Short: "Tell from a log how another agent would have done",
 		Long: "Tell from a log how the agent of a file would have done: it learns from the rewards of the first decisions, " +
 			"and the others tell what its choices there would have been worth (off-policy evaluation: " +
 			"hyper/agent/offpolicy). Where the log does not allow an estimate, its line says why. " + whichLog,
-		Example: "  hyper evaluate hyper-agent --agent other.json",
-		Args:    argument("DIR"),
+		Example: "  hyper evaluate hyper-agent --agent other.json\n  hyper evaluate decisions.csv --agent pages.json",
+		Args:    argument("LOG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("missing") {
 				o.Missing = &missing
@@ -166,6 +197,7 @@ func evaluateCommand() *cobra.Command {
 			if err := checkEvaluation(o, missing); err != nil {
 				return err
 			}
+			l.weighed = true
 			if err := l.open(args[0]); err != nil {
 				return err
 			}

@@ -102,7 +102,7 @@ func TestLogOfProgramWithActions(t *testing.T) {
 		{arms, `{"arms": ["a", "b"]}`, "may take arm 2, counted from 0, and the file has 2 arms"},
 		{arms, `{"action": {"names": ["x", "y"]}}`, "the actions have 1 numbers each, and action in the file has 2"},
 		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has the weight 2, and the"},
-		{arms, `{` + three + `, "floor": 2}`, "the agent's file: the Floor must be at most 1"},
+		{arms, `{` + three + `, "floor": 2}`, "floor must be at most 1"},
 		{arms, `{` + three + `, "expire": "1ns"}`, ""}, // the log says when rewards came
 		{late, `{` + three + `, "pending": 1}`, "raise pending in the agent's file"},
 		{features, `{"action": {"names": ["x"], "buckets": 1}}`, ""},

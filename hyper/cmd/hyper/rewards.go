@@ -1,20 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 )
 
 // reward is what came of a decision, as /v1/reward takes it.
@@ -24,28 +18,15 @@ type reward struct {
 	Weight *float32 `json:"weight,omitempty"` // nil is 1
 }
 
-// readRewards reads the rewards of a file, of which the ending says the form. The error names the line.
+// rewardFile is how a file has rewards.
+var rewardFile = lines.Form[reward, reward]{Columns: rewardColumns,
+	Value: func(_ int, r reward) (reward, error) { return r, r.check() }}
+
+// readRewards reads the rewards of a file.
 func readRewards(path string) (all []reward, err error) {
-	read := rewardLines
-	switch ending := filepath.Ext(path); ending {
-	case ".csv":
-		read = rewardTable
-	case ".jsonl", ".ndjson":
-	default:
-		return nil, fmt.Errorf("%s: want a file that ends in .csv or .jsonl, as its form is known by that", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	line := 0
-	for r, err := range read(f, &line) {
-		if err == nil {
-			err = r.check()
-		}
+	for r, err := range rewardFile.Each(path) {
 		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, line, err)
+			return nil, err
 		}
 		all = append(all, r)
 	}
@@ -70,82 +51,18 @@ func (r reward) check() error {
 	return nil
 }
 
-// rewardLines reads JSON lines. Empty ones are left out.
-func rewardLines(f io.Reader, line *int) func(func(reward, error) bool) {
-	return func(yield func(reward, error) bool) {
-		lines := bufio.NewScanner(f)
-		for *line = 1; lines.Scan(); *line++ {
-			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-				continue
-			}
-			var r reward
-			err := strict.WithoutNull(lines.Bytes(), &r)
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-		err := lines.Err()
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line has more than %d bytes", bufio.MaxScanTokenSize)
-		}
-		if err != nil {
-			yield(reward{}, err)
-		}
-	}
-}
-
-// rewardTable reads CSV with a header. Columns that are not known are refused, so that a slip in weight is found.
-func rewardTable(f io.Reader, line *int) func(func(reward, error) bool) {
-	return func(yield func(reward, error) bool) {
-		in := csv.NewReader(f)
-		in.ReuseRecord = true
-		header, err := in.Read()
-		*line = 1
-		var columns []string
-		if err == nil {
-			columns, err = rewardColumns(header)
-		}
-		if err == io.EOF {
-			err = errors.New("the file is empty: want a header with the columns id and reward")
-		}
-		for err == nil {
-			var cells []string
-			var r reward
-			cells, err = in.Read()
-			var wrong *csv.ParseError
-			switch {
-			case err == io.EOF:
-				return
-			case errors.As(err, &wrong):
-				*line, err = wrong.Line, wrong.Err
-			case err == nil:
-				*line, _ = in.FieldPos(0)
-				r, err = rewardRow(columns, cells)
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-		yield(reward{}, err)
-	}
-}
-
-// rewardColumns are the names of the columns.
-func rewardColumns(header []string) (names []string, err error) {
-	header = slices.Clone(header)
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
-	for _, name := range header {
-		name = strings.TrimSpace(name)
-		if !slices.Contains([]string{"id", "reward", "weight"}, name) || slices.Contains(names, name) {
+// rewardColumns refuses columns that are not known, so that a slip in weight is found.
+func rewardColumns(names []string) (func(cells []string) (reward, error), error) {
+	for _, name := range names {
+		if !slices.Contains([]string{"id", "reward", "weight"}, name) {
 			return nil, fmt.Errorf("the header must have the columns id, reward and perhaps weight, each once, got %.40q",
 				name)
 		}
-		names = append(names, name)
 	}
 	if !slices.Contains(names, "id") || !slices.Contains(names, "reward") {
-		return nil, fmt.Errorf("the header must have the columns id and reward, got %.80q", header)
+		return nil, fmt.Errorf("the header must have the columns id and reward, got %.80q", names)
 	}
-	return names, nil
+	return func(cells []string) (reward, error) { return rewardRow(names, cells) }, nil
 }
 
 // rewardRow reads a row. A weight may be empty.

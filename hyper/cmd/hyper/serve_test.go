@@ -212,7 +212,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
 		"--missing must be between -1e18":   {"evaluate", data, "--missing", "NaN"},
 		"--to must be a folder that is not": {"replay", data, "--to", data},
-		"takes one argument, DIR":           {"replay"},
+		"takes one argument, LOG":           {"replay"},
 		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
 			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},

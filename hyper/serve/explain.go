@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// Explained is the answer of /v1/explain: what the agent believes of each action of a request, and which features make
+// it so.
+type Explained struct {
+	Actions []ExplainedAction `json:"actions"`
+}
+
+// ExplainedAction is what the agent believes of the mean reward of an action.
+type ExplainedAction struct {
+	Action  int      `json:"action"` // its place among those of the request
+	Name    string   `json:"name,omitempty"`
+	Mean    float64  `json:"mean"`
+	SD      float64  `json:"sd"` // how sure the agent is of the mean
+	Effects []Effect `json:"effects"`
+}
+
+// Effect is how much more the mean reward is than if a feature were as it is on average.
+type Effect struct {
+	Of     string  `json:"of"` // context or action
+	Name   string  `json:"name"`
+	Effect float64 `json:"effect"`
+	SD     float64 `json:"sd"`
+}
+
+// mostEffects is how many features of an action are told, the largest effects first.
+const mostEffects = 20
+
+// explanations is how many functions an explanation is from.
+const explanations = 256
+
+func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
+	a, done := s.agent()
+	defer done()
+	if r.List != 0 || r.Deferred {
+		return nil, bad("list and deferred must be left out: nothing is decided")
+	}
+	m, names, err := menu(a, r, s.options.MostActions)
+	if err == nil {
+		err = checkContext(a.spec, r)
+	}
+	switch {
+	case errors.Is(err, agent.ErrNotFinite):
+		return nil, err // 422
+	case err != nil:
+		return nil, bad("%w", err)
+	}
+	all, err := a.Explain(ctx, m, explanations)
+	if err != nil {
+		return nil, err
+	}
+	out := &Explained{}
+	for i, e := range all {
+		one := ExplainedAction{Action: i, Name: names[i], Mean: e.Mean, SD: e.SD, Effects: []Effect{}}
+		context := placesOf(a.spec.Context.names(), r.Context)
+		for _, f := range e.Context {
+			one.Effects = append(one.Effects, Effect{"context", context(f.Number), f.Mean, f.SD})
+		}
+		if len(r.Actions) > 0 {
+			own := placesOf(a.spec.Action.names(), r.Actions[i].Features)
+			for _, f := range e.Action {
+				one.Effects = append(one.Effects, Effect{"action", own(f.Number), f.Mean, f.SD})
+			}
+		}
+		slices.SortStableFunc(one.Effects, func(f, g Effect) int {
+			return cmp.Compare(math.Abs(g.Effect), math.Abs(f.Effect))
+		})
+		one.Effects = one.Effects[:min(len(one.Effects), mostEffects)]
+		out.Actions = append(out.Actions, one)
+	}
+	return out, nil
+}
+
+// placesOf names the numbers of features: those that share a bucket are named together.
+func placesOf(n agent.Names, features map[string]any) func(number int) string {
+	shared := map[int][]string{}
+	for _, name := range slices.Sorted(maps.Keys(features)) {
+		if number, full := n.Place(name, features[name]); number >= len(n.Known) {
+			shared[number] = append(shared[number], full)
+		}
+	}
+	return func(number int) string {
+		switch {
+		case number < len(n.Known):
+			return n.Known[number]
+		case len(shared[number]) > 0:
+			return strings.Join(shared[number], " + ")
+		}
+		return fmt.Sprintf("bucket %d, of other features", number-len(n.Known))
+	}
+}

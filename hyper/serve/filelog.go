@@ -1,0 +1,231 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/lines"
+)
+
+// FileLog returns the records of a log that a file has: decisions of another policy, each with its reward. So an agent
+// can begin with what was seen before it came, and can be compared with what there was before.
+//
+// A file that ends in .csv has the columns arm, reward and, if they are known, probability, with which the policy took
+// the arm, and weight; every other column is a feature of the context, and an empty cell is one that is missing. One
+// that ends in .jsonl has on each line an object as /v1/decide takes it, with what was taken: arm, or action for its
+// place, and probability or probabilities, and with what came of it: reward and weight.
+//
+// weighed says that probabilities are needed, as for [Evaluate]. A row without a reward has the default of the Spec's
+// reward, if there is one. The number of a record is its line. An error names the line.
+func FileLog(path string, spec Spec, weighed bool) Records {
+	form := lines.Form[loggedRow, loggedRecord]{
+		Columns: func(names []string) (func([]string) (loggedRow, error), error) {
+			return loggedColumns(names, spec, weighed)
+		},
+		Value: func(line int, r loggedRow) (loggedRecord, error) { return r.record(uint64(line), spec, weighed) },
+	}
+	return recordsOf(form.Each(path))
+}
+
+// loggedRow is a decision of another policy, with its reward, as a file has it.
+type loggedRow struct {
+	Context       map[string]any `json:"context,omitzero"`
+	Arms          []string       `json:"arms,omitempty"`
+	Actions       []Action       `json:"actions,omitempty"`
+	Arm           string         `json:"arm,omitempty"`
+	Action        *int           `json:"action,omitempty"`
+	Probability   *float32       `json:"probability,omitempty"`
+	Probabilities []float32      `json:"probabilities,omitempty"`
+	Reward        *float32       `json:"reward,omitempty"`
+	Weight        *float32       `json:"weight,omitempty"`
+}
+
+// loggedRecord is what a log has of a loggedRow.
+type loggedRecord struct {
+	line     uint64
+	decision journal.Decision
+	feedback *journal.Feedback // nil where there is no reward
+}
+
+// recordsOf gives decisions their IDs.
+func recordsOf(rows iter.Seq2[loggedRecord, error]) Records {
+	return func(yield func(journal.Record, error) bool) {
+		decisions := 0
+		for r, err := range rows {
+			if err != nil {
+				yield(journal.Record{}, err)
+				return
+			}
+			r.decision.ID = fmt.Sprintf("%x-%08x", decisions, 0)
+			decisions++
+			if !yield(journal.Record{Number: r.line, Decision: &r.decision}, nil) {
+				return
+			}
+			if r.feedback == nil {
+				continue
+			}
+			r.feedback.ID = r.decision.ID
+			if !yield(journal.Record{Number: r.line, Feedback: r.feedback}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// mostLogged is how many actions a decision of a file may have.
+const mostLogged = 100_000
+
+// record is what a log has of a row.
+func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecord, err error) {
+	if r.Arms == nil {
+		r.Arms = spec.Arms
+	}
+	q := &Request{Context: r.Context, Arms: r.Arms, Actions: r.Actions}
+	own := served{spec: spec, places: make([]int, len(spec.Arms))}
+	for i := range own.places {
+		own.places[i] = i
+	}
+	m, names, err := menu(own, q, mostLogged)
+	if err == nil {
+		err = checkContext(spec, q)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.line, out.decision = line, journal.Decision{Context: m.Context, Actions: m.Actions, Arms: m.Arms}
+	if out.decision.Action, err = r.taken(names); err != nil {
+		return out, err
+	}
+	if out.decision.Probabilities, err = r.probabilities(out.decision.Action, len(names), weighed); err != nil {
+		return out, err
+	}
+	out.feedback, err = r.feedback(spec.Reward.Default)
+	return out, err
+}
+
+// feedback is what came of the decision; nil is nothing.
+func (r loggedRow) feedback(silence *float32) (*journal.Feedback, error) {
+	f := journal.Feedback{Weight: 1}
+	switch {
+	case r.Reward != nil:
+		f.Reward = *r.Reward
+	case silence != nil:
+		f.Reward = *silence
+	default:
+		return nil, nil
+	}
+	if r.Weight != nil {
+		f.Weight = *r.Weight
+	}
+	if !(f.Reward >= -1e18 && f.Reward <= 1e18) {
+		return nil, fmt.Errorf("reward must be between -1e18 and 1e18, got %v", f.Reward)
+	}
+	if !(f.Weight > 0 && f.Weight <= 1e9) {
+		return nil, fmt.Errorf("weight must be positive and at most 1e9, got %v", f.Weight)
+	}
+	return &f, nil
+}
+
+// taken is the place of the action that was taken.
+func (r loggedRow) taken(names []string) (int, error) {
+	switch {
+	case r.Arm != "" && r.Action != nil:
+		return 0, errors.New("arm and action exclude each other: give the arm's name, or the place of the action")
+	case r.Arm != "": // an arm's name, or the client's name for an action
+		at := slices.Index(names, r.Arm)
+		if at < 0 {
+			return 0, fmt.Errorf("arm %.40q is none of those there are: %.200s", r.Arm, strings.Join(names, ", "))
+		}
+		return at, nil
+	case r.Action == nil:
+		return 0, errors.New("arm is missing, or action: which one was taken?")
+	case *r.Action < 0 || *r.Action >= len(names):
+		return 0, fmt.Errorf("action must be from 0 to %d, got %d", len(names)-1, *r.Action)
+	}
+	return *r.Action, nil
+}
+
+// probabilities are those of all actions, that of the action alone, or none.
+func (r loggedRow) probabilities(action, actions int, needed bool) ([]float32, error) {
+	all := r.Probabilities
+	switch {
+	case r.Probability != nil && all != nil:
+		return nil, errors.New("probability and probabilities exclude each other: give that of the action taken, or all")
+	case r.Probability != nil:
+		all = []float32{*r.Probability}
+	case all == nil && needed:
+		return nil, errors.New("probability is missing, with which the policy took the action: an evaluation weighs by it")
+	case all != nil && len(all) != actions:
+		return nil, fmt.Errorf("probabilities must be one for each of %d actions, got %d", actions, len(all))
+	}
+	for i, p := range all {
+		if taken := i == action || len(all) == 1; !(p >= 0 && p <= 1) || taken && p == 0 {
+			return nil, fmt.Errorf("a probability must be from 0 to 1, and above 0 for what was taken, got %v", p)
+		}
+	}
+	return all, nil
+}
+
+// loggedColumns reads CSV: the columns that are none of a loggedRow's are features of the context.
+func loggedColumns(names []string, spec Spec, weighed bool) (func(cells []string) (loggedRow, error), error) {
+	switch {
+	case len(spec.Arms) == 0:
+		return nil, errors.New("CSV is for agents with arms: give a file .jsonl where actions have features")
+	case !slices.Contains(names, "arm") || !slices.Contains(names, "reward"):
+		return nil, fmt.Errorf("the header must have the columns arm and reward, got %.80q", names)
+	case weighed && !slices.Contains(names, "probability"):
+		return nil, errors.New("the header has no probability, with which the policy took the arm: an evaluation weighs " +
+			"by it")
+	}
+	return func(cells []string) (r loggedRow, err error) {
+		r.Context = map[string]any{}
+		for i, name := range names {
+			text := strings.TrimSpace(cells[i])
+			if text == "" {
+				continue
+			}
+			switch name {
+			case "arm":
+				r.Arm = text
+			case "reward":
+				r.Reward, err = cell(name, text)
+			case "probability":
+				r.Probability, err = cell(name, text)
+			case "weight":
+				r.Weight, err = cell(name, text)
+			default:
+				r.Context[name] = feature(text)
+			}
+			if err != nil {
+				return r, err
+			}
+		}
+		return r, nil
+	}, nil
+}
+
+// cell is a number of CSV.
+func cell(name, text string) (*float32, error) {
+	x, err := strconv.ParseFloat(text, 32)
+	if err != nil {
+		return nil, fmt.Errorf("%s must be a number, got %.40q", name, text)
+	}
+	y := float32(x)
+	return &y, nil
+}
+
+// feature is what a cell of CSV is as a feature: a number, true or false, or a text.
+func feature(text string) any {
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		return x
+	}
+	if text == "true" || text == "false" {
+		return text == "true"
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hypermodels/hypermodels/hyper/internal/strict"
+)
+
+// What is out of range in a Spec is named by its key; several faults are told together.
+func TestSpecNumbers(t *testing.T) {
+	const names = `"arms": ["old", "new"], "context": {"names": ["age"]}`
+	for text, wants := range map[string][]string{
+		`"floor": 2`:                                                {"floor must be at most 1"},
+		`"pending": -1, "expire": "-3s"`:                            {"pending must be", "expire must not be negative"},
+		`"capacity": -1`:                                            {"capacity must be"},
+		`"background": 3`:                                           {"background must be from 0 to 1"},
+		`"background": -1`:                                          {"background must be from 0 to 1"},
+		`"change": {"run": 0.5}`:                                    {"change.run must be"},
+		`"change": {"run": 0, "restart": true}`:                     {"change.run must be"},
+		`"learner": "ensemble", "replay": "window"`:                 {"replay window needs capacity"},
+		`"replay": "windows"`:                                       {"replay must be growth, reservoir or window"},
+		`"reward": {"wait": "-1m"}`:                                 {"reward.wait must not be negative"},
+		`"reward": {"default": 1}`:                                  {"reward.wait must be given"},
+		`"reward": {"wait": "1m"}`:                                  {"reward.wait needs default"},
+		`"reward": {"wait": "1m", "default": 0}, "expire": "10s"`:   {"reward.wait must be at most expire, 10s, got 1m0s"},
+		`"reward": {"wait": "1m", "combine": "mean"}`:               {"reward.combine must be first, sum, max or last"},
+		`"floor": -1, "reward": {"wait": "9s", "combine": "last"}`:  nil,
+		`"background": 1, "change": {"run": 1e5}, "expire": "100h"`: nil,
+	} {
+		var s Spec
+		err := strict.JSON([]byte("{"+names+", "+text+"}"), &s)
+		if err == nil {
+			_, err = s.Config()
+		}
+		if (err == nil) != (wants == nil) {
+			t.Errorf("%s: %v", text, err)
+		}
+		for _, want := range wants {
+			if err != nil && (!strings.Contains(err.Error(), want) || goWords.MatchString(err.Error())) {
+				t.Errorf("%s: %v, want %q", text, err, want)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		`{"noise-variance": 0}`: "noise-variance must be positive", `{"noise-variance": 1}`: "", `{}`: "",
+	} {
+		c, err := Spec{Arms: []string{"a", "b"}, Set: []byte(text)}.Config()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if v := c.Learner.NoiseVariance; text == `{"noise-variance": 1}` && v != 1 {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+}
