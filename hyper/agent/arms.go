@@ -28,8 +28,8 @@ type ArmSet struct {
 	Names []string
 }
 
-// ErrLearnAnew says that the belief of an agent has no part of its own for each arm, so that arms cannot be added to it:
-// an agent of more arms can learn from the log (see [Agent.Replay]).
+// ErrLearnAnew says that the belief of an agent has no part of its own for each arm, so that arms cannot be added to
+// it: an agent of more arms can learn from the log (see [Agent.Replay]).
 var ErrLearnAnew = errors.New("the learner has no belief of its own for each arm, and must learn anew to have more")
 
 // newArms are n arms of an agent that is new.
@@ -104,15 +104,15 @@ func (a *Agent) RemoveArm(arm int) error {
 	return a.ChangeArms(set)
 }
 
-// ChangeArms goes on with other arms: what [Agent.Arms] returned, with new arms at the end of Like, and those in Offered
-// that there are from now on, in any order. What is known of the other arms stays as it is, to the byte (but of an agent
-// of one arm, up to rounding: it is no longer kept by programs). Decisions under
-// way are among the arms of before; a Menu may still name arms that are not offered. The log has the change, and the
-// file that Save writes; the Config of Open and Load stays that with which the agent was made.
+// ChangeArms goes on with other arms: what [Agent.Arms] returned, with new arms at the end of Like, and those in
+// Offered that there are from now on, in any order. What is known of the other arms stays as it is, to the byte (but of
+// an agent of one arm, up to rounding: it is no longer kept by programs). Decisions under way are among the arms of
+// before; a Menu may still name arms that are not offered. The log has the change, and the file that Save writes; the
+// Config of Open and Load stays that with which the agent was made.
 //
 // Any agent of arms may offer fewer, or all again. Arms are added to those of [Contextual] and [Arms], whose belief has
-// a part for each; the error of others wraps ErrLearnAnew. It is ErrLog, ErrClosed, or says what is wrong with the arms;
-// the agent is then what it was.
+// a part for each; the error of others wraps ErrLearnAnew. It is ErrLog, ErrClosed, or says what is wrong with the
+// arms; the agent is then what it was.
 func (a *Agent) ChangeArms(next ArmSet) error {
 	change, err := a.PrepareArms(next)
 	if err != nil {
@@ -156,8 +156,8 @@ func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	}, nil
 }
 
-// changeArms changes arms, if they have changed so often so far. wider is a new agent of as many; nil where there are no
-// more than before.
+// changeArms changes arms, if they have changed so often so far. wider is a new agent of as many; nil where there are
+// no more than before.
 func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
@@ -386,8 +386,8 @@ func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, 
 	return out, errors.Join(err, inner, last)
 }
 
-// offering is a menu in which the arms are named, where a Menu that names none means some of them, or others than in the
-// order of their numbers. named is then true.
+// offering is a menu in which the arms are named, where a Menu that names none means some of them, or others than in
+// the order of their numbers. named is then true.
 func (f *form) offering(m Menu) (out Menu, named bool) {
 	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
 		return m, false

@@ -59,7 +59,8 @@ func lives(a *agent.Agent, c agent.Config, r *rand.Rand, n int) (late []string) 
 			late = append(late, d.ID)
 			continue
 		}
-		must.M(a.Observe(context.Background(), agent.Feedback{ID: d.ID, Reward: float32(r.NormFloat64()) + float32(d.Action)}))
+		f := agent.Feedback{ID: d.ID, Reward: float32(r.NormFloat64()) + float32(d.Action)}
+		must.M(a.Observe(context.Background(), f))
 	}
 	return late
 }

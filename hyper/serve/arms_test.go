@@ -338,8 +338,8 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	c.reward(late, 1)
 	c.decide(`{"context": {"y": 3, "x": 1}}`)
 	c.lives(20)
-	same := must.M1(Replay(t.Context(), must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) })),
-		wide, math.MaxUint64))
+	of := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
+	same := must.M1(Replay(t.Context(), of, wide, math.MaxUint64))
 	x := [][]float32{{0, 1, 2}, {1, 0, 3}}
 	now, replayed := c.server.now.Snapshot(), same.Snapshot()
 	if a, b := must.M1(now.Sample(x, 5)), must.M1(replayed.Sample(x, 5)); !reflect.DeepEqual(a, b) {
@@ -359,7 +359,7 @@ func TestServerFeaturesComeAndGo(t *testing.T) {
 	if t.Logf("%+v", e); e.Estimators[1].Refused != "" {
 		t.Errorf("%+v", e)
 	}
-	must.M(c.server.Reload(t.Context(), with(plain, func(s *Spec) { s.Arms = []string{"a", "b", "c", "d"} }))) // without a context
+	must.M(c.server.Reload(t.Context(), with(plain, func(s *Spec) { s.Arms = four.Arms }))) // without a context
 	c.lives(10)
 	if n := c.server.now.Size(); n != 121 {
 		t.Errorf("%d data", n)
@@ -439,6 +439,14 @@ func TestServerArmsRefused(t *testing.T) {
 	}
 	c.lives(2)
 	n.lives(2)
+	fresh := Options{Spec: arms(three, map[string]string{"a": "q"}, "a", "b"), Dir: t.TempDir(), Log: n.server.options.Log}
+	if _, err := New(fresh); err == nil || !strings.Contains(err.Error(), `cannot begin like "q"`) {
+		t.Errorf("in a new folder: %v", err)
+	}
+	fresh.Spec.Like["a"], fresh.Dir = "b", t.TempDir()
+	for range 2 {
+		must.M(must.M1(New(fresh)).Close())
+	}
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
 	if _, err := Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), EvaluateOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `arms must be of those that the log has, a, b, c; got "bb"`) {
@@ -536,7 +544,8 @@ func TestServerReadsArms(t *testing.T) {
 		seen := map[any]bool{}
 		for range 60 {
 			d := r.decide(request)
-			if want := []any{"d", "b", "a"}[int(d["action"].(float64))]; d["name"] != want || len(d["probabilities"].([]any)) != 3 {
+			want := []any{"d", "b", "a"}[int(d["action"].(float64))]
+			if d["name"] != want || len(d["probabilities"].([]any)) != 3 {
 				t.Fatal(d)
 			}
 			seen[d["name"]] = true
@@ -544,7 +553,8 @@ func TestServerReadsArms(t *testing.T) {
 		if !seen["d"] {
 			t.Error("the reader never takes the new arm")
 		}
-		must.M(c.server.Reload(t.Context(), with(spec, func(s *Spec) { s.Arms = []string{"c", "a"} }))) // nothing was learned since
+		fewer := with(spec, func(s *Spec) { s.Arms = []string{"c", "a"} })
+		must.M(c.server.Reload(t.Context(), fewer)) // nothing was learned since
 		must.M(r.server.Refresh(t.Context()))
 		if d := r.decide(request); len(d["probabilities"].([]any)) != 2 {
 			t.Error(d)

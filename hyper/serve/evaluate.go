@@ -52,8 +52,8 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 	return o
 }
 
-// Evaluate tells from the log of one agent how another, of a Spec, would have done: see package offpolicy. A decision is
-// among the arms that there were then; the Spec may name them in another order, and other features (see [Replay]).
+// Evaluate tells from the log of one agent how another, of a Spec, would have done: see package offpolicy. A decision
+// is among the arms that there were then; the Spec may name them in another order, and other features (see [Replay]).
 //
 // The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused, with what to do in the
 // words of `hyper evaluate`.

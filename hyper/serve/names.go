@@ -20,10 +20,11 @@ import (
 func CheckNames(spec, of Spec) error {
 	var errs []error
 	if (len(spec.Arms) > 0) != (len(of.Arms) > 0) {
-		errs = append(errs, errors.New("arms and action must be as in the folder: actions are arms there, or here, and have "+
-			"features on the other side"))
+		errs = append(errs, errors.New("arms and action must be as in the folder: actions are arms "+
+			"on one side, and have features on the other"))
 	}
-	return errors.Join(append(errs, differ("context", spec.Context, of.Context), differ("action", spec.Action, of.Action))...)
+	errs = append(errs, differ("context", spec.Context, of.Context), differ("action", spec.Action, of.Action))
+	return errors.Join(errs...)
 }
 
 func differ(what string, a, b Features) error {
@@ -58,8 +59,7 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 		at, like, given := slices.Index(set.Names, name), agent.None, s.Like[name]
 		if given != "" && last.Like[name] != given {
 			if like = slices.Index(set.Names[:known], given); like < 0 {
-				return set, fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that there have been, "+
-					"%.200s", name, given, nearest.Hint(given, names), strings.Join(names, ", "))
+				return set, unlike(name, given, names)
 			}
 			if at >= 0 && set.Like[at] != like {
 				return set, fmt.Errorf("like: arm %.40q was there before, and goes on with what it has learned: leave it out of "+
@@ -73,6 +73,12 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 		set.Offered = append(set.Offered, at)
 	}
 	return set, nil
+}
+
+// unlike is the error of an arm that is to begin like one that is none of those that there have been.
+func unlike(arm, like string, names []string) error {
+	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that there have been, %.200s", arm,
+		like, nearest.Hint(like, names), strings.Join(names, ", "))
 }
 
 // specFile is where a server leaves its Spec.

@@ -19,10 +19,10 @@ import (
 type Records = iter.Seq2[journal.Record, error]
 
 // Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
-// its records before a number. Arms and features are those of the log by their names, see [OpenLog]; what the log did not
-// have is new. Feedback trains the agent as it comes, and what the other trained beside that is left out, as are rewards
-// of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other. What silence taught the
-// other is in the log.
+// its records before a number. Arms and features are those of the log by their names, see [OpenLog]; what the log did
+// not have is new. Feedback trains the agent as it comes, and what the other trained beside that is left out, as are
+// rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other. What silence
+// taught the other is in the log.
 //
 // The error is that of a Spec, of a record, of a decision that does not fit the Spec, or of a reward that the Spec's
 // learner cannot learn from.

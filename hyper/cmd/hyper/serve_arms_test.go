@@ -92,8 +92,8 @@ func TestServeAddsArm(t *testing.T) {
 	}
 }
 
-// A server that is killed while its arms and features change, at any time, has all that it has acknowledged, and goes on
-// with the file of before or of after.
+// A server that is killed while its arms and features change, at any time, has all that it has acknowledged, and goes
+// on with the file of before or of after.
 func TestServeKilledWhileArmsChange(t *testing.T) {
 	const like, nets = `, "like": {"d": "b"}`, `, "learner": "ensemble", "set": {"hidden": "4", "particles": 3}`
 	for name, specs := range map[string][][2]string{
@@ -162,7 +162,7 @@ func killedBetween(t *testing.T, specs [][2]string) string {
 	if status != 0 || !strings.Contains(out, fmt.Sprintf("learned from %d rewards", h.Data)) || h.Data < acked {
 		t.Errorf("%d data, and %d %s %s", h.Data, status, out, stderr)
 	}
-	t.Logf("%d kills, %d decisions, %d rewards acknowledged, %d learned from", *kills, len(all.sent)+len(all.decided), acked,
-		h.Data)
+	t.Logf("%d kills, %d decisions, %d rewards acknowledged, %d learned from", *kills, len(all.sent)+len(all.decided),
+		acked, h.Data)
 	return data
 }
