@@ -205,10 +205,11 @@ func (f *form) end() {
 // becomes makes s, of a form, the agent's state.
 func (a *Agent) becomes(f *form, s *snapshot) {
 	a.reading.Lock()
-	a.form = f
+	last := a.now
+	a.form, a.now = f, s
 	a.reading.Unlock()
 	a.armChanges.Add(1)
-	a.become(s)
+	last.drop()
 }
 
 // replayArms does what a record says. Arms that another agent has learned anew are no arms of one that cannot add them.
