@@ -458,7 +458,7 @@ func TestServerArmsRefused(t *testing.T) {
 func TestServerArmsCrash(t *testing.T) {
 	for _, spec := range []Spec{three, plain, nets} {
 		more := with(spec, func(s *Spec) { s.Arms = four.Arms })
-		for _, file := range []string{"before", "after"} { // the agent's file
+		for _, file := range []string{"before", "after", "none"} { // the agent's file
 			for _, left := range []string{"before", "after"} { // spec.json
 				for _, next := range []Spec{spec, more} {
 					c := serving(t, Options{Spec: spec})
@@ -480,6 +480,12 @@ func TestServerArmsCrash(t *testing.T) {
 					}
 					if left == "before" {
 						copied(old, dir, specFile)
+					}
+					if file == "none" && spec.Learner != "" { // it takes `hyper replay`
+						continue
+					}
+					if file == "none" {
+						must.M(os.Remove(filepath.Join(dir, agentFile)))
 					}
 					must.M(c.server.Close())
 					o.Dir, o.Spec = dir, next
