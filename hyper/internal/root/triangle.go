@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
@@ -29,9 +28,7 @@ func NewTriangle(n int, s []float64) *Triangle {
 	for r := range n {
 		copy(t.row(r), s[r*n:])
 	}
-	for i, v := range t.rows {
-		t.narrow[i] = float32(v)
-	}
+	narrow(t.narrow, t.rows)
 	return t
 }
 
@@ -92,20 +89,13 @@ func (t *Triangle) row(r int) []float64 {
 // Project writes S^T x to out, both of n numbers.
 func (t *Triangle) Project(x, out []float32) {
 	clear(out)
-	first := 0
-	for r, v := range x {
-		row := blas32.Vector{N: r + 1, Data: t.narrow[first : first+r+1], Inc: 1}
-		blas32.Axpy(v, row, blas32.Vector{N: r + 1, Data: out, Inc: 1})
-		first += r + 1
-	}
+	addRows(t.narrow, x, out, lanes.addRows32)
 }
 
 // Square returns Q x = S S^T x.
 func (t *Triangle) Square(x []float64) []float64 {
 	f, out := make([]float64, t.n), make([]float64, t.n)
-	for r, v := range x {
-		blas64.Axpy(v, blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
-	}
+	addRows(t.rows, x, f, lanes.addRows64)
 	for r := range out {
 		out[r] = dot.Product(t.row(r), f)
 	}
@@ -123,8 +113,8 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 func (t *Triangle) ScaleInto(next *Triangle, by float64) {
 	for i, v := range t.rows {
 		next.rows[i] = by * v
-		next.narrow[i] = float32(by * v)
 	}
+	narrow(next.narrow, next.rows)
 }
 
 // UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and returns
@@ -138,13 +128,7 @@ func (t *Triangle) ScaleInto(next *Triangle, by float64) {
 // then not to be used.
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
-	for r, v := range phi {
-		if v == 0 {
-			continue
-		}
-		row := blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}
-		blas64.Axpy(v, row, blas64.Vector{N: r + 1, Data: f, Inc: 1})
-	}
+	addRows(t.rows, phi, f, lanes.addRows64)
 	columns, a := make([]column, t.n), 1/rho
 	ok = true
 	for i := t.n - 1; i >= 0; i-- {
@@ -161,16 +145,16 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 	}
 	if len(columns) < t.n && next != t {
 		copy(next.rows, t.rows)
-		copy(next.narrow, t.narrow)
 	}
 	gain = make([]float64, t.n)
 	r := 0
-	for ; r+4 <= t.n; r += 4 {
+	for ; r < t.n%4; r++ {
+		t.one(r, min(r, len(columns)-1), 0, columns, next, &gain[r])
+	}
+	for ; r < t.n; r += 4 {
 		t.four(r, columns, next, (*[4]float64)(gain[r:]))
 	}
-	for ; r < t.n; r++ {
-		t.one(r, min(r, len(columns)-1), columns, next, &gain[r])
-	}
+	narrow(next.narrow, next.rows)
 	for i := range gain {
 		gain[i] /= a
 		ok = ok && gain[i]-gain[i] == 0
@@ -181,45 +165,29 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 // column is what Update multiplies a column by.
 type column struct{ f, keep, take float64 }
 
-// one makes the numbers of row r of the next root from column i to the first, and goes on with b.
-func (t *Triangle) one(r, i int, columns []column, next *Triangle, b *float64) {
+// one makes the numbers of row r of the next root from column i down to last, and goes on with b.
+func (t *Triangle) one(r, i, last int, columns []column, next *Triangle, b *float64) {
 	first := r * (r + 1) / 2
-	for ; i >= 0; i-- {
-		next.move(first+i, t.rows[first+i], columns[i], b)
+	for ; i >= last; i-- {
+		c, s := columns[i], t.rows[first+i]
+		next.rows[first+i] = float64(c.keep*s) - float64(c.take**b) // the conversions forbid a single rounding
+		*b += float64(c.f * s)
 	}
 }
 
-func (t *Triangle) move(at int, s float64, c column, b *float64) {
-	v := c.keep*s - c.take**b
-	*b += c.f * s
-	t.rows[at], t.narrow[at] = v, float32(v)
-}
-
-// four is one of the rows r to r+3: their sums b do not wait for each other.
+// four is one of the rows r to r+3.
 func (t *Triangle) four(r int, columns []column, next *Triangle, b *[4]float64) {
-	for k := 1; k < 4; k++ { // the columns that not all of them have
-		first := (r + k) * (r + k + 1) / 2
-		for i := min(r+k, len(columns)-1); i > r; i-- {
-			next.move(first+i, t.rows[first+i], columns[i], &b[k])
-		}
+	n := min(r+1, len(columns)) // the columns that all of them have
+	if lanes.moveRows != nil {
+		n &^= 3
+	} else {
+		n = 0
 	}
-	n := min(r+1, len(columns))
-	part := func(k int) (from, to []float64, narrow []float32) {
-		first := (r + k) * (r + k + 1) / 2
-		return t.rows[first : first+n], next.rows[first : first+n], next.narrow[first : first+n]
+	for k := range 4 {
+		t.one(r+k, min(r+k, len(columns)-1), n, columns, next, &b[k])
 	}
-	s0, t0, n0 := part(0)
-	s1, t1, n1 := part(1)
-	s2, t2, n2 := part(2)
-	s3, t3, n3 := part(3)
-	b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
-	for i := n - 1; i >= 0; i-- {
-		c := columns[i]
-		x0, x1, x2, x3 := s0[i], s1[i], s2[i], s3[i]
-		v0, v1, v2, v3 := c.keep*x0-c.take*b0, c.keep*x1-c.take*b1, c.keep*x2-c.take*b2, c.keep*x3-c.take*b3
-		b0, b1, b2, b3 = b0+c.f*x0, b1+c.f*x1, b2+c.f*x2, b3+c.f*x3
-		t0[i], t1[i], t2[i], t3[i] = v0, v1, v2, v3
-		n0[i], n1[i], n2[i], n3[i] = float32(v0), float32(v1), float32(v2), float32(v3)
+	if n > 0 {
+		first := r * (r + 1) / 2
+		lanes.moveRows(&t.rows[first], &next.rows[first], r+1, n, &columns[0], b)
 	}
-	b[0], b[1], b[2], b[3] = b0, b1, b2, b3
 }
