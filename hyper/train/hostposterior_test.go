@@ -92,7 +92,8 @@ func roots(blocks, n int, s []float64) (out []float64) {
 // A posterior in plain Go is that of the programs, entry by entry, S by S S^T, with weights and without. The bound is
 // that of phi, which is of single precision.
 func TestHostPosteriorIsThePrograms(t *testing.T) {
-	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98},
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98}, {Discount: 0.992},
+		{Discount: 0.999, Standardize: true},
 		{Discount: 0.8, Standardize: true, Weighted: true}} {
 		c.Integrate, c.Inputs = Exact, 3
 		tr, r := Trainer{hostedBlocks, c}, rand.New(rand.NewPCG(1, 2))
@@ -245,7 +246,8 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 
 // A posterior that is told another response of a datum is the one that was told it in the first place.
 func TestHostPosteriorRevises(t *testing.T) {
-	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true}} {
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true},
+		{Discount: 0.999}, {Discount: 0.992, Standardize: true}} {
 		c.Integrate, c.Inputs = Exact, 3
 		r := rand.New(rand.NewPCG(3, 4))
 		names, before, _ := programmed(t, Trainer{hostedBlocks, c}, nil, nil, nil)

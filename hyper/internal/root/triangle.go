@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
-// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where ScaleInto or
-// UpdateInto is told to write to it, and is safe for concurrent use.
+// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where CopyInto,
+// UpdateInto or ForgetInto is told to write to it, and is safe for concurrent use.
 type Triangle struct {
 	n      int
 	rows   []float64 // row r has r+1 numbers; the rows follow each other
@@ -109,12 +109,10 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 	return next, gain, ok
 }
 
-// ScaleInto makes next, another root of the same size, t times a number.
-func (t *Triangle) ScaleInto(next *Triangle, by float64) {
-	for i, v := range t.rows {
-		next.rows[i] = by * v
-	}
-	narrow(next.narrow, next.rows)
+// CopyInto makes next, another root of the same size, t.
+func (t *Triangle) CopyInto(next *Triangle) {
+	copy(next.rows, t.rows)
+	copy(next.narrow, t.narrow)
 }
 
 // UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and returns
@@ -129,65 +127,133 @@ func (t *Triangle) ScaleInto(next *Triangle, by float64) {
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
 	addRows(t.rows, phi, f, lanes.addRows64)
-	columns, a := make([]column, t.n), 1/rho
-	ok = true
-	for i := t.n - 1; i >= 0; i-- {
-		before := a
-		a += f[i] * f[i]
-		columns[i] = column{f: f[i], keep: math.Sqrt(before / a), take: f[i] / math.Sqrt(before*a)}
-		ok = ok && a-a == 0 && columns[i].take-columns[i].take == 0
-	}
+	c, ok := changeBy(f, rho)
 	if !ok {
 		return nil, false
 	}
-	for len(columns) > 0 && columns[len(columns)-1].f == 0 { // they stay as they are
-		columns = columns[:len(columns)-1]
-	}
-	if len(columns) < t.n && next != t {
+	if len(c.columns)-c.first < t.n && next != t {
 		copy(next.rows, t.rows)
 	}
 	gain = make([]float64, t.n)
-	r := 0
-	for ; r < t.n%4; r++ {
-		t.one(r, min(r, len(columns)-1), 0, columns, next, &gain[r])
-	}
-	for ; r < t.n; r += 4 {
-		t.four(r, columns, next, (*[4]float64)(gain[r:]))
+	rest := t.n % 4 // the shortest rows
+	t.some(0, rest, c, next, gain)
+	for r := rest; r < t.n; r += 4 {
+		t.some(r, 4, c, next, gain)
 	}
 	narrow(next.narrow, next.rows)
-	for i := range gain {
-		gain[i] /= a
-		ok = ok && gain[i]-gain[i] == 0
-	}
-	return gain, ok
+	return gain, c.gain(gain)
 }
 
-// column is what Update multiplies a column by.
+// ForgetInto makes next, another root of the same size, t times a number and then with the data e_j of the coordinates
+// j from one to before another, each of weight rho: it returns their gains, [coordinates][n]. They are what UpdateInto
+// gives for one after the other. It passes once over S for all of them: rows change independently of each other, but
+// for f of e_j, which is row j.
+func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho float64) (gains [][]float64, ok bool) {
+	for i, v := range t.rows {
+		next.rows[i] = by * v
+	}
+	all, changes := make([]float64, (to-from)*t.n), make([]change, to-from)
+	gains = slices.Collect(slices.Chunk(all, t.n))
+	rows := func(r, many, first, end int) {
+		for i := first; i < end; i++ {
+			next.some(r, many, changes[i], next, gains[i])
+		}
+	}
+	for r := from; r < to; r += 4 {
+		many := min(4, to-r)
+		rows(r, many, 0, r-from)
+		for i := r - from; i < r-from+many; i++ {
+			if changes[i], ok = changeBy(next.row(from+i), rho); !ok {
+				return nil, false
+			}
+			for k := range many { // row by row, as the next of them makes the next change
+				next.some(r+k, 1, changes[i], next, gains[i])
+			}
+		}
+	}
+	for r := from; r < to; r += 4 {
+		rows(r, min(4, to-r), min(r-from+4, to-from), to-from)
+	}
+	for _, part := range [][2]int{{0, from}, {to, t.n}} {
+		for r := part[0]; r < part[1]; r += 4 {
+			rows(r, min(4, part[1]-r), 0, to-from)
+		}
+	}
+	narrow(next.narrow, next.rows)
+	ok = true
+	for i, c := range changes {
+		ok = c.gain(gains[i]) && ok
+	}
+	return gains, ok
+}
+
+// change is what a datum makes of a root: the columns before the first, and those after the last of columns, stay as
+// they are.
+type change struct {
+	columns []column
+	first   int
+	a       float64 // a_0
+}
+
+// column is what a column is multiplied by.
 type column struct{ f, keep, take float64 }
 
-// one makes the numbers of row r of the next root from column i down to last, and goes on with b.
-func (t *Triangle) one(r, i, last int, columns []column, next *Triangle, b *float64) {
-	first := r * (r + 1) / 2
-	for ; i >= last; i-- {
-		c, s := columns[i], t.rows[first+i]
-		next.rows[first+i] = float64(c.keep*s) - float64(c.take**b) // the conversions forbid a single rounding
-		*b += float64(c.f * s)
+// changeBy is the change by a datum whose S^T phi begins with f and ends with zeros; ok is false where it is not finite.
+func changeBy(f []float64, rho float64) (c change, ok bool) {
+	for len(f) > 0 && f[len(f)-1] == 0 {
+		f = f[:len(f)-1]
+	}
+	c = change{columns: make([]column, len(f)), first: len(f), a: 1 / rho}
+	for i := len(f) - 1; i >= 0; i-- {
+		before := c.a
+		c.a += float64(f[i] * f[i])
+		c.columns[i] = column{f: f[i], keep: math.Sqrt(before / c.a), take: f[i] / math.Sqrt(before*c.a)}
+		if c.a-c.a != 0 || c.columns[i].take-c.columns[i].take != 0 {
+			return c, false
+		}
+		if f[i] != 0 {
+			c.first = i
+		}
+	}
+	return c, true
+}
+
+// gain makes the gain of b; it returns false where it is not finite.
+func (c change) gain(b []float64) (ok bool) {
+	ok = true
+	for i := range b {
+		b[i] /= c.a
+		ok = ok && b[i]-b[i] == 0
+	}
+	return ok
+}
+
+// some makes the rows r to r+many-1 of the next root, and goes on with their b; those of 4 rows do not wait for each
+// other.
+func (t *Triangle) some(r, many int, c change, next *Triangle, b []float64) {
+	left := c.first
+	if all := min(r+1, len(c.columns)) - c.first; many == 4 && all >= 4 && lanes.moveRows != nil {
+		all &^= 3
+		left += all
+		for k := range 4 {
+			t.one(r+k, left, c, next, &b[r+k])
+		}
+		from := r*(r+1)/2 + c.first
+		lanes.moveRows(&t.rows[from], &next.rows[from], r+1, all, &c.columns[c.first], (*[4]float64)(b[r:]))
+		return
+	}
+	for k := range many {
+		t.one(r+k, left, c, next, &b[r+k])
 	}
 }
 
-// four is one of the rows r to r+3.
-func (t *Triangle) four(r int, columns []column, next *Triangle, b *[4]float64) {
-	n := min(r+1, len(columns)) // the columns that all of them have
-	if lanes.moveRows != nil {
-		n &^= 3
-	} else {
-		n = 0
+// one makes row r of the next root, from its last column down to one, and goes on with b.
+func (t *Triangle) one(r, down int, c change, next *Triangle, b *float64) {
+	row, to, sum := t.row(r), next.row(r), *b
+	for i := min(r+1, len(c.columns)) - 1; i >= down; i-- {
+		own, s := c.columns[i], row[i]
+		to[i] = float64(own.keep*s) - float64(own.take*sum) // the conversions forbid a single rounding
+		sum += float64(own.f * s)
 	}
-	for k := range 4 {
-		t.one(r+k, min(r+k, len(columns)-1), n, columns, next, &b[k])
-	}
-	if n > 0 {
-		first := r * (r + 1) / 2
-		lanes.moveRows(&t.rows[first], &next.rows[first], r+1, n, &columns[0], b)
-	}
+	*b = sum
 }
