@@ -5,40 +5,19 @@ package root
 // so that results are the same to the bit on every machine. Libraries of such loops have a row's product alone, and
 // round once where the processor can.
 
-// lanes are the loops in assembly; all are nil where the processor has none.
-var lanes assembly
-
-type assembly struct {
-	// addRows32 adds to out the first n numbers of 8 rows, the first of which has so many numbers, each times its x. n
-	// is a multiple of 8.
-	addRows32 func(out, rows *float32, first, n int, x *[8]float32)
-	// addRows64 is the same in double precision; n is a multiple of 4.
-	addRows64 func(out, rows *float64, first, n int, x *[8]float64)
-	// moveRows is Triangle.move of 4 rows, in their columns n-1 to 0. n is a multiple of 4.
-	moveRows func(from, to *float64, first, n int, c *column, b *[4]float64)
-	// narrow rounds n numbers to single precision. n is a multiple of 4.
-	narrow func(to *float32, from *float64, n int)
+// addEightInGo adds 8 rows as long as out to it, each times its x, row after row.
+func addEightInGo(out, rows []float32, x *[8]float32) {
+	for k, v := range x {
+		addRow(out, rows[k*len(out):(k+1)*len(out)], v)
+	}
 }
 
-// addRows adds S^T x to out, row after row; fast is one of lanes.
-func addRows[T float32 | float64](rows, x, out []T, fast func(out, rows *T, first, n int, x *[8]T)) {
-	at, slow := 0, len(x)
-	if fast != nil {
-		slow %= 8 // the shortest rows
-	}
-	for r, v := range x[:slow] {
+// addRowsInGo adds S^T x to out, row after row.
+func addRowsInGo(rows, x, out []float64) {
+	at := 0
+	for r, v := range x {
 		addRow(out, rows[at:at+r+1], v)
 		at += r + 1
-	}
-	for r := slow; r < len(x); r += 8 {
-		n := (r + 1) &^ 7
-		if n > 0 {
-			fast(&out[0], &rows[at], r+1, n, (*[8]T)(x[r:]))
-		}
-		for k, v := range x[r : r+8] {
-			addRow(out[n:], rows[at+n:at+r+k+1], v)
-			at += r + k + 1
-		}
 	}
 }
 
@@ -49,14 +28,16 @@ func addRow[T float32 | float64](out, row []T, x T) {
 	}
 }
 
-// narrow rounds numbers to single precision.
-func narrow(to []float32, from []float64) {
-	n := 0
-	if lanes.narrow != nil && len(from) >= 4 {
-		n = len(from) &^ 3
-		lanes.narrow(&to[0], &from[0], n)
+// moveInGo is Triangle.some.
+func (t *Triangle) moveInGo(r, many int, c change, next *Triangle, b []float64) {
+	for k := range many {
+		t.one(r+k, c.first, c, next, &b[r+k])
 	}
-	for i, v := range from[n:] {
-		to[n+i] = float32(v)
+}
+
+// narrowInGo rounds numbers to single precision.
+func narrowInGo(to []float32, from []float64) {
+	for i, v := range from {
+		to[i] = float32(v)
 	}
 }

@@ -1,19 +1,18 @@
 #include "textflag.h"
 
-// func addRows32(out, rows *float32, first, n int, x *[8]float32)
-TEXT ·addRows32(SB), NOSPLIT, $0-40
+// func addEightRows(out, rows *float32, n int, x *[8]float32)
+TEXT ·addEightRows(SB), NOSPLIT, $0-32
 	MOVQ out+0(FP), DI
 	MOVQ rows+8(FP), R8
-	MOVQ first+16(FP), AX
-	MOVQ n+24(FP), CX
-	MOVQ x+32(FP), BX
-	LEAQ (R8)(AX*4), R9
-	LEAQ 4(R9)(AX*4), R10
-	LEAQ 8(R10)(AX*4), R11
-	LEAQ 12(R11)(AX*4), R12
-	LEAQ 16(R12)(AX*4), R13
-	LEAQ 20(R13)(AX*4), SI
-	LEAQ 24(SI)(AX*4), DX
+	MOVQ n+16(FP), CX
+	MOVQ x+24(FP), BX
+	LEAQ (R8)(CX*4), R9
+	LEAQ (R9)(CX*4), R10
+	LEAQ (R10)(CX*4), R11
+	LEAQ (R11)(CX*4), R12
+	LEAQ (R12)(CX*4), R13
+	LEAQ (R13)(CX*4), SI
+	LEAQ (SI)(CX*4), DX
 	VBROADCASTSS 0(BX), Y8
 	VBROADCASTSS 4(BX), Y9
 	VBROADCASTSS 8(BX), Y10
@@ -49,8 +48,8 @@ next32:
 	VZEROUPPER
 	RET
 
-// func addRows64(out, rows *float64, first, n int, x *[8]float64)
-TEXT ·addRows64(SB), NOSPLIT, $0-40
+// func addTriangleRows(out, rows *float64, first, n int, x *[8]float64)
+TEXT ·addTriangleRows(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), DI
 	MOVQ rows+8(FP), R8
 	MOVQ first+16(FP), AX

@@ -15,7 +15,7 @@ import (
 type Triangle struct {
 	n      int
 	rows   []float64 // row r has r+1 numbers; the rows follow each other
-	narrow []float32 // the same in single precision, for Project
+	narrow []float32 // the same in single precision, for Project: see eights
 }
 
 // NewTriangle returns the triangular root of S S^T for any root S [n, n], row after row. Of a triangular S it is S
@@ -28,13 +28,13 @@ func NewTriangle(n int, s []float64) *Triangle {
 	for r := range n {
 		copy(t.row(r), s[r*n:])
 	}
-	narrow(t.narrow, t.rows)
+	t.narrowed()
 	return t
 }
 
 // Empty returns a root to write to.
 func Empty(n int) *Triangle {
-	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, n*(n+1)/2)}
+	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, 64*triangular((n+7)/8))}
 }
 
 // lower reports whether all numbers right of the diagonal are 0.
@@ -86,16 +86,37 @@ func (t *Triangle) row(r int) []float64 {
 	return t.rows[first : first+r+1 : first+r+1]
 }
 
+// triangular is 1 + 2 + ... + n.
+func triangular(n int) int { return n * (n + 1) / 2 }
+
+// narrowed makes the numbers in single precision. Rows come in eights, all of the length of the longest, with zeros
+// beyond the diagonal and the last row: eights i has 8 rows of 8 (i + 1) numbers.
+func (t *Triangle) narrowed() {
+	for r := range t.n {
+		i := r / 8
+		narrow(t.narrow[64*triangular(i)+r%8*8*(i+1):], t.row(r))
+	}
+}
+
 // Project writes S^T x to out, both of n numbers.
 func (t *Triangle) Project(x, out []float32) {
-	clear(out)
-	addRows(t.narrow, x, out, lanes.addRows32)
+	var short [1024]float32
+	sums := short[:]
+	if t.n > len(sums) {
+		sums = make([]float32, t.n+7)
+	}
+	for r := 0; r < t.n; r += 8 {
+		i, own := r/8, [8]float32{}
+		copy(own[:], x[r:])
+		addEight(sums[:r+8], t.narrow[64*triangular(i):64*triangular(i+1)], &own)
+	}
+	copy(out, sums)
 }
 
 // Square returns Q x = S S^T x.
 func (t *Triangle) Square(x []float64) []float64 {
 	f, out := make([]float64, t.n), make([]float64, t.n)
-	addRows(t.rows, x, f, lanes.addRows64)
+	addRows(t.rows, x, f)
 	for r := range out {
 		out[r] = dot.Product(t.row(r), f)
 	}
@@ -126,7 +147,7 @@ func (t *Triangle) CopyInto(next *Triangle) {
 // then not to be used.
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
-	addRows(t.rows, phi, f, lanes.addRows64)
+	addRows(t.rows, phi, f)
 	c, ok := changeBy(f, rho)
 	if !ok {
 		return nil, false
@@ -140,7 +161,7 @@ func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain 
 	for r := rest; r < t.n; r += 4 {
 		t.some(r, 4, c, next, gain)
 	}
-	narrow(next.narrow, next.rows)
+	next.narrowed()
 	return gain, c.gain(gain)
 }
 
@@ -179,7 +200,7 @@ func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho floa
 			rows(r, min(4, part[1]-r), 0, to-from)
 		}
 	}
-	narrow(next.narrow, next.rows)
+	next.narrowed()
 	ok = true
 	for i, c := range changes {
 		ok = c.gain(gains[i]) && ok
@@ -226,25 +247,6 @@ func (c change) gain(b []float64) (ok bool) {
 		ok = ok && b[i]-b[i] == 0
 	}
 	return ok
-}
-
-// some makes the rows r to r+many-1 of the next root, and goes on with their b; those of 4 rows do not wait for each
-// other.
-func (t *Triangle) some(r, many int, c change, next *Triangle, b []float64) {
-	left := c.first
-	if all := min(r+1, len(c.columns)) - c.first; many == 4 && all >= 4 && lanes.moveRows != nil {
-		all &^= 3
-		left += all
-		for k := range 4 {
-			t.one(r+k, left, c, next, &b[r+k])
-		}
-		from := r*(r+1)/2 + c.first
-		lanes.moveRows(&t.rows[from], &next.rows[from], r+1, all, &c.columns[c.first], (*[4]float64)(b[r:]))
-		return
-	}
-	for k := range many {
-		t.one(r+k, left, c, next, &b[r+k])
-	}
 }
 
 // one makes row r of the next root, from its last column down to one, and goes on with b.
