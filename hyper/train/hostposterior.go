@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
 
@@ -214,7 +215,20 @@ func (p *HostPosterior) Responses() map[string][]float64 {
 }
 
 // Sample draws functions of the belief, as the loss sees them.
-func (p *HostPosterior) Sample() hyper.HostSample {
+func (p *HostPosterior) Sample() hyper.HostSample { return p.belief.OnHost(p.hostParams()) }
+
+// Normals is how the values that Sample draws are distributed; it is nil where these are not normal, and of beliefs
+// that do not say.
+func (p *HostPosterior) Normals() hyper.HostNormals {
+	b, ok := p.belief.(hyper.HostNormal)
+	if !ok || promoted.By[hyper.HostNormal](b) {
+		return nil
+	}
+	return b.Normals(p.hostParams())
+}
+
+// hostParams are the parameters, as the loss sees the responses.
+func (p *HostPosterior) hostParams() hyper.HostParams {
 	params := p.params
 	params.Blocks = make([]hyper.HostBlock, len(p.blocks))
 	mean, sd := 0.0, 1.0
@@ -224,5 +238,5 @@ func (p *HostPosterior) Sample() hyper.HostSample {
 	for i, b := range p.blocks {
 		params.Blocks[i] = hostView{b, mean, sd}
 	}
-	return p.belief.OnHost(params)
+	return params
 }
