@@ -217,6 +217,17 @@ func TestHostPosteriorMemory(t *testing.T) {
 	}
 }
 
+// A file of an earlier way to forget may have a number of a turn that there is not, and goes on.
+func TestHostPosteriorTurnOfBefore(t *testing.T) {
+	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3, Discount: 0.992}}
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	before[slices.Index(names, "discount.turn")][0] = 5000
+	p, ok := hosted(t, tr, names, before).Observe([]float32{1, 0.5, -1}, 1, 1)
+	if turns, turn := p.turns(); !ok || turn != 5000%turns.data+1 {
+		t.Errorf("its next datum is number %d of %d", turn, turns.data)
+	}
+}
+
 // What plain Go cannot train says so: one block, another way to train.
 func TestOnHostOnlyBlocks(t *testing.T) {
 	one := hostedBlocks
