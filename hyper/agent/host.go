@@ -202,7 +202,8 @@ func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint6
 }
 
 // decideByNormals decides by the distributions of values; ok is false where it cannot.
-func (a *Agent) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool, err error) {
+func (a *Agent) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
+	err error) {
 	policy, is := a.hostPolicy.(explore.HostedNormal)
 	if !is || promoted.By[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
 		return nil, 0, false, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// The state is the posterior of the normal equations whose datum has the weight gamma^n, n data before the last visit of
-// its block, mean and root, for each block. The prior is the diagonal matrix that the turns leave, by hand.
+// The state is the posterior of the normal equations whose datum has the weight gamma^n, n data before the last visit
+// of its block, mean and root, for each block. The prior is the diagonal matrix that the turns leave, by hand.
 func TestDiscountIsThePosterior(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 4, Blocks: 2, Waves: 4, Length: 1}
 	const data, size = 24, 7
@@ -108,8 +108,8 @@ func TestDiscountIsThePosterior(t *testing.T) {
 	}
 }
 
-// Forgetting in turns is near exact forgetting, Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T at every datum: the
-// standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %; the means are within a
+// Forgetting in turns is near exact forgetting, Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T at every datum:
+// the standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %; the means are within a
 // quarter of a standard deviation, and 9 in 10 within an eighth.
 func TestDiscountIsNearlyExact(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 6, Blocks: 8, Numbered: true, Waves: 20, Length: 1}

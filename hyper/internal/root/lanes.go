@@ -28,7 +28,7 @@ func addRow[T float32 | float64](out, row []T, x T) {
 	}
 }
 
-// moveInGo is Triangle.some.
+// moveInGo makes the rows r to r+many-1 of the next root, and goes on with their b.
 func (t *Triangle) moveInGo(r, many int, c change, next *Triangle, b []float64) {
 	for k := range many {
 		t.one(r+k, c.first, c, next, &b[r+k])

@@ -219,7 +219,8 @@ type change struct {
 // column is what a column is multiplied by.
 type column struct{ f, keep, take float64 }
 
-// changeBy is the change by a datum whose S^T phi begins with f and ends with zeros; ok is false where it is not finite.
+// changeBy is the change by a datum whose S^T phi begins with f and ends with zeros. ok is false where it is not
+// finite.
 func changeBy(f []float64, rho float64) (c change, ok bool) {
 	for len(f) > 0 && f[len(f)-1] == 0 {
 		f = f[:len(f)-1]
