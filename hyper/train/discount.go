@@ -23,8 +23,8 @@ import (
 //
 // gamma alone changes the root S to S / sqrt(gamma), and mu not at all. The term of I, of full rank, would cost
 // O(size^3) a datum and block. It is instead added for a few coordinates j at a time, in turn, as data e_j with
-// response 0, by Potter's update: O(size^2) for each. Nor does every datum visit every block, which would cost more than the
-// datum does: each visits a few blocks, in turn, after as many data as leave leastData of a datum. A visit ages the
+// response 0, by Potter's update: O(size^2) for each. Nor does every datum visit every block, which would cost more than
+// the datum does: each visits a few blocks, in turn, after as many data as leave leastData of a datum. A visit ages the
 // block by all data since the last one. A datum on a block that has waited for a data counts gamma^-a times, and so has
 // its very weight gamma^n at each visit. Between visits a block's data have up to 1 / leastData of their weights.
 //

@@ -109,8 +109,8 @@ func TestDiscountIsThePosterior(t *testing.T) {
 }
 
 // Forgetting in turns is near exact forgetting, Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T at every datum:
-// the standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %; the means are within a
-// quarter of a standard deviation, and 9 in 10 within an eighth.
+// the standard deviations of predictions are within 10 % of the exact ones, and 9 in 10 within 6 %; the means are within
+// a quarter of a standard deviation, and 9 in 10 within an eighth.
 func TestDiscountIsNearlyExact(t *testing.T) {
 	b := hyper.BayesianLinear{Features: 6, Blocks: 8, Numbered: true, Waves: 20, Length: 1}
 	for _, gamma := range []float64{0.999, 0.99, 0.95} {
