@@ -9,7 +9,7 @@
 //
 //	                               all arms anew after 200 periods    drift of 0.01 a period
 //	no forgetting, exact           1.28                               1.04
-//	discount 0.98, exact           0.42 (0.87 +- 0.43)                0.42 (0.62 +- 0.24)
+//	discount 0.98, exact           0.39 (0.89 +- 0.44)                0.42 (0.62 +- 0.23)
 //	restart at an alarm, exact     0.31 (0.97 +- 0.49)                0.66 (0.38 +- 0.32)
 //	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
 //

@@ -23,6 +23,7 @@ import (
 type host struct {
 	once      sync.Once
 	sample    hyper.HostSample     // nil where there is none
+	normals   hyper.HostNormals    // nil where there are none
 	responses map[string][]float64 // parts of the state that begin so
 	err       error
 }
@@ -46,6 +47,7 @@ func (a *form) hosted(belief *snapshot) *host {
 	h.once.Do(func() {
 		if belief.learned != nil {
 			h.sample, h.responses = belief.learned.Sample(), belief.learned.Responses()
+			h.normals = belief.learned.Normals()
 			return
 		}
 		var p hyper.HostParams
@@ -179,6 +181,13 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 	}
 	inputs := a.inputsOf(actions)
 	stream := rng.NewHost(a.seed()).At(uint32(number)).Named("act")
+	p, action, ok, err := a.decideByNormals(h, actions, stream)
+	if err != nil {
+		return d, false, err
+	}
+	if ok {
+		return a.decided(p, action, stream), true, nil
+	}
 	values := make([]float32, policy.Samples()*inputs)
 	if !h.sample(stream, policy.Samples(), actions, values) {
 		return d, false, nil
@@ -188,11 +197,36 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 			return d, false, errPredictions
 		}
 	}
-	p, action := policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
+	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
+	return a.decided(p, action, stream), true, nil
+}
+
+// decideByNormals decides by the distributions of values; ok is false where it cannot.
+func (a *Agent) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
+	err error) {
+	policy, is := a.hostPolicy.(explore.HostedNormal)
+	if !is || promoted.By[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
+		return nil, 0, false, nil
+	}
+	mean, sd, ok := h.normals(actions)
+	if !ok {
+		return nil, 0, false, nil
+	}
+	for i, m := range mean {
+		if most := 6 * sd[i]; notFinite(m+most) || notFinite(m-most) { // no normal number of 24 bits is so large
+			return nil, 0, false, errPredictions
+		}
+	}
+	p, action = policy.DecideByNormals(mean, sd, s)
+	return p, action, true, nil
+}
+
+// decided is a decision for an action with the policy's probabilities, after the floor.
+func (a *Agent) decided(p []float32, action int, s rng.Host) Decision {
 	var words [2]uint32
-	stream.Named("floor").Bits(words[:])
+	s.Named("floor").Bits(words[:])
 	action, p = floored(action, p, a.floor(), words[:])
-	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}, true, nil
+	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}
 }
 
 // errPredictions is the ErrNotFinite of decisions.
