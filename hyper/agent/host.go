@@ -202,7 +202,7 @@ func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64
 }
 
 // decideByNormals decides by the distributions of values; ok is false where it cannot.
-func (a *Agent) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
+func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
 	err error) {
 	policy, is := a.hostPolicy.(explore.HostedNormal)
 	if !is || promoted.By[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
@@ -222,7 +222,7 @@ func (a *Agent) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []f
 }
 
 // decided is a decision for an action with the policy's probabilities, after the floor.
-func (a *Agent) decided(p []float32, action int, s rng.Host) Decision {
+func (a *form) decided(p []float32, action int, s rng.Host) Decision {
 	var words [2]uint32
 	s.Named("floor").Bits(words[:])
 	action, p = floored(action, p, a.floor(), words[:])
