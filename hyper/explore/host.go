@@ -17,7 +17,18 @@ type Hosted interface {
 	DecideOnHost(values []float32, actions int, s rng.Host, period int32) (probabilities []float32, action int)
 }
 
+// HostedNormal is a Hosted policy that can also decide from the normal distributions of values, which needs less work
+// than the values themselves. A policy that embeds a HostedNormal policy does not count as HostedNormal.
+type HostedNormal interface {
+	Hosted
+	// DecideByNormals returns the same as DecideOnHost for the values mean[a] + sd[a] z[k][a], where z
+	// [Samples][actions] are the normal numbers of the stream.
+	DecideByNormals(mean, sd []float32, z rng.Host) (probabilities []float32, action int)
+}
+
 var (
+	_ HostedNormal = UCB{}
+
 	_ Hosted = Thompson{}
 	_ Hosted = UCB{}
 	_ Hosted = Greedy{}
@@ -60,9 +71,25 @@ func (p UCB) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32) ([
 	return certainly(score)
 }
 
+// DecideByNormals takes the action with the largest quantile. A value increases with the random word of its normal
+// number. DecideByNormals therefore selects among words, and computes only one normal number for each action.
+func (p UCB) DecideByNormals(mean, sd []float32, z rng.Host) ([]float32, int) {
+	n, actions := p.Samples(), len(mean)
+	words, own, score := make([]uint32, n*actions), make([]uint32, n), make([]float32, actions)
+	z.Bits(words)
+	k := p.rank(n)
+	for a := range score {
+		for i := range own {
+			own[i] = words[i*actions+a]
+		}
+		score[a] = mean[a] + float32(sd[a]*rng.NormalOf(hostSmallest(own, k)))
+	}
+	return certainly(score)
+}
+
 // hostSmallest returns the k-th smallest of finite numbers, counted from 1. It changes their order. It is Hoare's
 // selection (1961).
-func hostSmallest(x []float32, k int) float32 {
+func hostSmallest[T cmp.Ordered](x []T, k int) T {
 	for k--; len(x) > 1; {
 		pivot, i, j := x[len(x)/2], 0, len(x)-1
 		for i <= j {

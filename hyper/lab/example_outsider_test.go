@@ -65,11 +65,10 @@ func (Hopeful) Decide(values *Node, _ explore.Moment) (probabilities, action *No
 // A program adds a belief, a world and a policy, and sweeps over them in the lab: settings name the entries of the
 // lists of choices.
 func Example_outsider() {
-	lab.Beliefs = append(lab.Beliefs, lab.Choice{Name: "tilted", Value: Tilted{}})
+	must.M(learners.Add("tilted", Tilted{}))
 	lab.Policies = append(lab.Policies, lab.Choice{Name: "hopeful", Value: Hopeful{}})
-	own := map[string]func() lab.Learner{"tilted": func() lab.Learner { return learners.NewGeneric(Tilted{}) }}
 	coins, order := func() bandit.World { return new(Coins) }, []string{"tilted"}
-	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Agents: own, Order: order}}
+	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Others: learners.Known, Order: order}}
 	size := lab.Size{Periods: 300, Runs: 8}
 	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
 	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))

@@ -24,12 +24,16 @@ var folders = []struct{ file, holds, goOn string }{
 	{firstRung, "a search", "`hyper tune --out %s` with its arguments goes on with it"},
 }
 
-// free refuses a folder that another command has filled, or this one with something other than what own tells.
-func free(dir, own string) error {
+// newFolder makes a folder for results. The error says that another command has filled it, or this one with something
+// other than what own tells, or that it cannot be made.
+func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
 			return fmt.Errorf("%s holds %s: choose another --out; "+f.goOn, dir, f.holds, dir)
 		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("results cannot be written here: %w; choose a folder for them by --out DIR", err)
 	}
 	return nil
 }

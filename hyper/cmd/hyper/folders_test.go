@@ -102,6 +102,13 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	}
 }
 
+// Where no folder can be made, as in a container whose disk is read-only, the error names the flag that says another.
+func TestFolderCannotBeMade(t *testing.T) {
+	out := filepath.Join(written(t, "file", ""), "out")
+	refused(t, []string{"run", "gaussian", "--periods", "2", "--runs", "1", "--out", out},
+		"results cannot be written here", "by --out DIR")
+}
+
 // Of results in which an agent has no rows yet, compare and plot say which it is, and how to go on.
 func TestUnfinishedResults(t *testing.T) {
 	dir, other := tinyRun(t, "2"), tinyRun(t, "3")
