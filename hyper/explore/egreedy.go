@@ -44,28 +44,28 @@ func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (pr
 		each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
 		return BroadcastToDims(each, runs, actions), Squeeze(stream.Intn(Const(g, int32(actions)), 1), 1)
 	}
-	there := ConvertDType(now.There, dtypes.Int32)
-	count := ReduceSum(there, 1)
+	mask := ConvertDType(now.There, dtypes.Int32)
+	count := ReduceSum(mask, 1)
 	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
-	probabilities = Mul(ConvertDType(there, epsilon.DType()), InsertAxes(each, -1))
+	probabilities = Mul(ConvertDType(mask, epsilon.DType()), InsertAxes(each, -1))
 	return probabilities, available(now.There, stream.Intn(count, 1))
 }
 
 // InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] if all actions
-// are available. there marks the available actions, bool [runs, actions]; nil means all.
-func InTurn(period *Node, actions int, there *Node) *Node {
-	if there == nil {
+// are available. mask marks the available actions, bool [runs, actions]; nil means all.
+func InTurn(period *Node, actions int, mask *Node) *Node {
+	if mask == nil {
 		return InsertAxes(ModScalar(period, int32(actions)), 0)
 	}
-	count := ReduceSum(ConvertDType(there, dtypes.Int32), 1)
-	return available(there, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
+	count := ReduceSum(ConvertDType(mask, dtypes.Int32), 1)
+	return available(mask, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
 }
 
-// available returns the action that has the given place, [runs, 1], among the available actions: int32, [runs]. there
+// available returns the action that has the given place, [runs, 1], among the available actions: int32, [runs]. mask
 // marks the available actions, bool [runs, actions].
-func available(there, place *Node) *Node {
-	one := ConvertDType(there, dtypes.Int32)
-	chosen := And(there, Equal(Sub(runningSum(one), one), place))
+func available(mask, place *Node) *Node {
+	one := ConvertDType(mask, dtypes.Int32)
+	chosen := And(mask, Equal(Sub(runningSum(one), one), place))
 	return ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
 }
 

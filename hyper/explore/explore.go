@@ -46,16 +46,16 @@ func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
 	if now.There == nil {
 		return p.Decide(values, now)
 	}
-	there := ConvertDType(now.There, values.DType())
-	first := ArgMax(there, 1, dtypes.Int32)
+	mask := ConvertDType(now.There, values.DType())
+	first := ArgMax(mask, 1, dtypes.Int32)
 	is := OneHot(first, values.Shape().Dim(2), values.DType())
 	beside := BroadcastToShape(InsertAxes(pick(values, first), -1), values.Shape())
 	values = Where(BroadcastToShape(InsertAxes(now.There, 1), values.Shape()), values, beside)
 	probabilities, action = p.Decide(values, now)
-	absent := ReduceAndKeep(Mul(probabilities, OneMinus(there)), ReduceSum, 1)
-	probabilities = Add(Mul(probabilities, there), Mul(is, absent))
-	taken := Mul(OneHot(action, there.Shape().Dim(1), there.DType()), there)
-	zero := ScalarZero(there.Graph(), there.DType())
+	absent := ReduceAndKeep(Mul(probabilities, OneMinus(mask)), ReduceSum, 1)
+	probabilities = Add(Mul(probabilities, mask), Mul(is, absent))
+	taken := Mul(OneHot(action, mask.Shape().Dim(1), mask.DType()), mask)
+	zero := ScalarZero(mask.Graph(), mask.DType())
 	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), zero), action, first)
 }
 

@@ -21,10 +21,10 @@ type Agent interface {
 	Numbers() map[string]float64
 	Init(s rng.Stream, n hyper.Numbers) State
 	// Act returns the action of each run, int32 [runs], and the values that led to the choice, [runs, ...]. A run
-	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x and there are the
+	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x and available are the
 	// arguments of the same name of [learner.Learner].Act: the inputs of the actions, and the actions that are
 	// available.
-	Act(state State, n hyper.Numbers, s rng.Stream, period, x, there *Node) (action, values *Node)
+	Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node)
 	// Learn returns the state after the agent has learned from a datum.
 	Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State
 	// Computation returns the paper's measure of arithmetic per period (section 4.1): n_sgd n_z n_data n_params.
@@ -45,8 +45,8 @@ type learning struct{ learner.Learner }
 
 func (a learning) Init(s rng.Stream, n hyper.Numbers) State { return a.Learner.Init(s, n) }
 
-func (a learning) Act(state State, n hyper.Numbers, s rng.Stream, period, x, there *Node) (action, values *Node) {
-	c := a.Learner.Act(state, n, s, period, x, there)
+func (a learning) Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node) {
+	c := a.Learner.Act(state, n, s, period, x, available)
 	return c.Action, c.Values
 }
 

@@ -15,8 +15,8 @@ type oneHot struct {
 	arms int
 }
 
-func (a oneHot) Act(state State, n hyper.Numbers, s rng.Stream, period, _, there *Node) (action, values *Node) {
-	return a.Agent.Act(state, n, s, period, a.inputs(s), there)
+func (a oneHot) Act(state State, n hyper.Numbers, s rng.Stream, period, _, available *Node) (action, values *Node) {
+	return a.Agent.Act(state, n, s, period, a.inputs(s), available)
 }
 
 func (a oneHot) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State {
