@@ -21,9 +21,8 @@ type Agent interface {
 	Numbers() map[string]float64
 	Init(s rng.Stream, n hyper.Numbers) State
 	// Act returns the action of each run, int32 [runs], and the values that led to the choice, [runs, ...]. A run
-	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x and available are the
-	// arguments of the same name of [learner.Learner].Act: the inputs of the actions, and the actions that are
-	// available.
+	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x holds the inputs
+	// of the actions, and available marks the actions that may be taken, as in [learner.Learner].Act.
 	Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node)
 	// Learn returns the state after the agent has learned from a datum.
 	Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State

@@ -78,8 +78,8 @@ func (l Learner) Init(s rng.Stream, n hyper.Numbers) train.State {
 }
 
 // Act decides. period is an int32 scalar that counts from 0. x holds the inputs of all actions, [runs, actions,
-// features], or arms, int32 [runs, actions, 1]; nil means all arms in order. available marks the available actions, bool
-// [runs, actions]; nil means all.
+// features], or arms, int32 [runs, actions, 1]; nil means all arms in order. available marks the actions that may be
+// taken, bool [runs, actions]; nil means all.
 func (l Learner) Act(state train.State, n hyper.Numbers, s rng.Stream, period, x, available *Node) Choice {
 	c := Choice{Values: hyper.Sample(l.Belief, l.trainer().Params(state), s, l.Policy.Samples(), x)}
 	now := explore.Moment{Stream: s.Named("policy"), Period: period, Numbers: n.Part(policyPrefix), There: available}
