@@ -76,12 +76,12 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3, "particles": 5}}`)},
 		"something after the JSON value": {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3}} {"particles": 5}`)},
-		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
-		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
-		"none.csv":                       {"run", "none.csv"},
-		"cannot be read as Parquet":      {"run", written(t, "a.parquet", rows)},
-		`unknown "shufled" (did you me`:  {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
-		`has no column "knd"`:            {"run", written(t, "a.csv", rows), "--set", "target=knd"},
+		"already has an agent linear":   {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
+		"missing":                       {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
+		"none.csv":                      {"run", "none.csv"},
+		"cannot be read as Parquet":     {"run", written(t, "a.parquet", rows)},
+		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
+		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},
 	} {
 		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("hyper %v: exit status %d: %s, want %q", args, status, stderr, want)

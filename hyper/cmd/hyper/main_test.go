@@ -70,7 +70,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --runs 0":                    "runs must be at least 1",
 		"run gaussian --periods -5":                "periods must be at least 1",
 		"run gaussian --workers -1":                "must not be negative",
-		"run gaussian --quick --full":              "cannot both be set",
+		"run gaussian --quick --full":              "exclude each other",
 		"run gaussian --backend tpu":               "choose one of go, xla:cpu, xla:cuda",
 		"run gaussian --flag":                      "unknown flag",
 		"resume nowhere":                           "nowhere has no results.jsonl",

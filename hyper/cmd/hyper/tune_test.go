@@ -50,7 +50,7 @@ func TestTuneCommand(t *testing.T) {
 		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
 	}
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
-	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is no record of") {
 		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
 	}
 }
