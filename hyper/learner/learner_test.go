@@ -207,7 +207,7 @@ func TestUnperturbedHasNoPerturbation(t *testing.T) {
 		t.Error(err)
 	}
 	l.Perturbation = 0.5
-	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "a Perturbation of 0.5, and") {
+	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "Perturbation is 0.5, but") {
 		t.Errorf("error %v", err)
 	}
 }

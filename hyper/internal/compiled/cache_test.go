@@ -145,7 +145,7 @@ func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "no folder") {
+	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file was taken for the folder: %v", err)
 	}
 	if err := os.Chown(dir, 12345, -1); err != nil {
