@@ -63,7 +63,7 @@ func (e Estimate) stdErr() float64 {
 // the normal distribution as 1/sqrt(n).
 type widening struct{ base, slope float64 }
 
-// usual is the widening of most intervals. Ratios of regrets need a larger one below 60 runs: with 10 and 24 runs, only
+// usual is the widening of most intervals. ofRegretRatios is larger below 60 runs: with 10 and 24 runs, only
 // 92 of 100 intervals with the usual factor contain the true ratio.
 var usual, ofRegretRatios = widening{1, 1}, widening{0.84, 2.4}
 

@@ -36,7 +36,7 @@ type Descent struct {
 	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
 	Schedule  train.Schedule  `help:"how step sizes decrease with the number of data"`
 
-	MapStep float64 `run:"true" want:"positive" help:"step size of parameters that multiply the index / step-size"`
+	MapStep float64 `run:"true" want:"positive" help:"step size of the map from the index, relative to step-size"`
 	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient / |D|; 0 means no bound"`
 
 	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
