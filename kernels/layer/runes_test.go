@@ -38,7 +38,7 @@ func TestRunes(t *testing.T) {
 	}
 
 	got = nil
-	for _, part := range []string{"\xff\xfe\x80\x80\x80", "\xc3", "\xa9", "\xf0\x9f"} { // Invalid bytes are passed on unchanged.
+	for _, part := range []string{"\xff\xfe\x80\x80\x80", "\xc3", "\xa9", "\xf0\x9f"} { // Invalid bytes do not change.
 		to.Write([]byte(part))
 	}
 	to.finish()
