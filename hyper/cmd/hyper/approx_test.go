@@ -21,7 +21,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 		"--measure gaussian --reference foo":               "choose uniform or gaussian",
 		"--measure gaussian --construction f":              "the constructions are coordinatewise, kuhn, max-affine, steps, trained",
 		"--measure mixture --construction steps":           "construction steps is for maps by intervals",
-		"--measure mixture --points 4 --construction kuhn": "kuhn is for K <= 3 points",
+		"--measure mixture --points 4 --construction kuhn": "kuhn supports K <= 3 points",
 		"--measure process --optimal":                      "--optimal is for the measure discrete",
 		"--measure gaussian --backend tpu":                 "choose one of go, xla:cpu, xla:cuda",
 	} {
