@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Results are found by their names, those of the latest run, and a folder that is gone is an error that names it.
+// Results are found by name, and are those of the latest run. If their folder is missing, the error names it.
 func TestResults(t *testing.T) {
 	t.Setenv("HYPERMODELS_KEPT", t.TempDir())
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), "%hyper run gaussian") {
@@ -39,11 +39,11 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// `%hyper run gaussian` in a cell names its results; the next cells read them.
+// `%hyper run gaussian` in a cell names its results, and later cells read them.
 func ExampleResults() {
 	must.M(os.Setenv("HYPERMODELS_KEPT", must.M1(os.MkdirTemp("", "kept"))))
 	defer os.Unsetenv("HYPERMODELS_KEPT")
 	defer func() { fmt.Println(recover()) }()
 	Results("ids")
-	// Output: no results of the name "ids": `%hyper run ids` in a cell makes some, `%kept` lists them
+	// Output: no results under the name "ids": `%hyper run ids` in a cell makes them, `%kept` lists all
 }
