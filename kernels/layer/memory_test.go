@@ -240,7 +240,7 @@ func TestVariableThatRunsAgain(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	n := &notebook{t: t}
-	if hint := n.memory.hint("x", true); !strings.Contains(hint, "the kernel is new") {
+	if hint := n.memory.hint("x", true); !strings.Contains(hint, "the kernel has just started") {
 		t.Errorf("at first: %q", hint)
 	}
 	n.run("1", "func f() {}")
