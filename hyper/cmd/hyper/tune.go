@@ -66,8 +66,8 @@ regret below 0.01 sqrt(K)). Settings whose average regret is below that bound wi
 to more computation, then those whose mean is below it, then the others by regret. Since the bound is for all periods
 together, all rounds have all periods.
 
-If a winner is at the edge of a range, search again with another range: tune prints the key. With --champion the winner of
-the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
+If a winner is at the edge of a range, search again with another range: tune prints the key. With --champion the winner
+of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
 		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
     --space index-samples=1,2,4,8 --periods 10000 --out least`,
