@@ -14,7 +14,8 @@ import (
 
 const opensVerb = "opens"
 
-// opensCommand tries to open a backend in a separate process, because a plugin may need memory or crash the process.
+// opensCommand returns a command that tries to open a backend. It is a separate process, because a plugin may need
+// memory or crash the process.
 func opensCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    opensVerb + " BACKEND",

@@ -13,7 +13,7 @@ import (
 
 const explainVerb = "explain"
 
-// explainCommand is for start.sh, which has no kernel to show an error in a notebook.
+// explainCommand returns the command with which start.sh shows an error in a notebook, because it has no kernel itself.
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    explainVerb + " CONNECTION-FILE WHY",
@@ -39,7 +39,7 @@ func explain(ctx context.Context, connection string, why error) error {
 	return layer.Explain(ctx, connection, why)
 }
 
-// launcherItem is this program itself. start.sh uses it to explain why Go cannot compile it.
+// launcherItem returns an item with this program itself. start.sh uses it to explain why Go cannot compile the program.
 func launcherItem() item {
 	build := func(_ context.Context, dir, _ string) error {
 		return copySelf(filepath.Join(dir, "kernels"))

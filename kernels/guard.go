@@ -13,9 +13,9 @@ import (
 
 const guardVerb = "guard"
 
-// guardCommand is the inner part of supervise. The guard is the parent of a command. It has its own session, so that
-// signals to the process that started it do not reach it. It runs until the command and all processes that the command
-// started have ended. For example, a GoNB that is killed leaves its running cell behind.
+// guardCommand returns the inner part of supervise. The guard is the parent of a command. It has its own session, so
+// that signals to the process that started it do not reach it. It runs until the command and all processes that the
+// command started have ended. For example, a GoNB that is killed leaves its running cell behind.
 func guardCommand() *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{

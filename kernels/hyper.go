@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// hyperCommand runs %hyper in a cell: the hyper command of the project that the notebook's cells import.
+// hyperCommand returns the command of %hyper in a cell. It runs the hyper command of the project that the cells import.
 func hyperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                layer.HyperVerb + " [ARGUMENT...]",

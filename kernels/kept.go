@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// keptCommand is also the command of %kept in a cell.
+// keptCommand returns the command that lists kept values. %kept runs it in a cell.
 func keptCommand() *cobra.Command {
 	var remove []string
 	var all bool

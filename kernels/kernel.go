@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// kernelCommand is the command that Jupyter starts, through kernels/go-hypermodels/start.sh.
+// kernelCommand returns the command that Jupyter starts, through kernels/go-hypermodels/start.sh.
 func kernelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "kernel CONNECTION-FILE",

@@ -10,7 +10,7 @@ import (
 
 const layerVerb = "layer"
 
-// layerCommand is the kernel itself, which runs under a guard of the launcher.
+// layerCommand returns the command of the kernel itself, which runs under a guard of the launcher.
 func layerCommand() *cobra.Command {
 	var c layer.Config
 	cmd := &cobra.Command{

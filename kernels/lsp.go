@@ -17,7 +17,7 @@ import (
 
 const lspVerb = "lsp"
 
-// lspCommand is the command that jupyter-lsp starts, because of the settings of lab.
+// lspCommand returns the command that jupyter-lsp starts, because of the settings of lab.
 func lspCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    lspVerb + " CHECKOUT",

@@ -13,8 +13,8 @@ var testRequirements = map[string]string{
 	"browser": "kernels/requirements-browser.txt",
 }
 
-// pythonCommand runs the Python of Jupyter with additional packages for tests. See kernels/conformance and
-// kernels/browser.
+// pythonCommand returns a command that runs the Python of Jupyter with additional packages for tests. See
+// kernels/conformance and kernels/browser.
 func pythonCommand() *cobra.Command {
 	var browser bool
 	cmd := &cobra.Command{

@@ -113,7 +113,8 @@ func TestKnotheOfAMixtureInvertsItsDistributionFunctions(t *testing.T) {
 	}
 }
 
-// A gradient of a convex function is cyclically monotone: sum_i z_i (H(z_i) - H(z_{i+1})) >= 0 on every cycle.
+// cyclesThatFall counts cycles of random points on which the sum is negative. A gradient of a convex function is
+// cyclically monotone: sum_i z_i (H(z_i) - H(z_{i+1})) >= 0 on every cycle.
 func cyclesThatFall(h Map, r Reference, k int) int {
 	rnd, bad := source(5, "cycles"), 0
 	for range 2000 {

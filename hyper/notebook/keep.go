@@ -28,7 +28,7 @@ import (
 //
 // The value must be one that encoding/gob can encode, or a tensor. For values with a file format of their own, such as
 // an agent, there is [KeepFile]. Values are stored outside the notebook's folder, for all notebooks of the folder,
-// until they are removed. The error is that of the function, or says why the value could not be stored.
+// until they are removed. The error comes from the function, or says why the value could not be stored.
 func Keep[T any](name string, compute func() (T, error), inputs ...any) (T, error) {
 	if _, ok := any(*new(T)).(*tensors.Tensor); ok {
 		load := func(path string) (T, error) {

@@ -18,8 +18,8 @@ const mostShown = 20
 
 // Beliefs draws the beliefs of agents about each action: a bar from two standard deviations of the agent's functions
 // below their mean to two above, and the true mean rewards as points. If there are more than 20 actions, it draws the
-// best 20 in descending order. The order is that of the true rewards if they are known, else that of the first agent's
-// means. Beliefs without functions are left out. Beliefs returns an error if no belief has functions. Agents have the
+// best 20 in descending order, by the true rewards if they are known, else by the first agent's means. Beliefs without
+// functions are left out. Beliefs returns an error if no belief has functions. Agents have the
 // colours of [Styled].
 func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.Plot, error) {
 	if len(agents) != len(beliefs) || len(labels) != len(beliefs) {

@@ -257,7 +257,7 @@ func TestRegressionIsLearned(t *testing.T) {
 	a := regression(mlp(Responses))
 	p := Regression().Problems[120] // D = 10, T = 100, sigma = 0.01
 	n := a.Numbers(p)
-	// The decay D/T of classes with rho = 1, beside a mean of squares over 2 sigma^2.
+	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.
 	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
 		t.Errorf("beside mean squares weights decay by %v", got)
 	}

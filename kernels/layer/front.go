@@ -102,7 +102,7 @@ func (c *channel) send(m message) error {
 var isOutput = map[string]bool{"stream": true, "display_data": true, "update_display_data": true,
 	"clear_output": true}
 
-// leftOut makes the message that replaces dropped outputs, of which m is the first. It tells the number of bytes.
+// leftOut makes the message that replaces dropped outputs; m is the first of them. It has the number of bytes.
 // Consecutive dropped outputs of one cell are counted together.
 func leftOut(m message, key signer, session string) zmtp.Instead {
 	request := message{rawHead: m.rawUp, head: m.parent}

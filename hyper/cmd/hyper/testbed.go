@@ -198,7 +198,7 @@ func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, er
 	return []string{self, "testbed-worker", string(text)}, err
 }
 
-// workerJob is the task of which a worker process does a part.
+// workerJob is a task. Each worker process does a part of it.
 type workerJob struct {
 	Agent                string // name or FILE.json
 	Sweep                testbed.Sweep
