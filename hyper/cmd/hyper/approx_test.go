@@ -20,7 +20,7 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 		"--measure gaussian --draws 0":                     "--draws must be at least 1, got 0",
 		"--measure gaussian --reference foo":               "choose uniform or gaussian",
 		"--measure gaussian --construction f":              "the constructions are coordinatewise, kuhn, max-affine, steps, trained",
-		"--measure mixture --construction steps":           "construction steps is for maps by intervals",
+		"--measure mixture --construction steps":           "construction steps supports maps by intervals",
 		"--measure mixture --points 4 --construction kuhn": "kuhn supports K <= 3 points",
 		"--measure process --optimal":                      "--optimal needs --measure discrete",
 		"--measure gaussian --backend tpu":                 "choose one of go, xla:cpu, xla:cuda",

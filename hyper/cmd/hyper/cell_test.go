@@ -73,7 +73,7 @@ func TestRunInACell(t *testing.T) {
 		t.Fatalf("%d pictures and %q", pictures, texts)
 	}
 	for _, want := range []string{"**gaussian, 20 periods, 2 runs", "\n| agent | cumulative regret |", "\n| linear | ",
-		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` has them"} {
+		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` reads them"} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("%q is not in %s", want, texts[0])
 		}

@@ -131,10 +131,10 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 // Impossible requests are refused, with advice.
 func TestCheckAllRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs one --study DIR":           {"check", "--all"},
-		"unknown command":                 {"check", "--all", "ids", "--study", "x"},
-		"no results in folders":           {"check", "--all", "--study", t.TempDir()},
-		"--periods is for one experiment": {"check", "--all", "--study", "x", "--periods", "10"},
+		"needs one --study DIR":    {"check", "--all"},
+		"unknown command":          {"check", "--all", "ids", "--study", "x"},
+		"no results in folders":    {"check", "--all", "--study", t.TempDir()},
+		"--periods needs a single": {"check", "--all", "--study", "x", "--periods", "10"},
 	} {
 		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)

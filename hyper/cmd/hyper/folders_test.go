@@ -88,7 +88,7 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	refused(t, append(sweep, "--out", run), goOn)
 	refused(t, append(tune, run), goOn)
 	refused(t, append(sweep, search...), "has a sweep: choose another --out; `hyper sweep "+swept+"` continues")
-	refused(t, append(sweep, "--out", tuned), "holds a search")
+	refused(t, append(sweep, "--out", tuned), "has a search")
 	refused(t, []string{"run", "gaussian", "--out", swept}, "has a sweep")
 	refused(t, append(tune, tuned, "--seed", "3"), tuned+" holds another search", "the arguments that began it")
 	refused(t, []string{"sweep", run}, run+" is not an experiment, not a file of a Spec and not a folder of a sweep")

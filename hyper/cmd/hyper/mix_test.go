@@ -43,7 +43,7 @@ func TestMix(t *testing.T) {
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
 	begun := madeBy(t, dir, 5, 7, first)
 	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
-		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "with --mix") {
+		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "--mix joins them") {
 		t.Errorf("resume: exit status %d, %s", status, stderr)
 	}
 	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||

@@ -112,7 +112,7 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep gaussian --out x --cpus 0":                      "--cpus must be at least 1",
 		"sweep gaussian --out x --backend tpu":                 "choose one of go",
 		"sweep nowhere.json --out x":                           "no such file",
-		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be given",
+		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be combined",
 		"sweep gaussian --engine kubernetes --out x --dry-run": "kubernetes needs --claim",
 		"sweep nope":                            "nope is not an experiment, not a file of a Spec and not a folder of a sweep",
 		"sweep gaussian --out x --set arms=5,5": "give it once",

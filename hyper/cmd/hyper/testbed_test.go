@@ -92,7 +92,7 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --agent mpl": `did you mean "mlp"?`,
 		"testbed classification_2d --seeds 11":  "from 1 to 10",
 		"testbed classification --show " +
-			out: "has results of the sweep classification_2d, not classification",
+			out: "has results of the sweep classification_2d, not of classification",
 		"testbed classification_2d --show " + mine:                      "no header of format",
 		"testbed classification_2d --agent none.json":                   "none.json",
 		"testbed classification_2d --show " + out + " --regret none.gz": "none.gz",
