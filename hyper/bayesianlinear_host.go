@@ -15,15 +15,40 @@ import (
 // one block are at most 256. Where there are more inputs than that in all blocks together, the numbers are of the
 // distribution that Sample draws from, and not those that it draws.
 func (b BayesianLinear) OnHost(p HostParams) HostSample {
-	blocks := p.Blocks
-	if blocks == nil {
-		blocks = b.flatBlocks(p)
-	}
-	draw := b.hostFunctions
+	blocks, draw := b.knownBlocks(p), b.hostFunctions
 	if b.blocks() > 1 {
 		draw = b.hostValues
 	}
 	return func(s rng.Host, n int, x [][]float32, values []float32) bool { return draw(p, blocks, s, n, x, values) }
+}
+
+// Normals are the values of inputs of different blocks, one of each.
+func (b BayesianLinear) Normals(p HostParams) HostNormals {
+	if b.blocks() == 1 {
+		return nil
+	}
+	blocks := b.knownBlocks(p)
+	return func(x [][]float32) (mean, sd []float32, ok bool) {
+		groups := b.byBlock(p, x)
+		if len(groups) < len(x) {
+			return nil, nil, false
+		}
+		mean, sd = make([]float32, len(x)), make([]float32, len(x))
+		sideBySide(len(groups), len(x)*b.size()*b.size()/2, func(i int) {
+			g := groups[i]
+			m, factor := g.joint(blocks[g.block], p.Fixed["scale"][0])
+			mean[g.at[0]], sd[g.at[0]] = m[0], factor[0]
+		})
+		return mean, sd, true
+	}
+}
+
+// knownBlocks are Blocks, or those of Nu.
+func (b BayesianLinear) knownBlocks(p HostParams) []HostBlock {
+	if p.Blocks != nil {
+		return p.Blocks
+	}
+	return b.flatBlocks(p)
 }
 
 // HostBlocks are the Blocks, and the numbers of theta in each.

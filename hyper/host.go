@@ -24,6 +24,19 @@ type Hosted interface {
 // used, where a program is the better way for so many. It is safe for concurrent use.
 type HostSample func(s rng.Host, n int, x [][]float32, values []float32) bool
 
+// HostNormals are the means and standard deviations of values at inputs x that are independent and normal: value i of
+// function k is mean[i] + sd[i] z[k][i], with the normal numbers z [n][inputs] of the stream that HostSample is given.
+// ok is false where values are not so. It is safe for concurrent use.
+type HostNormals func(x [][]float32) (mean, sd []float32, ok bool)
+
+// HostNormal is a Hosted belief some of whose values are independent and normal, so that a policy need not see all
+// functions. One that embeds another is not taken for one.
+type HostNormal interface {
+	Hosted
+	// Normals returns how the values of OnHost are distributed, or nil.
+	Normals(p HostParams) HostNormals
+}
+
 // HostParams are the [Params] of one run in plain Go, without the initial values. They do not change.
 type HostParams struct {
 	Nu    [][]float32
@@ -65,6 +78,7 @@ type HostBase interface {
 var (
 	_ Hosted        = Model{}
 	_ HostConjugate = BayesianLinear{}
+	_ HostNormal    = BayesianLinear{}
 )
 
 // OnHost is for linear hypermodels with Gaussian indices, and for ensembles.

@@ -19,7 +19,7 @@ import (
 type Decision struct {
 	ID            string    // names the decision in a Feedback; those of a Reader have none
 	Action        int       // its place in Menu.Actions or Menu.Arms; the arm itself when neither is given
-	Probabilities []float32 // of single precision, to which their sum is 1
+	Probabilities []float32 // of single precision, to which their sum is 1; 0 of arms that are not offered
 	Scheme        Scheme
 }
 
@@ -51,26 +51,31 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 // 8, 12, 16, 24 and so on, and the programs of the last 16 of these, Sample's among them, are kept. Warmup compiles
 // beforehand. A Policy is told which actions are there: see explore.Moment.
 func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
-	actions, err := a.encoded(m, true)
+	f, belief := a.belief()
+	defer belief.drop()
+	m, named := f.offering(m)
+	actions, err := f.encoded(m, true)
 	if err != nil {
 		return Decision{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	belief := a.belief()
-	defer belief.drop()
 	number := a.decisions.Add(1) - 1
-	d, ok, err := a.decideOnHost(belief, actions, number)
+	d, ok, err := f.decideOnHost(belief, actions, number)
 	if size := padded(len(actions)); err == nil && !ok {
-		if err = a.ready(ctx, size); err == nil {
-			d, err = a.decide(belief, actions, size, number)
+		if err = f.ready(ctx, belief, size); err == nil {
+			d, err = f.decide(belief, actions, size, number)
 		}
 	}
 	if err != nil {
 		return Decision{}, err
 	}
-	return a.committed(d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
+	d, err = a.committed(f, d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
+	if err == nil && named {
+		d = f.byArm(d)
+	}
+	return d, err
 }
 
 // inputOf is the input of an action; nil are all arms.
@@ -83,10 +88,10 @@ func inputOf(actions [][]float32, action int) []float32 {
 
 // Inputs are the inputs of the belief for the actions of a menu, as Sample and Add take them. Numbers are standardised
 // as they would be now, and not counted.
-func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.encoded(m, false) }
+func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.viewed().encoded(m, false) }
 
 // encoded is Inputs, with all that is wrong; own standardises the numbers as if they were counted.
-func (a *Agent) encoded(m Menu, own bool) ([][]float32, error) {
+func (a *form) encoded(m Menu, own bool) ([][]float32, error) {
 	if a.encoder == nil {
 		switch {
 		case (m.Context != nil || m.Arms != nil) && a.config.Features == 0:
@@ -104,7 +109,7 @@ func (a *Agent) encoded(m Menu, own bool) ([][]float32, error) {
 }
 
 // decide makes decision so many, counted from 0, with actions padded to a size.
-func (a *Agent) decide(belief *snapshot, actions [][]float32, size int, number uint64) (Decision, error) {
+func (a *form) decide(belief *snapshot, actions [][]float32, size int, number uint64) (Decision, error) {
 	out, err := a.ask(shape{inputs: size}, belief, actions, uint32(number))
 	if err != nil {
 		return Decision{}, err
@@ -142,9 +147,9 @@ func checkFloor(floor float64) error {
 }
 
 // floor is the probability of a uniform action.
-func (a *Agent) floor() float64 { return max(a.config.Floor, 0) }
+func (a *form) floor() float64 { return max(a.config.Floor, 0) }
 
-func (a *Agent) scheme() Scheme {
+func (a *form) scheme() Scheme {
 	p := a.config.Learner.Policy
 	return Scheme{Policy: fmt.Sprintf("%#v", p), Functions: p.Samples(), Floor: a.floor()}
 }
@@ -167,7 +172,7 @@ func floored(action int, p []float32, floor float64, words []uint32) (int, []flo
 
 // buildAct decides: rest is the number of decisions before and, unless all arms are asked for, how many inputs there
 // are and x.
-func (a *Agent) buildAct(args []*Node) []*Node {
+func (a *form) buildAct(args []*Node) []*Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	stream := streams(state).Act(rest[0])
 	var x, there *Node

@@ -1,27 +1,25 @@
-// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It
-// is the learner that the experiments run, with one run. [Arms], [Linear] and [Neural] make one for rewards of any
-// scale.
+// Package agent is a bandit agent to embed in a service: it chooses among options, learns from rewards that may come late
+// or never, and can be saved.
 //
-// In a world that changes an agent can forget: by a Window of the data (see [Replay]), by a discount of old data
-// (train.Config.Discount) or by a restart at an alarm of a test of change ([Change]). Regret a period over the second
-// half of 400 periods, with 5 arms of variance 4.5, noise 1 and Thompson sampling; in brackets how much less it is than
-// without forgetting, with 95% intervals of 30 worlds:
+//	shop, err := agent.Contextual(3, 8)                     // 3 arms; a context of 8 numbers
+//	d, err := shop.Decide(ctx, agent.Menu{Context: x})
+//	show(d.Action)                                          // log d.Probabilities with it
+//	err = shop.Observe(ctx, agent.Feedback{ID: d.ID, Reward: 1}) // seconds or days later
+//	err = shop.Save("shop.agent")
 //
-//	                               all arms anew after 200 periods    drift of 0.01 a period
-//	no forgetting, exact           1.28                               1.04
-//	discount 0.98, exact           0.42 (0.87 +- 0.43)                0.42 (0.62 +- 0.24)
-//	restart at an alarm, exact     0.31 (0.97 +- 0.49)                0.66 (0.38 +- 0.32)
-//	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
+// [Arms], [Contextual], [Linear], [Neural] and [ContextualNeural] make agents for rewards of any scale; the fields of a
+// [Config] are their options. README.md of this folder says which agent to take, and what each costs.
 //
-// The window's learner is another one, so that its row is of learners too; it was run once. Forgetting costs regret
-// where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11.
+//   - Rewards: [Agent.Observe] takes them by the IDs of their decisions. [Reward] says what silence teaches, and what
+//     several rewards of one decision mean. [Agent.Shown] is for decisions that are made ahead.
+//   - Files: [Agent.Save] and [Load] keep an agent exactly. [Open] keeps a log as well, and loses nothing.
+//   - Arms come and go while the agent decides: [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
+//   - A world that changes: Config.Forget discounts old rewards, a Window of the data drops them (see [Replay]), and
+//     [Change] tests whether the world has changed.
+//   - Questions about a decision: [Agent.Explain], [Agent.Sample] and [Snapshot.Calibrate].
 //
-// Where nobody sends "no click" an agent learns from clicks alone, unless Config.Reward says what silence teaches: see
-// [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
-// decision of a Menu that is Deferred: see [Agent.Shown].
-//
-// An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
-// experiment with its seed, if it has no Floor and the Learner names its Policy.
+// An agent is the learner that experiments run, with one run. If it has no Floor, its Learner names the Policy, and each
+// reward comes before the next decision, it takes the very actions that an experiment with its seed takes.
 //
 // GoMLX's Go backend does not pass the checks of pointers that the race detector turns on: test a program with
 // `go test -race -gcflags=all=-d=checkptr=0`.
@@ -48,18 +46,10 @@ import (
 // Agent is a belief that learns and explores. All methods are safe for concurrent use: Act and Sample read the last
 // complete state while Observe, Add, Learn and the background learner make the next.
 type Agent struct {
-	config  Config // with its defaults
-	backend compute.Backend
-	arms    int      // how many there are, where there are no features
-	names   []string // of the state's tensors, sorted
-	read    []int    // places in names of what Act and Sample read
+	*form // another one when arms change: see viewed
 
 	learning sync.Mutex // held while the next state is made
 	closed   bool
-	observe  *update
-	keep     *update // of what observe has no room for, by beliefs that keep what they know of inputs
-	train    *update
-	revise   revision
 	replays  bool // whether decisions are settled by the records of a log, and not by time
 
 	log        Journal    // nil is none
@@ -68,18 +58,45 @@ type Agent struct {
 	reading sync.Mutex // held while now changes hands
 	now     *snapshot
 
-	encoder            *encoder      // nil where a Menu has inputs
 	decisions, samples atomic.Uint64 // calls of Act and Sample so far: each has random numbers of its own
+	armChanges         atomic.Uint64
 	pending            pending
 	background         *background // nil where there is none
 	settler            *background // likewise
 	settlements        settlements
-	programs           programs       // of Act and Sample
-	hostBelief         hyper.Hosted   // nil where functions are drawn by programs
-	hostPolicy         explore.Hosted // nil where programs decide
-	learner            *hostLearning  // nil where programs learn
-	fixed              fixedParts
-	reader             *uint64 // the seed of a Reader; nil is none
+}
+
+// form is what depends on the number of arms. It is made anew when arms change, while a.learning, a.committing and
+// a.reading are held; who holds none of them takes it by viewed.
+type form struct {
+	config  Config // with its defaults
+	made    Config // config with the arms that the agent was made with
+	set     ArmSet // empty where actions have numbers
+	steps   []int  // how many arms there were after each growth
+	backend compute.Backend
+	arms    int      // how many there are, where there are no features
+	names   []string // of the state's tensors, sorted
+	read    []int    // places in names of what Act and Sample read
+
+	observe *update
+	keep    *update // of what observe has no room for, by beliefs that keep what they know of inputs
+	train   *update
+	revise  revision
+
+	encoder    *encoder       // nil where a Menu has inputs
+	programs   *programs      // of Act and Sample
+	hostBelief hyper.Hosted   // nil where functions are drawn by programs
+	hostPolicy explore.Hosted // nil where programs decide
+	learner    *hostLearning  // nil where programs learn
+	fixed      *fixedParts
+	reader     *uint64 // the seed of a Reader; nil is none
+}
+
+// viewed is the form that the agent has now.
+func (a *Agent) viewed() *form {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	return a.form
 }
 
 // New returns an agent that has observed nothing. The error joins every fault of the configuration.
@@ -101,31 +118,42 @@ func newAgent(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, backend: b, encoder: newEncoder(c.Encoding),
-		pending: pending{size: c.Pending, expire: c.Expire, reward: c.Reward}}
-	if err := a.checkBelief(); err != nil {
+	f, s, err := newForm(c, b)
+	if err != nil {
 		return nil, err
+	}
+	f.set = newArms(f.slots())
+	a := &Agent{form: f, pending: pending{size: c.Pending, expire: c.Expire, reward: c.Reward}}
+	a.become(s)
+	return a, nil
+}
+
+// newForm is the form of a configuration, and its state of no data.
+func newForm(c Config, b compute.Backend) (*form, *snapshot, error) {
+	a := &form{config: c, made: c, backend: b, encoder: newEncoder(c.Encoding), programs: new(programs),
+		fixed: new(fixedParts)}
+	if err := a.checkBelief(); err != nil {
+		return nil, nil, err
 	}
 	a.hostParts()
 	state, err := CallOnceN(b, a.buildInit, []uint64{c.Seed})
 	if err != nil {
-		return nil, fmt.Errorf("building the agent: %w", err)
+		return nil, nil, fmt.Errorf("building the agent: %w", err)
 	}
 	if !allFinite(state) {
 		free(state...)
-		return nil, fmt.Errorf("building the agent: its initial parameters are %w", ErrNotFinite)
+		return nil, nil, fmt.Errorf("building the agent: its initial parameters are %w", ErrNotFinite)
 	}
 	if err := a.newUpdates(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := newSnapshot(state)
 	s.data.Rows = c.rows()
 	if err := a.hostLearner(s); err != nil {
 		s.drop()
-		return nil, err
+		return nil, nil, err
 	}
-	a.become(s)
-	return a, nil
+	return a, s, nil
 }
 
 // seed is the name of the seed in the state.
@@ -135,7 +163,7 @@ const seed = "seed"
 func streams(state train.State) learner.Streams { return learner.Streams{Seeds: state[seed]} }
 
 // buildInit makes the state of no data from the seed.
-func (a *Agent) buildInit(seeds *Node) []*Node {
+func (a *form) buildInit(seeds *Node) []*Node {
 	state := a.initial(seeds)
 	a.names = slices.Sorted(maps.Keys(state))
 	out := make([]*Node, len(a.names))
@@ -156,7 +184,7 @@ func moving(name string) bool {
 }
 
 // initial is the state of no data, by name.
-func (a *Agent) initial(seeds *Node) train.State {
+func (a *form) initial(seeds *Node) train.State {
 	l := a.config.Learner
 	l.Train.Capacity = a.config.rows()
 	state := l.Init(learner.Streams{Seeds: seeds}.Init(), nil)
@@ -173,10 +201,10 @@ func fixed(name string) bool {
 }
 
 // place is the place in the state of the tensor of that name.
-func (a *Agent) place(name string) int { return slices.Index(a.names, name) }
+func (a *form) place(name string) int { return slices.Index(a.names, name) }
 
 // part makes a State of nodes at places of the whole.
-func (a *Agent) part(nodes []*Node, places []int) train.State {
+func (a *form) part(nodes []*Node, places []int) train.State {
 	state := train.State{}
 	for i, place := range places {
 		state[a.names[place]] = nodes[i]

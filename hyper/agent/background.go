@@ -58,7 +58,7 @@ func (a *Agent) start() {
 	if a.config.Background == nil {
 		return
 	}
-	b := newBackground()
+	b, share := newBackground(), a.config.Background.CPU
 	a.background = b
 	go func() {
 		defer close(b.done)
@@ -69,7 +69,7 @@ func (a *Agent) start() {
 					break // until more data come
 				}
 				spent := time.Since(begun)
-				if !b.rest(time.Duration(float64(spent) * (1/a.config.Background.CPU - 1))) {
+				if !b.rest(time.Duration(float64(spent) * (1/share - 1))) {
 					return
 				}
 			}

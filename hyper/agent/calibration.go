@@ -62,7 +62,7 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 }
 
 // noise is the standard deviation of responses about their mean, in their own units.
-func (a *Agent) noise(belief *snapshot) (float64, error) {
+func (a *form) noise(belief *snapshot) (float64, error) {
 	c := a.config.Learner
 	sd := math.Sqrt(c.NoiseVariance)
 	if !c.Train.Standardize {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
-
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -127,7 +124,7 @@ const fewest = 10
 
 // miss returns the difference between a reward and the mean that a state predicts, times the root of the reward's
 // weight: a reward of weight w is as exact as the mean of w rewards. ok is false where there is no prediction.
-func (a *Agent) miss(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
+func (a *form) miss(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
 	if a.config.Learner.Train.Standardize && s.data.Seen < fewest {
 		return 0, false, nil
 	}
@@ -146,7 +143,7 @@ func (a *Agent) miss(s *snapshot, x []float32, y, weight float32) (miss float64,
 }
 
 // uniform is the number in (0, 1) that breaks ties of the test at a datum.
-func (a *Agent) uniform(datum int) float64 {
+func (a *form) uniform(datum int) float64 {
 	var u [1]float32
 	rng.NewHost(a.seed()).At(uint32(datum)).Named("change").Uniform(u[:])
 	return float64(u[0])
@@ -154,33 +151,23 @@ func (a *Agent) uniform(datum int) float64 {
 
 // restarted is a snapshot of no data, with the room of another.
 func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
-	state, err := CallOnceN(a.backend, func(seeds *Node) []*Node {
-		state := a.initial(seeds)
-		out := make([]*Node, len(a.names))
-		for i, name := range a.names {
-			out[i] = state[name]
-		}
-		return out
-	}, []uint64{a.config.Seed})
+	_, begun, err := a.as(a.set, a.steps)
 	if err != nil {
 		return nil, fmt.Errorf("beginning anew after a change: %w", err)
 	}
-	var at []int
-	var by, rest []*tensors.Tensor
+	defer begun.drop()
+	next := s.replaced(nil, nil)
+	next.host = new(host)
 	for i, name := range a.names {
-		if stored(name) {
-			rest = append(rest, state[i]) // rows after the data are never read
-		} else {
-			at, by = append(at, i), append(by, state[i])
+		if own := begun.state[i]; own != nil && !stored(name) { // rows after the data are never read
+			next.state[i].drop()
+			next.state[i] = own.hold()
 		}
 	}
-	free(rest...)
-	next := s.replaced(at, by)
-	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner makes rounds by the data
-	if err := a.absorb(next); err != nil {
-		next.drop()
-		return nil, err
+	if begun.learned != nil {
+		next.learns(held(begun.learned))
 	}
+	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner makes rounds by the data
 	return next, nil
 }
 

@@ -14,7 +14,7 @@ import (
 // checkBelief reports a belief that does not predict one number for each input of so many Features, and learns how
 // many arms there are where there are no features. It builds the graph of a prediction, which infers shapes, and
 // compiles nothing.
-func (a *Agent) checkBelief() error {
+func (a *form) checkBelief() error {
 	err := exceptions.TryCatch[error](func() {
 		g := NewGraph(a.backend, "belief")
 		defer g.Finalize()
@@ -35,7 +35,7 @@ func (a *Agent) checkBelief() error {
 
 // predict builds a prediction by three functions at x, of n inputs, or of any number where n is negative, and returns
 // the number.
-func (a *Agent) predict(g *Graph, x *Node, n int) int {
+func (a *form) predict(g *Graph, x *Node, n int) int {
 	b := a.config.Learner.Belief
 	s := learner.Streams{Seeds: Const(g, []uint64{0})}.Init()
 	f := b.Predict(b.Init(s, nil), b.Index().Sample(s, 3), x)

@@ -13,15 +13,15 @@ import (
 // Drift is how far learning has moved the parameters nu from nu_0, which the regularizer anchors them to: the norm of
 // the difference over the norm of nu_0, or of nu where nu_0 is 0. It is 0 before any data.
 func (a *Agent) Drift() (float64, error) {
-	held := a.current()
+	f, held := a.held()
 	defer held.drop()
-	s, err := a.wholeOf(held, nil)
+	s, err := f.wholeOf(held, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer s.drop()
 	moved, start, now := 0.0, 0.0, 0.0
-	for i, name := range a.names {
+	for i, name := range f.names {
 		number, isNu := strings.CutPrefix(name, "nu.")
 		if !isNu {
 			continue
@@ -30,7 +30,7 @@ func (a *Agent) Drift() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		x0, err := numbers(s.state[a.place("anchor."+number)].Tensor)
+		x0, err := numbers(s.state[f.place("anchor."+number)].Tensor)
 		if err != nil {
 			return 0, err
 		}

@@ -183,7 +183,11 @@ func (e Encoding) ofArm(arm int, context []float32) []float32 {
 // encoder is an Encoding with what it has seen. It is safe for concurrent use.
 type encoder struct {
 	Encoding
+	*seen
+}
 
+// seen is what has been seen of numbers.
+type seen struct {
 	mu      sync.Mutex
 	context spread
 	action  spread
@@ -193,7 +197,7 @@ func newEncoder(e *Encoding) *encoder {
 	if e == nil {
 		return nil
 	}
-	return &encoder{Encoding: *e, context: newSpread(e.Context), action: newSpread(e.Action)}
+	return &encoder{*e, &seen{context: newSpread(e.Context), action: newSpread(e.Action)}}
 }
 
 // inputs returns the inputs of a menu that has been checked; own standardises as if its own numbers were counted.
@@ -230,7 +234,7 @@ func allArms(n int) []int {
 // standardised is the menu with standardised numbers.
 func (e *encoder) standardised(m Menu, own bool) Menu {
 	e.mu.Lock()
-	context, action := e.context.copied(), e.action.copied()
+	context, action := e.seen.context.copied(), e.seen.action.copied()
 	e.mu.Unlock()
 	if own {
 		count(m, &context, &action)
@@ -249,7 +253,7 @@ func (e *encoder) count(m Menu) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	count(m, &e.context, &e.action)
+	count(m, &e.seen.context, &e.seen.action)
 }
 
 func count(m Menu, context, action *spread) {
@@ -266,7 +270,7 @@ func (e *encoder) spreads() (context, action *spread) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c, a := e.context.copied(), e.action.copied()
+	c, a := e.seen.context.copied(), e.seen.action.copied()
 	return &c, &a
 }
 
@@ -277,7 +281,7 @@ func (e *encoder) restore(context, action *spread) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.context, e.action = *context, *action
+	e.seen.context, e.seen.action = *context, *action
 }
 
 // spread is the mean and the sum of squared deviations of each number so far, by Welford (1962).

@@ -30,10 +30,11 @@ func (a *Agent) Explain(ctx context.Context, m Menu, functions int) ([]Explanati
 	if functions < 2 {
 		return nil, fmt.Errorf("an explanation needs 2 functions at least, got %d", functions)
 	}
-	if _, err := a.encoded(m, false); err != nil {
+	f := a.viewed()
+	if _, err := f.encoded(m, false); err != nil {
 		return nil, err
 	}
-	all := a.changes(m)
+	all := f.changes(m)
 	out := make([]Explanation, len(all))
 	for i, c := range all {
 		if err := ctx.Err(); err != nil {
@@ -61,7 +62,7 @@ type changed struct {
 }
 
 // changes returns those of each action of a menu that has been checked.
-func (a *Agent) changes(m Menu) []changes {
+func (a *form) changes(m Menu) []changes {
 	e := a.encoder
 	if e == nil {
 		return a.plainChanges(m)
@@ -94,7 +95,7 @@ func (a *Agent) changes(m Menu) []changes {
 }
 
 // plainChanges is changes without an Encoding: actions are inputs, and those of arms are numbers that say which.
-func (a *Agent) plainChanges(m Menu) (out []changes) {
+func (a *form) plainChanges(m Menu) (out []changes) {
 	if a.config.Features == 0 {
 		inputs := m.Actions
 		if inputs == nil {

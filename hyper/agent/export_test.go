@@ -41,3 +41,24 @@ func (a *Agent) Whole() map[string]string {
 	}
 	return out
 }
+
+// Parts are what is known of each of n arms: the parts of all tensors that have one for each.
+func (a *Agent) Parts(n int) [][]string {
+	f, now := a.held()
+	defer now.drop()
+	s := must.M1(f.wholeOf(now, nil))
+	defer s.drop()
+	out := make([][]string, n)
+	for i, name := range f.names {
+		dims := s.state[i].Shape().Dimensions
+		if len(dims) < 2 || dims[1]%n != 0 || stored(name) || name == "fixed.waves" || name == "fixed.phases" {
+			continue
+		}
+		flat := must.M1(numbers(s.state[i].Tensor))
+		for arm := range out {
+			size := len(flat) / n
+			out[arm] = append(out[arm], fmt.Sprint(name, flat[arm*size:(arm+1)*size]))
+		}
+	}
+	return out
+}

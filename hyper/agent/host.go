@@ -23,12 +23,13 @@ import (
 type host struct {
 	once      sync.Once
 	sample    hyper.HostSample     // nil where there is none
+	normals   hyper.HostNormals    // nil where there are none
 	responses map[string][]float64 // parts of the state that begin so
 	err       error
 }
 
 // hostParts notes what of the learner works in plain Go.
-func (a *Agent) hostParts() {
+func (a *form) hostParts() {
 	if b, ok := a.config.Learner.Belief.(hyper.Hosted); ok && !promoted.By[hyper.Hosted](b) {
 		a.hostBelief = b
 	}
@@ -38,7 +39,7 @@ func (a *Agent) hostParts() {
 }
 
 // hosted returns how functions of a belief are drawn in plain Go; its sample is nil where they are not.
-func (a *Agent) hosted(belief *snapshot) *host {
+func (a *form) hosted(belief *snapshot) *host {
 	if a.hostBelief == nil {
 		return &host{}
 	}
@@ -46,6 +47,7 @@ func (a *Agent) hosted(belief *snapshot) *host {
 	h.once.Do(func() {
 		if belief.learned != nil {
 			h.sample, h.responses = belief.learned.Sample(), belief.learned.Responses()
+			h.normals = belief.learned.Normals()
 			return
 		}
 		var p hyper.HostParams
@@ -56,12 +58,12 @@ func (a *Agent) hosted(belief *snapshot) *host {
 	return h
 }
 
-func (a *Agent) trainer() train.Trainer {
+func (a *form) trainer() train.Trainer {
 	return train.Trainer{Belief: a.config.Learner.Belief, Config: a.config.Learner.Train}
 }
 
 // sampleOnHost draws n functions from a belief; it returns false where a program must.
-func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
+func (a *form) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint32) (values []float32, ok bool,
 	err error) {
 	h := a.hosted(belief)
 	if h.sample == nil || h.err != nil {
@@ -76,7 +78,7 @@ func (a *Agent) sampleOnHost(belief *snapshot, x [][]float32, n int, number uint
 }
 
 // inputsOf is how many inputs there are; nil are all arms.
-func (a *Agent) inputsOf(x [][]float32) int {
+func (a *form) inputsOf(x [][]float32) int {
 	if x == nil {
 		return a.arms
 	}
@@ -84,7 +86,7 @@ func (a *Agent) inputsOf(x [][]float32) int {
 }
 
 // hostParams copies the parameters of a belief, and what it knows of responses.
-func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
+func (a *form) hostParams(belief *snapshot) (p hyper.HostParams, responses map[string][]float64, err error) {
 	if p, err = a.fixedParams(belief, a.read); err != nil {
 		return p, nil, err
 	}
@@ -111,7 +113,7 @@ func (a *Agent) hostParams(belief *snapshot) (p hyper.HostParams, responses map[
 
 // fixedParams are the parameters that do not change. places are of a snapshot's tensors in Agent.names; nil is all in
 // order.
-func (a *Agent) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
+func (a *form) fixedParams(s *snapshot, places []int) (hyper.HostParams, error) {
 	p := hyper.HostParams{Fixed: map[string][]float32{}, Compiled: a.backend.Name() == "xla"}
 	for i, t := range s.state {
 		place := i
@@ -171,7 +173,7 @@ func narrow(t *tensors.Tensor) ([]float32, error) {
 }
 
 // decideOnHost is decide in plain Go; it returns false where a program must decide.
-func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
+func (a *form) decideOnHost(belief *snapshot, actions [][]float32, number uint64) (d Decision, ok bool, err error) {
 	h := a.hosted(belief)
 	policy := a.hostPolicy
 	if h.sample == nil || h.err != nil || policy == nil {
@@ -179,6 +181,13 @@ func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint6
 	}
 	inputs := a.inputsOf(actions)
 	stream := rng.NewHost(a.seed()).At(uint32(number)).Named("act")
+	p, action, ok, err := a.decideByNormals(h, actions, stream)
+	if err != nil {
+		return d, false, err
+	}
+	if ok {
+		return a.decided(p, action, stream), true, nil
+	}
 	values := make([]float32, policy.Samples()*inputs)
 	if !h.sample(stream, policy.Samples(), actions, values) {
 		return d, false, nil
@@ -188,11 +197,36 @@ func (a *Agent) decideOnHost(belief *snapshot, actions [][]float32, number uint6
 			return d, false, errPredictions
 		}
 	}
-	p, action := policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
+	p, action = policy.DecideOnHost(values, inputs, stream.Named("policy"), int32(number))
+	return a.decided(p, action, stream), true, nil
+}
+
+// decideByNormals decides by the distributions of values; ok is false where it cannot.
+func (a *form) decideByNormals(h *host, actions [][]float32, s rng.Host) (p []float32, action int, ok bool,
+	err error) {
+	policy, is := a.hostPolicy.(explore.HostedNormal)
+	if !is || promoted.By[explore.HostedNormal](policy) || h.normals == nil || len(actions) == 0 {
+		return nil, 0, false, nil
+	}
+	mean, sd, ok := h.normals(actions)
+	if !ok {
+		return nil, 0, false, nil
+	}
+	for i, m := range mean {
+		if most := 6 * sd[i]; notFinite(m+most) || notFinite(m-most) { // no normal number of 24 bits is so large
+			return nil, 0, false, errPredictions
+		}
+	}
+	p, action = policy.DecideByNormals(mean, sd, s)
+	return p, action, true, nil
+}
+
+// decided is a decision for an action with the policy's probabilities, after the floor.
+func (a *form) decided(p []float32, action int, s rng.Host) Decision {
 	var words [2]uint32
-	stream.Named("floor").Bits(words[:])
+	s.Named("floor").Bits(words[:])
 	action, p = floored(action, p, a.floor(), words[:])
-	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}, true, nil
+	return Decision{Action: action, Probabilities: p, Scheme: a.scheme()}
 }
 
 // errPredictions is the ErrNotFinite of decisions.

@@ -118,7 +118,7 @@ func TestDecisionsOnHost(t *testing.T) {
 				for i := range 60 {
 					n := []int{3, 6, 8}[i%3] // as programs pad none
 					x := inputsFor(r, name, a.config, n)
-					belief := a.belief()
+					_, belief := a.belief()
 					number := a.decisions.Add(1) - 1
 					d, ok, err := a.decideOnHost(belief, x, number)
 					if err != nil || !ok {

@@ -34,7 +34,8 @@ var ErrLog = errors.New("the agent's log failed")
 // safe there. So an agent whose program or machine stops at any time loses nothing that it has acknowledged.
 //
 // The agent is that of an uninterrupted program that did what the log says, in its order: it goes on with the same
-// decisions. Save may be called at any time; the log's records before the last Save are not read any more.
+// decisions. Save may be called at any time; the log's records before the last Save are not read any more. The Config is
+// that of the first time, also where arms have changed since (see [Agent.ChangeArms]): the log and the file have that.
 //
 // The error is one of Load, or says what does not fit: a log that lacks records after the file was saved, one that
 // lacks its first records where there is no file, or a file that was saved without the log. Where the file is damaged
@@ -131,7 +132,8 @@ func (a *Agent) replayed(log Journal, from uint64) error {
 }
 
 // Replay does what a record says, at its time: an agent that replays all records of a log is the agent that wrote them,
-// if it has the same Config. Of another Config it learns what the log's agent was told. A Decision without an Input has
+// if it has the same Config. Of another Config it learns what the log's agent was told; it must have the arms that the
+// log has, or be one that adds them (see [Agent.ChangeArms]). A Decision without an Input has
 // the one that this agent's Encoding gives it. From the first record on decisions are settled by the log alone, and by
 // time again after Continue, or when the agent's file is opened: see [Reward].
 //
@@ -154,6 +156,8 @@ func (a *Agent) Replay(r journal.Record) error {
 		_, err = a.show(r.Shown.ID, at)
 	case r.Settled != nil:
 		err = a.replaySettled(*r.Settled)
+	case r.Arms != nil:
+		err = a.replayArms(r.Arms)
 	case r.Datum != nil:
 		_, err = a.learn(journal.Record{}, a.added(r.Datum.Input, r.Datum.Response, 1))
 	case r.Trained != nil:
@@ -194,10 +198,10 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	m := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
+	m, f := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}, a.viewed()
 	x := d.Input
 	if x == nil {
-		inputs, err := a.encoded(m, true)
+		inputs, err := f.encoded(m, true)
 		if err != nil {
 			return err
 		}
@@ -206,13 +210,13 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 		}
 		x = inputOf(inputs, d.Action)
 	}
-	if err := a.checkInput(x); err != nil {
+	if err := f.checkInput(x); err != nil {
 		return err
 	}
 	if a.decisions.Load() <= number {
 		a.decisions.Store(number + 1)
 	}
-	a.encoder.count(m)
+	f.encoder.count(m)
 	a.pending.put(waiting{number: number, salt: salt, made: at, x: x, outcome: outcome{Hidden: d.Deferred}})
 	return nil
 }
@@ -239,8 +243,8 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 }
 
 // committed remembers a decision, and has the log's word that it is safe.
-func (a *Agent) committed(d Decision, m Menu, w waiting) (Decision, error) {
-	if a.reader != nil {
+func (a *Agent) committed(f *form, d Decision, m Menu, w waiting) (Decision, error) {
+	if f.reader != nil {
 		return d, nil
 	}
 	d.ID, w.Hidden = w.id(), m.Deferred

@@ -229,7 +229,7 @@ func (a *Agent) round(s *snapshot) []any {
 	return []any{number(kept), number(a.config.inLoss(s.data)), uint32(s.rounds)}
 }
 
-func (a *Agent) checkInput(x []float32) error {
+func (a *form) checkInput(x []float32) error {
 	if want := max(a.config.Features, 1); len(x) != want {
 		return fmt.Errorf("an input has %d numbers, got %d", want, len(x))
 	}

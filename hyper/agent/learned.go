@@ -18,7 +18,7 @@ type hostLearning struct {
 }
 
 // hostLearner notes that the agent learns in plain Go where all of its decisions are made so too.
-func (a *Agent) hostLearner(s *snapshot) error {
+func (a *form) hostLearner(s *snapshot) error {
 	h, ok := a.config.Learner.OnHost()
 	if !ok || a.hostBelief == nil || a.hostPolicy == nil {
 		return nil
@@ -31,7 +31,7 @@ func (a *Agent) hostLearner(s *snapshot) error {
 }
 
 // absorb takes what is kept in plain Go out of the tensors of a whole state, where the agent learns so.
-func (a *Agent) absorb(s *snapshot) error {
+func (a *form) absorb(s *snapshot) error {
 	if a.learner == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func held(p *train.HostPosterior) *train.HostPosterior {
 
 // wholeOf is a snapshot with all of its tensors, those of what is kept in plain Go too; the caller drops it. places
 // are of its tensors in Agent.names; nil is all in order.
-func (a *Agent) wholeOf(s *snapshot, places []int) (*snapshot, error) {
+func (a *form) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 	whole := s.replaced(nil, nil)
 	for i, t := range whole.state {
 		if t != nil {

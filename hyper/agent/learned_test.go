@@ -60,7 +60,7 @@ func TestLearnsAsPrograms(t *testing.T) {
 				inputs = append(inputs, x(i), x(i))
 			}
 			own := must.M1(a.Sample(inputs, 10))
-			held := b.belief()
+			_, held := b.belief()
 			defer held.drop()
 			programs := must.M1(b.ask(shape{functions: 10, inputs: padded(len(inputs))}, held, inputs, 0))
 			want := must.M1(narrow(programs[0]))

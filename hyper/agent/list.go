@@ -8,7 +8,8 @@ import (
 
 // DecideList chooses n different actions of a menu for the places of a list, the first place first. It makes n
 // decisions, each among what the ones before it left: each has an ID, and waits for a reward of its own. Action is a
-// place in the menu, and Probabilities are of all its actions, 0 for those that were taken before.
+// place in the menu, and Probabilities are of all its actions, 0 for those that were taken before. Where the menu names no
+// arms both are by the numbers of arms.
 //
 // That users look at the first place more than at the last is nothing that the agent knows. After an error the
 // decisions before it stand, and are returned.
@@ -20,14 +21,13 @@ func (a *Agent) DecideList(ctx context.Context, m Menu, n int) ([]Decision, erro
 	if n < 1 || n > len(left.places) {
 		return nil, fmt.Errorf("a list of %d actions must have 1 to %[1]d places, got %d", len(left.places), n)
 	}
-	size := len(left.places)
 	out := make([]Decision, 0, n)
 	for range n {
 		d, err := a.Decide(ctx, left.Menu)
 		if err != nil {
 			return out, err
 		}
-		taken, all := d.Action, make([]float32, size)
+		taken, all := d.Action, make([]float32, left.size)
 		for i, p := range d.Probabilities {
 			all[left.places[i]] = p
 		}
@@ -42,26 +42,34 @@ func (a *Agent) DecideList(ctx context.Context, m Menu, n int) ([]Decision, erro
 type choices struct {
 	Menu
 	places []int
+	size   int // of the other Menu
 }
 
 // choices gives the actions of a menu that stand for all arms. The error is that of a menu that is wrong.
 func (a *Agent) choices(m Menu) (choices, error) {
-	inputs, err := a.encoded(m, false)
+	f := a.viewed()
+	m, named := f.offering(m)
+	inputs, err := f.encoded(m, false)
 	if err != nil {
 		return choices{}, err
 	}
-	out := choices{Menu: m}
+	out := choices{Menu: m, size: f.slots()}
+	if named { // by the numbers of arms
+		out.places = slices.Clone(f.set.Offered)
+		return out, nil
+	}
 	switch {
 	case inputs == nil: // arms without a context
-		for i := range a.arms {
+		for i := range f.arms {
 			out.Actions = append(out.Actions, []float32{float32(i)})
 		}
-		out.places = allArms(a.arms)
+		out.places = allArms(f.arms)
 		return out, nil
 	case m.Arms == nil && m.Actions == nil:
 		out.Arms = allArms(len(inputs))
 	}
 	out.Arms, out.Actions, out.places = slices.Clone(out.Arms), slices.Clone(m.Actions), allArms(len(inputs))
+	out.size = len(inputs)
 	return out, nil
 }
 

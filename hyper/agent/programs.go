@@ -56,6 +56,29 @@ func (p *programs) use(s shape, create func() (*Exec, error)) (*program, error) 
 	return found, nil
 }
 
+// sizes are the numbers of actions that Act is compiled for, and n.
+func (p *programs) sizes(n int) []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []int{n}
+	for _, q := range p.all {
+		if q.shape.functions == 0 && q.shape.inputs > 0 && !slices.Contains(out, q.shape.inputs) {
+			out = append(out, q.shape.inputs)
+		}
+	}
+	return out
+}
+
+// end lets go of all programs.
+func (p *programs) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.all {
+		p.leave(q)
+	}
+	p.all = nil
+}
+
 func (p *programs) done(q *program) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +106,7 @@ func padded(n int) int {
 }
 
 // program returns that of a shape; the caller calls done.
-func (a *Agent) program(s shape) (*program, error) {
+func (a *form) program(s shape) (*program, error) {
 	return a.programs.use(s, func() (*Exec, error) {
 		if s.functions > 0 {
 			return NewExec(a.backend, func(args []*Node) []*Node { return []*Node{a.buildSample(args, s.functions)} })
@@ -93,7 +116,7 @@ func (a *Agent) program(s shape) (*program, error) {
 }
 
 // ask calls the program of a shape with a belief: number is how many calls were before, x the inputs or nil.
-func (a *Agent) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
+func (a *form) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]*tensors.Tensor, error) {
 	p, err := a.program(s)
 	if err != nil {
 		return nil, err
@@ -115,7 +138,7 @@ func (a *Agent) ask(s shape, belief *snapshot, x [][]float32, number uint32) ([]
 
 // inputs makes a tensor of inputs: x, and then its first row as padding, [1, size, Features], or arms int32 [1, size,
 // 1].
-func (a *Agent) inputs(x [][]float32, size int) *tensors.Tensor {
+func (a *form) inputs(x [][]float32, size int) *tensors.Tensor {
 	x = append(slices.Clone(x), slices.Repeat(x[:1], size-len(x))...)
 	if a.config.Features == 0 {
 		arms := make([]int32, size)
@@ -128,7 +151,7 @@ func (a *Agent) inputs(x [][]float32, size int) *tensors.Tensor {
 }
 
 // checkInputs reports inputs that are missing or wrong; nil is all arms.
-func (a *Agent) checkInputs(x [][]float32) error {
+func (a *form) checkInputs(x [][]float32) error {
 	if x == nil && a.config.Features > 0 {
 		return fmt.Errorf("the inputs must be given: each has %d features", a.config.Features)
 	}

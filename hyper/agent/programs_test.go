@@ -34,7 +34,7 @@ func ensemble(on string, p explore.Policy, b hyper.BaseModel) *Agent {
 
 // decideBy decides by a program, with actions padded to a size.
 func (a *Agent) decideBy(x [][]float32, size int, number uint64) (Decision, error) {
-	belief := a.belief()
+	_, belief := a.belief()
 	defer belief.drop()
 	return a.decide(belief, x, size, number)
 }

@@ -36,7 +36,7 @@ func (a *Agent) Refresh(path string) error {
 }
 
 // seed is that of decisions and samples.
-func (a *Agent) seed() uint64 {
+func (a *form) seed() uint64 {
 	if a.reader != nil {
 		return *a.reader
 	}

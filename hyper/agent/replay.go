@@ -116,21 +116,21 @@ type Datum struct {
 // Data returns the data that the agent keeps, the oldest first; a reservoir that is full has no order. The error is
 // ErrNoData when it keeps none: see Replay.
 func (a *Agent) Data() ([]Datum, error) {
-	s := a.current()
+	f, s := a.held()
 	defer s.drop()
-	if !a.config.Learner.Train.Replays() {
+	if !f.config.Learner.Train.Replays() {
 		return nil, ErrNoData
 	}
-	y, err := tensors.CopyFlatData[float32](s.state[a.place("replay.y")].Tensor)
+	y, err := tensors.CopyFlatData[float32](s.state[f.place("replay.y")].Tensor)
 	if err != nil {
 		return nil, err
 	}
-	x, err := a.keptInputs(s)
+	x, err := f.keptInputs(s)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Datum, s.data.Kept)
-	width := max(a.config.Features, 1)
+	width := max(f.config.Features, 1)
 	for i := range out {
 		row := (s.data.Oldest + i) % s.data.Rows
 		out[i] = Datum{X: x[row*width : (row+1)*width : (row+1)*width], Y: y[row]}
@@ -139,7 +139,7 @@ func (a *Agent) Data() ([]Datum, error) {
 }
 
 // keptInputs are the inputs of all rows, one after the other.
-func (a *Agent) keptInputs(s *snapshot) ([]float32, error) {
+func (a *form) keptInputs(s *snapshot) ([]float32, error) {
 	if a.config.Features > 0 {
 		return tensors.CopyFlatData[float32](s.state[a.place("replay.inputs")].Tensor)
 	}
@@ -152,7 +152,7 @@ func (a *Agent) keptInputs(s *snapshot) ([]float32, error) {
 }
 
 // resized is a snapshot with more rows, of which those after the data are zero. A window begins with its oldest datum.
-func (a *Agent) resized(s *snapshot, rows int) (*snapshot, error) {
+func (a *form) resized(s *snapshot, rows int) (*snapshot, error) {
 	var at []int
 	var by []*tensors.Tensor
 	for i, name := range a.names {

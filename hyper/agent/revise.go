@@ -83,7 +83,7 @@ func (a *Agent) correction(s *snapshot, row int, w waiting, y float32) []any {
 
 // buildRevise corrects a datum: rest is the number of data after it, the row that it has, x, y, where data are Weighted
 // its weight, and what y was.
-func (a *Agent) buildRevise(state train.State, rest []*Node) train.State {
+func (a *form) buildRevise(state train.State, rest []*Node) train.State {
 	last := len(rest) - 1
 	c := train.Correction{Age: rest[0], Row: rest[1], X: rest[2], Y: rest[3], Was: rest[last]}
 	weight := (*Node)(nil)

@@ -25,7 +25,7 @@ import (
 // process does.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ d, k int }{{20, 2}, {20, 10}, {18, 4}, {16, 26}, {50, 200}, {784, 10}} {
-		for _, discount := range []float64{1, 0.99} {
+		for _, discount := range []float64{1, 0.999, 0.99} {
 			b.Run(fmt.Sprintf("%dx%d/discount=%v", size.d, size.k, discount), func(b *testing.B) {
 				before := heap()
 				c := agent.Config{Backend: fastest()}

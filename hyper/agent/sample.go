@@ -10,17 +10,18 @@ import (
 )
 
 // Sample draws n functions from the belief and returns their predictions at inputs x, [n][inputs]: mean responses, in
-// the units of the responses. Each call draws anew; nil inputs are all arms. Samples do not count as decisions.
+// the units of the responses. Each call draws anew; nil inputs are all arms, those that are not
+// offered too. Samples do not count as decisions.
 // Where the belief does not draw them in plain Go, programs are compiled and kept as those of Act are, for each n and
 // rounded number of inputs.
 func (a *Agent) Sample(x [][]float32, n int) ([][]float32, error) {
-	belief := a.belief()
+	f, belief := a.belief()
 	defer belief.drop()
-	return a.sample(belief, x, n, &a.samples)
+	return f.sample(belief, x, n, &a.samples)
 }
 
 // sample draws from a belief of which samples have been drawn.
-func (a *Agent) sample(belief *snapshot, x [][]float32, n int, samples *atomic.Uint64) ([][]float32, error) {
+func (a *form) sample(belief *snapshot, x [][]float32, n int, samples *atomic.Uint64) ([][]float32, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("the number of functions must be at least 1, got %d", n)
 	}
@@ -31,7 +32,7 @@ func (a *Agent) sample(belief *snapshot, x [][]float32, n int, samples *atomic.U
 }
 
 // draw is the sample of a number.
-func (a *Agent) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]float32, error) {
+func (a *form) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][]float32, error) {
 	values, ok, err := a.sampleOnHost(belief, x, n, number)
 	if ok || err != nil {
 		return slices.Collect(slices.Chunk(values, a.inputsOf(x))), err
@@ -56,7 +57,7 @@ func (a *Agent) draw(belief *snapshot, x [][]float32, n int, number uint32) ([][
 
 // buildSample returns the predictions of n fresh functions, [1, n, inputs]: rest is the number of samples before and,
 // unless all arms are asked for, how many inputs there are and x.
-func (a *Agent) buildSample(args []*Node, n int) *Node {
+func (a *form) buildSample(args []*Node, n int) *Node {
 	state, rest := a.part(args, a.read), args[len(a.read):]
 	var x *Node
 	if len(rest) > 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,9 +18,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// format is the format of the files that Save writes. Load also reads the one before it, which has no decisions that
-// wait for feedback.
+// format is the format of the files that Save writes, and armsFormat where arms have changed. Load also reads the one
+// before them, which has no decisions that wait for feedback.
 const (
+	armsFormat = "hypermodels agent 5"
 	format     = "hypermodels agent 4"
 	lastFormat = "hypermodels agent 3"
 )
@@ -40,41 +42,49 @@ type file struct {
 	Change      *detector    `json:",omitempty"`
 	Pending     []waitingRow // decisions whose feedback may come, without their inputs
 	Log         *uint64      `json:",omitempty"` // the number of the log's first record after this
+	Arms        *ArmSet      `json:",omitempty"` // where they have changed, or have names
+	Grown       []int        `json:",omitempty"` // numbers of arms: see form.steps
+
+	of *form // of what is saved
 }
 
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
 // The state that it writes is always finite. The error is that of the disk, or ErrLog.
 func (a *Agent) Save(path string) error {
-	if err := a.save(path); err != nil {
+	err := a.save(func(f file, state []*tensors.Tensor) error { return saved.Write(path, f, state) })
+	if err != nil {
 		return fmt.Errorf("saving %s: %w", path, err)
 	}
 	return nil
 }
 
-// save is Save, whose error has no path.
-func (a *Agent) save(path string) error {
-	if a.reader != nil {
+// save hands the agent to write.
+func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
+	if a.viewed().reader != nil {
 		return errors.New("a Reader cannot be saved: its draws are not those of the agent that learns, whose file it reads")
-	}
-	description, err := describe(a.config)
-	if err != nil {
-		return err
 	}
 	now, f, waiting := a.whole()
 	defer now.drop()
+	description, err := describe(f.of.made)
+	if err != nil {
+		return err
+	}
 	var inputs []*tensors.Tensor
 	f.Pending, inputs = saving(waiting)
 	defer free(inputs...)
 	f.Format, f.Version, f.Config, f.Fingerprint = format, hyper.Version, description, fingerprint(description)
+	if f.Arms != nil {
+		f.Format = armsFormat
+	}
 	if err := a.synced(); err != nil { // a file must not know more than the log has after a loss of power
 		return err
 	}
-	s, err := a.wholeOf(now, nil)
+	s, err := f.of.wholeOf(now, nil)
 	if err != nil {
 		return err
 	}
 	defer s.drop()
-	return saved.Write(path, f, slices.Concat(s.tensors(), inputs))
+	return write(f, slices.Concat(s.tensors(), inputs))
 }
 
 // whole holds the agent's state, and returns what else a file has, with the decisions that the agent remembers, as all
@@ -84,7 +94,10 @@ func (a *Agent) whole() (*snapshot, file, []waiting) {
 	defer a.learning.Unlock()
 	a.committing.Lock()
 	defer a.committing.Unlock()
-	s, f := a.current(), file{Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
+	s, f := a.current(), file{of: a.form, Names: a.names, Decisions: a.decisions.Load(), Samples: a.samples.Load()}
+	if !a.set.Whole() || len(a.steps) > 0 || len(a.set.Names) > 0 {
+		f.Arms, f.Grown = &a.set, a.steps
+	}
 	f.Data, f.Rounds, f.Change = s.data, s.rounds, a.savedChange(s)
 	f.Context, f.Action = a.encoder.spreads()
 	if a.log != nil {
@@ -106,10 +119,13 @@ var ErrDamaged = saved.ErrDamaged
 // its size. Initializers are functions, which cannot be compared: what they draw, the agent's initial parameters and
 // prior, is compared instead. Of other functions nothing is. The error wraps ErrDamaged where the file is not what Save
 // wrote: use an earlier file then, or a backup.
-func Load(c Config, path string) (*Agent, error) {
+func Load(c Config, path string) (*Agent, error) { return loaded(c, path, "loading "+path) }
+
+// loaded is Load, whose errors begin with what is done.
+func loaded(c Config, path, what string) (*Agent, error) {
 	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", path, cured(err, nil))
+		return nil, fmt.Errorf("%s: %w", what, cured(err, nil))
 	}
 	a.start()
 	a.background.wake()
@@ -131,6 +147,30 @@ func Check(c Config, path string) error {
 		return fmt.Errorf("checking %s: %w", path, err)
 	}
 	return nil
+}
+
+// File is what the header of a file that Save wrote says.
+type File struct {
+	Arms ArmSet // zero where arms have not changed since the agent was made, and have no names
+	Log  uint64 // number of the first record that the agent has not seen; 0 without a log
+}
+
+// ReadFile reads the header of a file. The error wraps fs.ErrNotExist, or ErrDamaged.
+func ReadFile(path string) (out File, err error) {
+	var f file
+	if err := saved.Read(path, &f, nil); err != nil {
+		return out, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if f.Arms != nil && !f.Arms.valid() {
+		return out, fmt.Errorf("reading %s: %w: its arms are %+v", path, saved.ErrDamaged, *f.Arms)
+	}
+	if f.Arms != nil {
+		out.Arms = *f.Arms
+	}
+	if f.Log != nil {
+		out.Log = *f.Log
+	}
+	return out, nil
 }
 
 // load is Load without the background learner, with what the file says beside the state. reader is Agent.reader.
@@ -157,10 +197,15 @@ func (a *Agent) restore(path string) (f file, err error) {
 	if err := saved.Read(path, &f, &state); err != nil {
 		return f, err
 	}
-	err = f.check(a.config)
+	err = f.check(a.made)
+	to, own := a.form, (*snapshot)(nil)
+	if err == nil {
+		to, own, err = a.formOf(f)
+	}
 	var waiting []waiting
 	if err == nil {
-		waiting, err = a.accepts(f, &state)
+		waiting, err = to.accepts(f, own, &state)
+		own.drop()
 	}
 	if err != nil {
 		free(state...)
@@ -179,17 +224,20 @@ func (a *Agent) restore(path string) (f file, err error) {
 	}
 	if rows := a.config.rows(); rows > f.Data.Rows && (a.config.Replay == Window || f.Data.Seen == f.Data.Kept) {
 		last := s
-		s, err = a.resized(last, rows)
+		s, err = to.resized(last, rows)
 		last.drop()
 		if err != nil {
 			return f, err
 		}
 	}
-	if err := errors.Join(a.absorb(s), s.upload(a.backend)); err != nil {
+	if err := errors.Join(to.absorb(s), s.upload(a.backend)); err != nil {
 		s.drop()
 		return f, err
 	}
-	a.become(s)
+	last := a.form
+	if a.becomes(to, s); last != to {
+		last.end()
+	}
 	a.encoder.restore(f.Context, f.Action)
 	atLeast(&a.decisions, f.Decisions)
 	atLeast(&a.samples, f.Samples)
@@ -206,13 +254,32 @@ func atLeast(count *atomic.Uint64, n uint64) {
 	}
 }
 
+// formOf is the form of the agent of a file, and a state of it, which the caller drops.
+func (a *Agent) formOf(f file) (*form, *snapshot, error) {
+	set := newArms(a.set.First)
+	if f.Arms != nil {
+		set = *f.Arms
+	}
+	if reflect.DeepEqual(set, a.set) {
+		return a.form, a.current(), nil
+	}
+	if !set.valid() || set.First != a.set.First || len(set.Like) != max(set.First, slices.Max(append(f.Grown, 0))) {
+		return nil, nil, fmt.Errorf("%w: its arms are %+v", saved.ErrDamaged, set)
+	}
+	to, own, err := a.as(set, f.Grown)
+	if err == nil && to.encoder != nil {
+		to.encoder.seen = a.encoder.seen
+	}
+	return to, own, err
+}
+
 // check compares a file with a configuration.
 func (f file) check(c Config) error {
 	if c.fault != nil {
 		return c.fault
 	}
-	if f.Format != format && f.Format != lastFormat {
-		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, format)
+	if f.Format != armsFormat && f.Format != format && f.Format != lastFormat {
+		return fmt.Errorf("its format is %q, and this version reads %q: make the agent anew", f.Format, armsFormat)
 	}
 	if f.Fingerprint != fingerprint(f.Config) {
 		return fmt.Errorf("%w: the fingerprint of the configuration is wrong", saved.ErrDamaged)
@@ -248,23 +315,21 @@ func (f file) check(c Config) error {
 
 // accepts compares a state that was read with the agent's own, of no data. It takes the inputs of the decisions that
 // wait for feedback out of the state, and returns these.
-func (a *Agent) accepts(f file, all *[]*tensors.Tensor) ([]waiting, error) {
+func (a *form) accepts(f file, own *snapshot, all *[]*tensors.Tensor) ([]waiting, error) {
 	waiting, rest, err := f.waiting(*all, max(a.config.Features, 1))
 	if err == nil {
 		*all = rest
-		err = a.acceptsState(f, rest)
+		err = a.acceptsState(f, own, rest)
 	}
 	return waiting, err
 }
 
 // acceptsState is the part of accepts of the state alone.
-func (a *Agent) acceptsState(f file, state []*tensors.Tensor) error {
+func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) error {
 	if !slices.Equal(f.Names, a.names) || len(state) != len(a.names) {
 		return fmt.Errorf("it was saved by an agent of another configuration, or another version: "+
 			"its state is %v, not %v", f.Names, a.names)
 	}
-	own := a.current()
-	defer own.drop()
 	for i, want := range a.shapes(own, f.Data.Rows) {
 		t := state[i]
 		if !t.Shape().Equal(want) {
@@ -282,7 +347,7 @@ func (a *Agent) acceptsState(f file, state []*tensors.Tensor) error {
 }
 
 // shapes are those of a state with so many rows.
-func (a *Agent) shapes(s *snapshot, rows int) []shapes.Shape {
+func (a *form) shapes(s *snapshot, rows int) []shapes.Shape {
 	out := make([]shapes.Shape, len(s.state))
 	for i, t := range s.state {
 		if t == nil {

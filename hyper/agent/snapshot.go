@@ -5,14 +5,17 @@ import "sync/atomic"
 // Snapshot is what an agent believed at one time. It never changes, and any number of goroutines may read it while the
 // agent learns on.
 type Snapshot struct {
-	agent   *Agent
+	agent   *form
 	belief  *snapshot
 	samples atomic.Uint64
 	closed  atomic.Bool
 }
 
 // Snapshot returns what the agent believes now. It shares its memory with the agent until Close.
-func (a *Agent) Snapshot() *Snapshot { return &Snapshot{agent: a, belief: a.belief()} }
+func (a *Agent) Snapshot() *Snapshot {
+	f, belief := a.belief()
+	return &Snapshot{agent: f, belief: belief}
+}
 
 // Sample draws functions as [Agent.Sample] does. It has counts of its own: the first sample of one size is the same for
 // every Snapshot of one state. It must not be called after Close.

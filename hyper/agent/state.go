@@ -120,20 +120,26 @@ func (s *snapshot) tensors() []*tensors.Tensor {
 
 // current holds the agent's state; the caller drops it.
 func (a *Agent) current() *snapshot {
-	a.reading.Lock()
-	defer a.reading.Unlock()
-	return a.now.replaced(nil, nil)
+	_, s := a.held()
+	return s
 }
 
-// belief holds the part of the state that Act and Sample read; the caller drops it.
-func (a *Agent) belief() *snapshot {
+// held holds the agent's state, and returns the form that it is of; the caller drops the state.
+func (a *Agent) held() (*form, *snapshot) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	return a.beliefOf(a.now)
+	return a.form, a.now.replaced(nil, nil)
+}
+
+// belief holds the part of the state that Act and Sample read, of the form that it returns too; the caller drops it.
+func (a *Agent) belief() (*form, *snapshot) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	return a.form, a.beliefOf(a.now)
 }
 
 // beliefOf holds that part of a state.
-func (a *Agent) beliefOf(s *snapshot) *snapshot {
+func (a *form) beliefOf(s *snapshot) *snapshot {
 	out := &snapshot{state: make([]*shared, len(a.read)), learned: held(s.learned), host: s.host}
 	for i, place := range a.read {
 		if t := s.state[place]; t != nil {

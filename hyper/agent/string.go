@@ -8,21 +8,25 @@ import (
 
 // String says what the agent chooses among and believes in, and how much it has decided and seen: for a person to read.
 func (a *Agent) String() string {
-	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.what("agent"), a.decisions.Load(), a.Size())
+	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.viewed().what("agent"), a.decisions.Load(), a.Size())
 }
 
 // String says of which agent the snapshot is.
 func (s *Snapshot) String() string { return s.agent.what("snapshot of an agent") }
 
 // what names what chooses among the agent's actions.
-func (a *Agent) what(name string) string {
+func (a *form) what(name string) string {
 	if a.reader != nil {
 		name = "reader of an " + name
 	}
-	if a.arms > 0 {
-		return fmt.Sprintf("%s with %d arms: %s", name, a.arms, beliefName(a.config.Learner.Belief))
+	some := ""
+	if a.set.First > 0 && !a.set.Whole() {
+		some = fmt.Sprintf(", which offers arms %v", a.set.Offered)
 	}
-	return name + " with " + a.config.String()
+	if a.arms > 0 {
+		return fmt.Sprintf("%s with %d arms: %s%s", name, a.arms, beliefName(a.config.Learner.Belief), some)
+	}
+	return name + " with " + a.config.String() + some
 }
 
 // String says what actions an agent of this Config has, and what it believes in: for a person to read.

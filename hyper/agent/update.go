@@ -19,7 +19,7 @@ type update struct {
 }
 
 // newUpdates makes the programs that learn; they are compiled when first used. Those of other shapes are freed.
-func (a *Agent) newUpdates() (err error) {
+func (a *form) newUpdates() (err error) {
 	for _, u := range []*update{a.observe, a.keep, a.train} {
 		if u != nil {
 			u.exec.Finalize()
@@ -35,7 +35,7 @@ func (a *Agent) newUpdates() (err error) {
 	return err
 }
 
-func (a *Agent) newUpdate(build func(state train.State, rest []*Node) train.State) (*update, error) {
+func (a *form) newUpdate(build func(state train.State, rest []*Node) train.State) (*update, error) {
 	u := new(update)
 	exec, err := NewExec(a.backend, func(args []*Node) []*Node {
 		state := train.State{}
@@ -85,7 +85,7 @@ func (u *update) compile(s *snapshot, more ...any) error {
 
 // buildObserve adds a datum: rest is the number of data before, the row that it takes, x, y, and where data are
 // Weighted its weight.
-func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
+func (a *form) buildObserve(state train.State, rest []*Node) train.State {
 	number, row, x, y, weight := rest[0], rest[1], rest[2], rest[3], (*Node)(nil)
 	if len(rest) > 4 {
 		weight = rest[4]
@@ -94,7 +94,7 @@ func (a *Agent) buildObserve(state train.State, rest []*Node) train.State {
 }
 
 // buildKeep lets a belief see a datum that a reservoir does not take, with the arguments of buildObserve.
-func (a *Agent) buildKeep(state train.State, rest []*Node) train.State {
+func (a *form) buildKeep(state train.State, rest []*Node) train.State {
 	weight := (*Node)(nil)
 	if len(rest) > 4 {
 		weight = rest[4]
@@ -103,7 +103,7 @@ func (a *Agent) buildKeep(state train.State, rest []*Node) train.State {
 }
 
 // buildTrain makes the SGD steps of one round: rest is the number of data kept, |D| of the loss, and the round.
-func (a *Agent) buildTrain(state train.State, rest []*Node) train.State {
+func (a *form) buildTrain(state train.State, rest []*Node) train.State {
 	return a.config.Learner.Fit(state, nil, streams(state).Learn(rest[2]), rest[0], rest[1], nil)
 }
 

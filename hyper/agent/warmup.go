@@ -14,16 +14,18 @@ func (a *Agent) Warmup(actions ...int) error {
 			return fmt.Errorf("a number of actions to warm up for must be at least 1, got %d", n)
 		}
 	}
-	if a.config.Features == 0 {
+	f, belief := a.belief()
+	defer belief.drop()
+	if f.config.Features == 0 {
 		actions = append([]int{0}, actions...)
 	}
-	if a.reader == nil {
+	if f.reader == nil {
 		if err := a.warmLearning(); err != nil {
 			return err
 		}
 	}
 	for _, n := range actions {
-		if err := a.warmAct(n); err != nil {
+		if err := f.warmAct(belief, n); err != nil {
 			return err
 		}
 	}
@@ -31,7 +33,7 @@ func (a *Agent) Warmup(actions ...int) error {
 }
 
 // ready waits for the program of Act with a padded number of actions, or until ctx is done.
-func (a *Agent) ready(ctx context.Context, size int) error {
+func (a *form) ready(ctx context.Context, belief *snapshot, size int) error {
 	if err := ctx.Err(); err != nil || ctx.Done() == nil {
 		return err
 	}
@@ -44,7 +46,11 @@ func (a *Agent) ready(ctx context.Context, size int) error {
 		return nil
 	}
 	compiled := make(chan error, 1)
-	go func() { compiled <- a.warmAct(size) }()
+	held := belief.replaced(nil, nil)
+	go func() {
+		defer held.drop()
+		compiled <- a.warmAct(held, size)
+	}()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -54,11 +60,11 @@ func (a *Agent) ready(ctx context.Context, size int) error {
 }
 
 func (a *Agent) warmLearning() error {
+	a.learning.Lock()
+	defer a.learning.Unlock()
 	if a.learner != nil {
 		return nil
 	}
-	a.learning.Lock()
-	defer a.learning.Unlock()
 	s := a.current()
 	defer s.drop()
 	datum := a.datum(s, 0, make([]float32, max(a.config.Features, 1)), 0, 1)
@@ -84,9 +90,7 @@ func (a *Agent) warmLearning() error {
 }
 
 // warmHost tells whether decisions among so many actions are made in plain Go.
-func (a *Agent) warmHost(actions int) (bool, error) {
-	belief := a.belief()
-	defer belief.drop()
+func (a *form) warmHost(belief *snapshot, actions int) (bool, error) {
 	var x [][]float32
 	for range actions {
 		x = append(x, make([]float32, max(a.config.Features, 1)))
@@ -96,8 +100,8 @@ func (a *Agent) warmHost(actions int) (bool, error) {
 }
 
 // warmAct compiles Act of so many actions; 0 is all arms.
-func (a *Agent) warmAct(actions int) error {
-	if ok, err := a.warmHost(actions); ok || err != nil {
+func (a *form) warmAct(held *snapshot, actions int) error {
+	if ok, err := a.warmHost(held, actions); ok || err != nil {
 		return err
 	}
 	size := padded(actions)
@@ -106,9 +110,7 @@ func (a *Agent) warmAct(actions int) error {
 		return err
 	}
 	defer a.programs.done(p)
-	now := a.belief()
-	defer now.drop()
-	belief, err := a.wholeOf(now, a.read)
+	belief, err := a.wholeOf(held, a.read)
 	if err != nil {
 		return err
 	}

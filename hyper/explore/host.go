@@ -17,7 +17,18 @@ type Hosted interface {
 	DecideOnHost(values []float32, actions int, s rng.Host, period int32) (probabilities []float32, action int)
 }
 
+// HostedNormal is a policy that decides by the normal distributions of values, which is less work than by the values.
+// One that embeds another is not taken for one.
+type HostedNormal interface {
+	Hosted
+	// DecideByNormals returns what DecideOnHost does for values mean[a] + sd[a] z[k][a], with the normal numbers z
+	// [Samples][actions] of a stream.
+	DecideByNormals(mean, sd []float32, z rng.Host) (probabilities []float32, action int)
+}
+
 var (
+	_ HostedNormal = UCB{}
+
 	_ Hosted = Thompson{}
 	_ Hosted = UCB{}
 	_ Hosted = Greedy{}
@@ -60,8 +71,24 @@ func (p UCB) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32) ([
 	return certainly(score)
 }
 
+// DecideByNormals takes the action with the largest quantile. Values rise with the words that their normal numbers are
+// made of, of which it makes one number alone for each action.
+func (p UCB) DecideByNormals(mean, sd []float32, z rng.Host) ([]float32, int) {
+	n, actions := p.Samples(), len(mean)
+	words, own, score := make([]uint32, n*actions), make([]uint32, n), make([]float32, actions)
+	z.Bits(words)
+	k := p.rank(n)
+	for a := range score {
+		for i := range own {
+			own[i] = words[i*actions+a]
+		}
+		score[a] = mean[a] + float32(sd[a]*rng.NormalOf(hostSmallest(own, k)))
+	}
+	return certainly(score)
+}
+
 // hostSmallest returns the k-th smallest of finite numbers, from 1, whose order it changes: Hoare's selection (1961).
-func hostSmallest(x []float32, k int) float32 {
+func hostSmallest[T cmp.Ordered](x []T, k int) T {
 	for k--; len(x) > 1; {
 		pivot, i, j := x[len(x)/2], 0, len(x)-1
 		for i <= j {

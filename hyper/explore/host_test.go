@@ -82,3 +82,26 @@ func TestDecideOnHost(t *testing.T) {
 		}
 	}
 }
+
+// By the distributions of values UCB decides as by the values, to the bit.
+func TestUCBByNormals(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 300 {
+		actions := 1 + r.IntN(12)
+		p := UCB{N: 1 + r.IntN(120), Quantile: 0.05 + 0.95*r.Float64()}
+		mean, sd := make([]float32, actions), make([]float32, actions)
+		for a := range mean {
+			mean[a], sd[a] = float32(r.NormFloat64())/10, r.Float32()
+		}
+		z := rng.NewHost(uint64(i)).Named("z")
+		values := make([]float32, p.Samples()*actions)
+		z.Normal(values)
+		for k := range values {
+			values[k] = mean[k%actions] + float32(sd[k%actions]*values[k])
+		}
+		want, action := p.DecideOnHost(values, actions, rng.NewHost(1), 0)
+		if got, by := p.DecideByNormals(mean, sd, z); by != action || !slices.Equal(got, want) {
+			t.Fatalf("case %d: action %d, by values %d", i, by, action)
+		}
+	}
+}

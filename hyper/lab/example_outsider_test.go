@@ -64,11 +64,10 @@ func (Hopeful) Decide(values *Node, _ explore.Moment) (probabilities, action *No
 
 // A belief, a world and a policy of one's own, swept over in the lab: settings name what is in the lists of choices.
 func Example_outsider() {
-	lab.Beliefs = append(lab.Beliefs, lab.Choice{Name: "tilted", Value: Tilted{}})
+	must.M(learners.Add("tilted", Tilted{}))
 	lab.Policies = append(lab.Policies, lab.Choice{Name: "hopeful", Value: Hopeful{}})
-	own := map[string]func() lab.Learner{"tilted": func() lab.Learner { return learners.NewGeneric(Tilted{}) }}
 	coins, order := func() bandit.World { return new(Coins) }, []string{"tilted"}
-	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Agents: own, Order: order}}
+	known := map[string]lab.Experiment{"coins": {Name: "coins", World: coins, Others: learners.Known, Order: order}}
 	size := lab.Size{Periods: 300, Runs: 8}
 	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
 	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))

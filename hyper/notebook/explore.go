@@ -207,12 +207,26 @@ func knobFor(k lab.Key) knob {
 			"max": math.Ceil(at) + 1, "step": 0.05, "continuous_update": k.PerRun, "readout": true,
 			"readout_format": ".3g", "orientation": "horizontal"}, "value", plain, nil}
 	case "yes or no":
-		return knob{k.Name, "Checkbox", map[string]any{"value": k.Default == "true", "indent": false}, "value", plain,
-			func(now string) []string { return []string{strconv.FormatBool(now != "true")} }}
+		return knob{k.Name, "Checkbox", map[string]any{"value": k.Default == yes, "indent": false}, "value",
+			func(raw json.RawMessage) (string, error) {
+				var ticked bool
+				err := json.Unmarshal(raw, &ticked)
+				return yesOrNo(ticked), err
+			}, func(now string) []string { return []string{yesOrNo(now != yes)} }}
 	case "choice":
 		return choiceOf(k.Name, "Dropdown", k.Choices, k.Default)
 	}
 	return knob{k.Name, "Text", map[string]any{"value": k.Default, "continuous_update": false}, "value", text, nil}
+}
+
+const yes = "yes"
+
+// yesOrNo returns the text of a setting that is yes or no.
+func yesOrNo(v bool) string {
+	if v {
+		return yes
+	}
+	return "no"
 }
 
 func slider(key string, value, from, to int) knob {

@@ -216,6 +216,19 @@ func TestKnobs(t *testing.T) {
 	if _, err := e.knobs[2].read([]byte("100")); err == nil {
 		t.Error("a choice that there is not")
 	}
+	prior := must.M1(paper.AdditivePrior.Spec([]string{"ensemble"}, []string{"particles=3", "additive-prior=yes"},
+		lab.Size{Periods: 3, Runs: 1}, 7))
+	ticked := must.M1(newExplorer(prior, []string{"additive-prior"}))
+	k := ticked.knobs[0]
+	off, on := must.M1(k.read([]byte("false"))), must.M1(k.read([]byte("true")))
+	if k.name != "Checkbox" || k.fields["value"] != true || off != "no" || on != "yes" || k.near("yes")[0] != "no" {
+		t.Errorf("%+v: %s, %s", k, off, on)
+	}
+	for _, text := range []string{off, on, k.near("no")[0]} {
+		if _, err := ticked.specWith(map[string]string{"additive-prior": text}); err != nil {
+			t.Error(err)
+		}
+	}
 	for key, want := range map[string]string{
 		"index-dims": "did you mean", "index-dim=0,3": "index-dim", "particles": "no agent here has a key",
 	} {

@@ -88,8 +88,11 @@ func (h Host) Intn(bound int, out []int32) {
 
 // Normal fills out with standard normal numbers.
 func (h Host) Normal(out []float32) {
-	h.draw(len(out), func(at int, word uint32) { out[at] = hostErfInv(cell(word)) * math.Sqrt2 })
+	h.draw(len(out), func(at int, word uint32) { out[at] = NormalOf(word) })
 }
+
+// NormalOf is what Normal makes of a word of Bits. Of a larger word it is no smaller.
+func NormalOf(word uint32) float32 { return hostErfInv(cell(word)) * math.Sqrt2 }
 
 // cell is what symmetric makes of a word.
 func cell(word uint32) float32 { return float32(int32(word>>8)*2+(1-1<<24)) * (1.0 / (1 << 24)) }

@@ -51,6 +51,21 @@ func TestHost(t *testing.T) {
 	})
 }
 
+// NormalOf never falls, over all words that differ for it.
+func TestNormalOfRises(t *testing.T) {
+	last := NormalOf(0)
+	for word := uint32(1); word < 1<<24; word++ {
+		next := NormalOf(word << 8)
+		if next < last {
+			t.Fatalf("it is %v of %d and %v of the word before", next, word<<8, last)
+		}
+		last = next
+	}
+	if NormalOf(1<<32-1) != last {
+		t.Error("the last bits of a word matter")
+	}
+}
+
 func BenchmarkHostNormal(b *testing.B) {
 	out := make([]float32, 1000)
 	for b.Loop() {

@@ -47,7 +47,7 @@ func (s *Server) decide(ctx context.Context, r *Request) (*Answer, error) {
 	begun := time.Now()
 	a, done := s.agent()
 	defer done()
-	m, names, err := menu(a.spec, r, s.options.MostActions)
+	m, names, err := menu(a, r, s.options.MostActions)
 	if err == nil {
 		err = checkContext(a.spec, r)
 	}
@@ -111,7 +111,8 @@ func checkContext(spec Spec, r *Request) error {
 }
 
 // menu is what the agent chooses from, at most a number of actions, with the names of the actions.
-func menu(spec Spec, r *Request, most int) (m agent.Menu, names []string, err error) {
+func menu(of served, r *Request, most int) (m agent.Menu, names []string, err error) {
+	spec := of.spec
 	if n := max(len(r.Actions), len(r.Arms)); n > most {
 		return m, nil, fmt.Errorf("a decision is among %d actions at most, got %d; send less, or start hyper serve with "+
 			"--max-actions", most, n)
@@ -124,7 +125,7 @@ func menu(spec Spec, r *Request, most int) (m agent.Menu, names []string, err er
 		m.Context = context
 	}
 	if len(spec.Arms) > 0 {
-		return withArms(spec.Arms, m, r)
+		return of.withArms(m, r)
 	}
 	if len(r.Arms) > 0 || len(r.Actions) == 0 {
 		return m, nil, errors.New("actions must be given, each by its features, and no arms")
@@ -143,14 +144,18 @@ func menu(spec Spec, r *Request, most int) (m agent.Menu, names []string, err er
 }
 
 // withArms adds the arms of a request to a menu.
-func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, error) {
+func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error) {
+	all := a.spec.Arms
 	if len(r.Actions) > 0 {
 		return m, nil, errors.New("actions must be left out: the agent chooses among arms, which have no features; " +
 			"give arms, or nothing for all")
 	}
 	switch {
-	case r.Arms == nil:
+	case r.Arms == nil && a.whole:
 		return m, all, nil
+	case r.Arms == nil:
+		m.Arms = slices.Clone(a.places)
+		return a.alone(m), all, nil
 	case len(r.Arms) == 0:
 		return m, nil, errors.New("arms must have one at least, or be left out for all")
 	}
@@ -163,13 +168,18 @@ func withArms(all []string, m agent.Menu, r *Request) (agent.Menu, []string, err
 		if slices.Contains(r.Arms[:i], name) {
 			return m, nil, fmt.Errorf("arms[%d]: arm %.40q is given twice", i, name)
 		}
-		m.Arms = append(m.Arms, at)
+		m.Arms = append(m.Arms, a.places[at])
 	}
-	if m.Context == nil { // arms alone are inputs themselves
+	return a.alone(m), r.Arms, nil
+}
+
+// alone is the menu of arms without a context, which are inputs themselves.
+func (a served) alone(m agent.Menu) agent.Menu {
+	if m.Context == nil {
 		for _, at := range m.Arms {
 			m.Actions = append(m.Actions, []float32{float32(at)})
 		}
 		m.Arms = nil
 	}
-	return m, r.Arms, nil
+	return m
 }

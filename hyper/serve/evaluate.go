@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 	"github.com/hypermodels/hypermodels/hyper/agent/offpolicy"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
 // Evaluation is how an agent would have done on the decisions of another's log.
@@ -49,12 +52,12 @@ func (o EvaluateOptions) withDefaults() EvaluateOptions {
 	return o
 }
 
-// Evaluate tells from the log of one agent how another, of a Spec with the same names and features, would have done:
-// see package offpolicy. open returns the log's records, and is called three times.
+// Evaluate tells from the log of one agent how another, of a Spec, would have done: see package offpolicy. A decision
+// is among the arms that there were then; the Spec may name them in another order, and other features (see [Replay]).
 //
 // The error is that of Replay, or of options; what a log does not allow is in Estimated.Refused, with what to do in the
 // words of `hyper evaluate`.
-func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Evaluation, error) {
 	o = o.withDefaults()
 	if !(o.Learn > 0 && o.Learn < 1) {
 		return nil, fmt.Errorf("the share of decisions to learn from must be between 0 and 1, got %v", o.Learn)
@@ -62,7 +65,13 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 	if o.Functions < 1 {
 		return nil, fmt.Errorf("the functions of the reward model must be 1 at least, got %d", o.Functions)
 	}
-	rewards, hidden, decided, err := outcomes(fitting(open(), spec))
+	for _, name := range spec.Arms {
+		if !slices.Contains(log.arms, name) {
+			return nil, fmt.Errorf("arms must be of those that the log has, %.200s; got %.40q%s",
+				strings.Join(log.arms, ", "), name, nearest.Hint(name, log.arms))
+		}
+	}
+	rewards, hidden, decided, err := outcomes(log.fitted(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +80,24 @@ func Evaluate(ctx context.Context, open func() Records, spec Spec, o EvaluateOpt
 		return nil, fmt.Errorf("an evaluation needs two decisions at least, and the log has %d", len(decided))
 	}
 	split := decided[out.LearnedOf]
-	a, err := Replay(ctx, open(), spec, split)
+	c, err := spec.Config()
+	if err != nil {
+		return nil, err
+	}
+	a, err := log.taught(ctx, spec, split)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
 	var target, own []offpolicy.Sample
-	for r, err := range open() {
+	for r, err := range log.fitted(spec) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
+		}
+		if r.Arms != nil && r.Number >= split && c.AddsArms() {
+			if err := a.Replay(r); err != nil {
+				return nil, err
+			}
 		}
 		if r.Decision == nil || r.Number < split {
 			continue
@@ -144,7 +162,7 @@ func outcomes(records Records) (rewards map[string]float64, hidden map[string]bo
 // sampled is a decision of the log with what the agent would have done, and with what the log's own did.
 func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64, functions int) (
 	target, own offpolicy.Sample, err error) {
-	m := agent.Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
+	m := menuOf(a, d)
 	would, err := a.Decide(ctx, m)
 	if err != nil {
 		return target, own, err
@@ -181,6 +199,24 @@ func sampled(ctx context.Context, a *agent.Agent, d *journal.Decision, y float64
 	}
 	own, err = offpolicy.NewSample(d.Action, y, d.Probabilities, d.Probabilities, nil)
 	return target, own, err
+}
+
+// menuOf is the menu of a decision of the log: one that names no arms is among the first ones, which may not be all
+// that the agent has.
+func menuOf(a *agent.Agent, d *journal.Decision) agent.Menu {
+	m := agent.Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}
+	n, set := len(d.Probabilities), a.Arms()
+	if set.First == 0 || m.Arms != nil || m.Actions != nil || n == len(set.Like) && set.Whole() {
+		return m
+	}
+	for arm := range n {
+		if m.Context == nil {
+			m.Actions = append(m.Actions, []float32{float32(arm)})
+		} else {
+			m.Arms = append(m.Arms, arm)
+		}
+	}
+	return m
 }
 
 // advice says what to do where a log does not allow an estimate.

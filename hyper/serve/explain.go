@@ -48,7 +48,7 @@ func (s *Server) explain(ctx context.Context, r *Request) (*Explained, error) {
 	if r.List != 0 || r.Deferred {
 		return nil, bad("list and deferred must be left out: nothing is decided")
 	}
-	m, names, err := menu(a.spec, r, s.options.MostActions)
+	m, names, err := menu(a, r, s.options.MostActions)
 	if err == nil {
 		err = checkContext(a.spec, r)
 	}

@@ -86,7 +86,11 @@ func (r loggedRow) record(line uint64, spec Spec, weighed bool) (out loggedRecor
 		r.Arms = spec.Arms
 	}
 	q := &Request{Context: r.Context, Arms: r.Arms, Actions: r.Actions}
-	m, names, err := menu(spec, q, mostLogged)
+	own := served{spec: spec, places: make([]int, len(spec.Arms))}
+	for i := range own.places {
+		own.places[i] = i
+	}
+	m, names, err := menu(own, q, mostLogged)
 	if err == nil {
 		err = checkContext(spec, q)
 	}

@@ -33,8 +33,8 @@ func TestFileLog(t *testing.T) {
 	}
 	var means []float64
 	for _, path := range []string{file(t, "log.csv", table), file(t, "log.jsonl", objects)} {
-		open := func() Records { return FileLog(path, pages, true) }
-		e, err := Evaluate(t.Context(), open, pages, EvaluateOptions{})
+		log := must.M1(OpenLog(func() Records { return FileLog(path, pages, true) }, pages, nil))
+		e, err := Evaluate(t.Context(), log, pages, EvaluateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestFileLog(t *testing.T) {
 		} else {
 			means = append(means, target.Value)
 		}
-		a := must.M1(Replay(t.Context(), open(), pages, math.MaxUint64))
+		a := must.M1(Replay(t.Context(), log, pages, math.MaxUint64))
 		if a.Size() != 400 {
 			t.Errorf("%s: learned from %d", path, a.Size())
 		}

@@ -1,19 +1,91 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
 )
 
-// fitting returns the records of a log up to a decision that does not fit a Spec, where it ends with an error.
-func fitting(records Records, spec Spec) Records {
+// Log is the log of an agent, with what its numbers mean.
+type Log struct {
+	all             func() Records
+	own             Spec
+	arms            []string // names of all arms that there have been, by their numbers
+	made            int      // how many of them there were at the beginning
+	changed         bool     // whether arms have changed
+	context, action Features // at the beginning
+	first           uint64   // the number of the first record
+}
+
+// OpenLog reads a log once. all returns its records, from the first on. Of a server's log own is the Spec of its folder
+// (see [SpecOf]), and arms are the names of the arms by number as far as they are known; of another log own has the
+// names of the log's numbers, in their order.
+func OpenLog(all func() Records, own Spec, arms []string) (*Log, error) {
+	l := &Log{all: all, own: own, arms: own.Arms, context: own.Context, action: own.Action}
+	if len(arms) > 0 {
+		l.arms = arms
+	}
+	l.made = len(l.arms)
+	any, renamed := false, false
+	for r, err := range all() {
+		if err != nil {
+			return nil, err
+		}
+		if !any {
+			any, l.first = true, r.Number
+		}
+		if f := r.Features; f != nil && !renamed {
+			renamed, l.context, l.action = true, featuresOf(f.WasContext), featuresOf(f.WasAction)
+		}
+		if r.Arms == nil {
+			continue
+		}
+		if !l.changed {
+			l.changed, l.made = true, r.Arms.Was
+		}
+		if len(r.Arms.Names) > len(l.arms) || len(r.Arms.Names) > 0 && len(arms) == 0 {
+			l.arms = r.Arms.Names
+		}
+		if len(r.Arms.Like) > len(l.arms) {
+			return nil, fmt.Errorf("record %d: there are %d arms, and the file has %d: it must name them all, by their numbers",
+				r.Number, len(r.Arms.Like), len(l.arms))
+		}
+	}
+	return l, nil
+}
+
+// LogOf is OpenLog of a server's folder.
+func LogOf(dir string, all func() Records) (*Log, error) {
+	own, err := SpecOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := agent.ReadFile(filepath.Join(dir, agentFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, agent.ErrDamaged) {
+		return nil, err
+	}
+	return OpenLog(all, own, f.Arms.Names)
+}
+
+// fitted returns the records with the numbers that a Spec gives to names, up to a decision that does not fit, where it
+// ends with an error. A feature that the log did not have then is 0.
+func (l *Log) fitted(spec Spec) Records {
 	return func(yield func(journal.Record, error) bool) {
-		for r, err := range records {
+		of := Spec{Context: l.context, Action: l.action, Arms: l.arms}
+		for r, err := range l.all() {
+			if err == nil && r.Features != nil {
+				of.Context, of.Action = featuresOf(r.Features.Context), featuresOf(r.Features.Action)
+			}
 			if err == nil && r.Decision != nil {
-				if err = fits(spec, r.Decision); err != nil {
+				if err = l.fits(of, r.Decision); err != nil {
 					err = fmt.Errorf("record %d does not fit the agent's file: %w", r.Number, err)
+				} else {
+					translate(r.Decision, of, spec)
 				}
 			}
 			if !yield(r, err) || err != nil {
@@ -23,9 +95,55 @@ func fitting(records Records, spec Spec) Records {
 	}
 }
 
+// translate gives a decision the numbers of another Spec.
+func translate(d *journal.Decision, from, to Spec) {
+	d.Context = moved(d.Context, from.Context, to.Context)
+	if len(to.Arms) == 0 {
+		for i := range d.Actions {
+			d.Actions[i] = moved(d.Actions[i], from.Action, to.Action)
+		}
+		return
+	}
+	given := armsOf(d)
+	d.Arms, d.Actions = given, nil
+	if to.Context.names().Len() == 0 {
+		d.Arms = nil
+		for _, arm := range given {
+			d.Actions = append(d.Actions, []float32{float32(arm)})
+		}
+	}
+}
+
+// armsOf are the arms of a decision that it names; arms without a context are actions of one number.
+func armsOf(d *journal.Decision) []int {
+	given := slices.Clone(d.Arms)
+	for _, x := range d.Actions {
+		given = append(given, int(x[0]))
+	}
+	return given
+}
+
+// moved are numbers of features as others have them, which share as many buckets.
+func moved(x []float32, from, to Features) []float32 {
+	if slices.Equal(from.Names, to.Names) {
+		return x
+	}
+	out := make([]float32, to.names().Len())
+	for i, name := range to.Names {
+		if at := slices.Index(from.Names, name); at >= 0 {
+			out[i] = x[at]
+		}
+	}
+	copy(out[len(to.Names):], x[len(from.Names):])
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
 // fits reports a decision that has other numbers than the names of a Spec, or is not among its arms. A log has numbers
 // alone: whether they are those that the names mean, nobody can tell.
-func fits(spec Spec, d *journal.Decision) error {
+func (l *Log) fits(spec Spec, d *journal.Decision) error {
 	context, action, numbers := spec.Context.names().Len(), spec.Action.names().Len(), 0
 	if len(d.Actions) > 0 {
 		numbers = len(d.Actions[0])
@@ -42,22 +160,21 @@ func fits(spec Spec, d *journal.Decision) error {
 	case action > 0:
 		return nil
 	}
-	return fitsArms(len(spec.Arms), context == 0, d)
+	return l.fitsArms(context == 0, d)
 }
 
-// fitsArms reports a decision that is not among a number of arms. Arms without a context are actions of one number.
-func fitsArms(arms int, alone bool, d *journal.Decision) error {
-	given := slices.Clone(d.Arms)
+// fitsArms reports a decision that is not among the arms. Arms without a context are actions of one number.
+func (l *Log) fitsArms(alone bool, d *journal.Decision) error {
 	for _, x := range d.Actions {
 		if !alone || len(x) != 1 || x[0] != float32(int(x[0])) {
 			return fmt.Errorf("the actions have %d numbers each: want the file to have action, with as many names, in place "+
 				"of arms", len(x))
 		}
-		given = append(given, int(x[0]))
 	}
-	switch {
-	case len(given) == 0 && len(d.Probabilities) != arms:
-		return fmt.Errorf("the decision is among %d arms, and the file has %d", len(d.Probabilities), arms)
+	arms, given := len(l.arms), armsOf(d)
+	switch n := len(d.Probabilities); {
+	case len(given) == 0 && (n > arms || n != arms && !l.changed):
+		return fmt.Errorf("the decision is among %d arms, and the file has %d", n, arms)
 	case len(given) > 0 && slices.Max(given) >= arms:
 		return fmt.Errorf("the decision may take arm %d, counted from 0, and the file has %d arms", slices.Max(given), arms)
 	}

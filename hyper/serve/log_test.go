@@ -66,7 +66,7 @@ func TestServerLogFails(t *testing.T) {
 	id := c.decide(`{"context": {"age": 30}}`)["id"].(string)
 	c.server.log = broken{c.server.log}
 	c.server.now.Close()
-	c.server.now = must.M1(c.server.open(pages, must.M1(pages.Config())))
+	c.server.now = must.M1(c.server.open(pages))
 	for path, text := range map[string]string{"/v1/decide": `{"context": {"age": 30}}`, "/v1/snapshot": "",
 		"/v1/reward": `{"id": "` + id + `", "reward": 1}`} {
 		status, out := c.send("POST", path, text)

@@ -7,46 +7,98 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// CheckNames reports a Spec whose names are not those of another, the one that a folder is of: numbers of the folder's
-// log would mean other things.
+// CheckNames reports a Spec that cannot go on with the log of another, the one that a folder is of. Arms and names of
+// features may be others, see "Arms come and go" in the README; the rest of what numbers mean may not.
 func CheckNames(spec, of Spec) error {
-	return errors.Join(
-		differ("arms", Features{Names: spec.Arms}, Features{Names: of.Arms}),
-		differ("context", spec.Context, of.Context),
-		differ("action", spec.Action, of.Action))
+	var errs []error
+	if (len(spec.Arms) > 0) != (len(of.Arms) > 0) {
+		errs = append(errs, errors.New("arms and action must be as in the folder: actions are arms "+
+			"on one side, and have features on the other"))
+	}
+	errs = append(errs, differ("context", spec.Context, of.Context), differ("action", spec.Action, of.Action))
+	return errors.Join(errs...)
 }
 
 func differ(what string, a, b Features) error {
-	if slices.Equal(a.Names, b.Names) && a.Buckets == b.Buckets {
+	if a.Buckets == b.Buckets {
 		return nil
 	}
-	return fmt.Errorf("%s must be as in the folder, %q and %d buckets, got %q and %d", what, b.Names, b.Buckets, a.Names,
-		a.Buckets)
+	return fmt.Errorf("%s.buckets must be as in the folder, %d, got %d: features that share buckets cannot be told apart",
+		what, b.Buckets, a.Buckets)
 }
 
-// specFile is where a server leaves its Spec, for CheckNames.
+// alike reports whether the features of two Specs are the same numbers.
+func alike(a, b Spec) bool {
+	return slices.Equal(a.Context.Names, b.Context.Names) && slices.Equal(a.Action.Names, b.Action.Names)
+}
+
+// of is the Spec of an agent with these arms.
+func (s Spec) of(arms []string) Spec {
+	s.Arms, s.Like = arms, nil
+	return s
+}
+
+// armSet is what a Spec makes of the arms that there are, whose names are by number, with the names after that. last is
+// the Spec of before: what it says of like has been done.
+func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet, error) {
+	if len(s.Arms) == 0 {
+		return set, nil
+	}
+	known := len(names)
+	set.Names, set.Offered = slices.Clone(names), nil
+	set.Like = slices.Clone(set.Like)
+	for _, name := range s.Arms {
+		at, like, given := slices.Index(set.Names, name), agent.None, s.Like[name]
+		if given != "" && last.Like[name] != given {
+			if like = slices.Index(set.Names[:known], given); like < 0 {
+				return set, unlike(name, given, names)
+			}
+			if at >= 0 && set.Like[at] != like {
+				return set, fmt.Errorf("like: arm %.40q was there before, and goes on with what it has learned: leave it out of "+
+					"like, or give the arm another name", name)
+			}
+		}
+		if at < 0 {
+			at = len(set.Names)
+			set.Names, set.Like = append(set.Names, name), append(set.Like, like)
+		}
+		set.Offered = append(set.Offered, at)
+	}
+	return set, nil
+}
+
+// unlike is the error of an arm that is to begin like one that is none of those that there have been.
+func unlike(arm, like string, names []string) error {
+	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that there have been, %.200s", arm,
+		like, nearest.Hint(like, names), strings.Join(names, ", "))
+}
+
+// specFile is where a server leaves its Spec.
 const specFile = "spec.json"
 
 // SpecOf is the Spec of the agent that a folder is of.
 func SpecOf(dir string) (Spec, error) { return ReadSpec(filepath.Join(dir, specFile)) }
 
-// checkFolder compares a Spec with that of the folder, if there is one.
-func checkFolder(dir string, spec Spec) error {
+// lastSpec is the Spec of a folder; where there is none it is the one that is given.
+func lastSpec(dir string, spec Spec) (Spec, error) {
 	last, err := SpecOf(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return spec, nil
 	}
-	if err := CheckNames(spec, last); err != nil {
-		return fmt.Errorf("%s is the folder of another configuration, which needs another: %w", dir, err)
+	if err == nil {
+		if err = CheckNames(spec, last); err != nil {
+			err = fmt.Errorf("%s is the folder of another configuration, which needs another: %w", dir, err)
+		}
 	}
-	return nil
+	return last, err
 }
 
 // leave leaves a Spec in the folder.
@@ -57,3 +109,7 @@ func leave(dir string, spec Spec) error {
 	}
 	return saved.WriteFile(filepath.Join(dir, specFile), append(text, '\n'))
 }
+
+// named are features in a record, and featuresOf those of a record.
+func named(f Features) journal.Named      { return journal.Named{Names: f.Names, Buckets: f.Buckets} }
+func featuresOf(n journal.Named) Features { return Features{Names: n.Names, Buckets: n.Buckets} }

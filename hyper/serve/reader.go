@@ -84,14 +84,28 @@ func (s *Server) readAgain() error {
 
 // reader is an agent that reads a file, with what decisions run compiled.
 func reader(spec Spec, file string) (out served, err error) {
-	c, err := spec.Config()
+	f, err := agent.ReadFile(file)
+	if err != nil {
+		return out, err
+	}
+	names := f.Arms.Names
+	if names == nil {
+		names = spec.Arms
+	}
+	made := names
+	if f.Arms.First > 0 {
+		made = names[:f.Arms.First]
+	}
+	c, err := spec.of(made).config()
 	if err != nil {
 		return out, err
 	}
 	if out.Agent, err = agent.Reader(c, file, rand.Uint64()); err != nil {
 		return out, err
 	}
-	out.spec = spec
+	if out, err = out.with(spec, names); err != nil {
+		return out, err
+	}
 	return out, out.Warmup(max(len(spec.Arms), 1))
 }
 
@@ -124,7 +138,7 @@ func (s *Server) refresh(ctx context.Context) error {
 	if s.now.Agent != nil && same(spec, s.now.spec) {
 		err = s.now.Refresh(file)
 	} else {
-		err = s.another(spec, file)
+		err = s.follow(spec, file)
 	}
 	if err == nil {
 		err = os.Rename(file, s.file())
@@ -135,8 +149,8 @@ func (s *Server) refresh(ctx context.Context) error {
 	return err
 }
 
-// another goes on with another agent.
-func (s *Server) another(spec Spec, file string) error {
+// follow goes on with another agent.
+func (s *Server) follow(spec Spec, file string) error {
 	next, err := reader(spec, file)
 	if err == nil {
 		err = leave(s.options.Dir, spec)
@@ -276,5 +290,6 @@ func (s *Server) old(a served) bool {
 
 // tag names what the agent has learned.
 func (s *Server) tag(a served) string {
-	return fmt.Sprintf(`"%x-%d-%d-%d-%d"`, s.begun, a.Size(), a.Rounds(), a.Alarms().Count, a.Settlements().Late)
+	return fmt.Sprintf(`"%x-%d-%d-%d-%d-%d"`, s.begun, s.changes, a.Size(), a.Rounds(), a.Alarms().Count,
+		a.Settlements().Late)
 }

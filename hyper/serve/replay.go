@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hypermodels/hypermodels/hyper/agent"
 	"github.com/hypermodels/hypermodels/hyper/agent/journal"
@@ -17,16 +19,49 @@ import (
 type Records = iter.Seq2[journal.Record, error]
 
 // Replay returns an agent of the Spec that has learned from the rewards of a log, which another agent has written: from
-// its records before a number. The Spec must have the names and features of that agent, in the order of its numbers:
-// see [CheckNames] for a server's log. Feedback trains the agent as it comes, and what the other trained beside that is
-// left out, as are rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other.
-// What silence taught the other is in the log.
+// its records before a number. Arms and features are those of the log by their names, see [OpenLog]; what the log did
+// not have is new. Feedback trains the agent as it comes, and what the other trained beside that is left out, as are
+// rewards of decisions that the log has dropped, and data of Agent.Add, which are inputs of the other. What silence
+// taught the other is in the log.
 //
 // The error is that of a Spec, of a record, of a decision that does not fit the Spec, or of a reward that the Spec's
 // learner cannot learn from.
-func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*agent.Agent, error) {
+func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Agent, error) {
+	a, err := log.taught(ctx, spec, before)
+	if err != nil || len(spec.Arms) == 0 {
+		return a, err
+	}
+	now := a.Arms()
+	next, err := spec.armSet(now, log.named(spec, len(now.Like)), log.own)
+	if err != nil || slices.Equal(next.Names, spec.Arms) && len(now.Like) == len(next.Like) && len(now.Names) == 0 {
+		return a, err
+	}
+	return a, a.ChangeArms(next)
+}
+
+// named are the names of arms by their numbers, with those that only a Spec has at the end, n of them at most.
+func (l *Log) named(spec Spec, n int) []string {
+	names := slices.Clone(l.arms)
+	for _, name := range spec.Arms {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names[:min(n, len(names))]
+}
+
+// taught is an agent of a Spec that has learned from records before a number. Its arms are those of the log then; where
+// it cannot add arms it has had all of them from the beginning.
+func (l *Log) taught(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
 	c, err := spec.Config()
+	if err == nil && len(spec.Arms) > 0 {
+		n := math.MaxInt
+		if c.AddsArms() {
+			n = l.made
+		}
+		c, err = spec.of(l.named(spec, n)).config()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +69,11 @@ func Replay(ctx context.Context, records Records, spec Spec, before uint64) (*ag
 	if err != nil {
 		return nil, faults.Prefix("the agent's file: ", err)
 	}
-	return a, learnFrom(ctx, a, fitting(records, spec), before)
+	return a, learnFrom(ctx, a, l.fitted(spec), before, c.AddsArms())
 }
 
-// learnFrom lets an agent learn from records before a number.
-func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint64) error {
+// learnFrom lets an agent learn from records before a number, and have the arms that they say.
+func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint64, arms bool) error {
 	there := map[string]bool{} // the decisions that these records have
 	for r, err := range records {
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -47,7 +82,7 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		if r.Number >= before {
 			break
 		}
-		if r.Trained != nil || r.Datum != nil {
+		if r.Trained != nil || r.Datum != nil || r.Features != nil || r.Arms != nil && !arms {
 			continue
 		}
 		if r.Decision != nil {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -93,6 +92,8 @@ type Server struct {
 	begun   uint64  // names this server in tags
 
 	reloading sync.Mutex
+	renamed   int    // how often another agent's file has taken the place of the last one's
+	changes   uint64 // how often the agent or its arms have changed
 
 	saving  sync.Mutex
 	saved   string // the tag of the agent's file
@@ -114,7 +115,10 @@ type keeper interface {
 type served struct {
 	*agent.Agent
 	spec     Spec
-	weighted bool // whether rewards may have weights
+	names    []string // of all arms, by their numbers
+	places   []int    // the number of each of the Spec's arms
+	whole    bool     // whether these are all, in the order of their numbers
+	weighted bool     // whether rewards may have weights
 }
 
 // agent holds the agent until done.
@@ -142,116 +146,17 @@ func New(o Options) (*Server, error) {
 	if o.From != "" {
 		return newReader(s)
 	}
-	c, err := o.Spec.Config()
-	if err != nil {
+	if _, err := o.Spec.Config(); err != nil {
 		return nil, err
 	}
+	var err error
 	if s.log, err = durable.Open(filepath.Join(o.Dir, logFolder), durable.Options{Sync: o.Sync, Log: o.Log}); err != nil {
 		return nil, err
 	}
-	if s.now, err = s.open(o.Spec, c); err != nil {
+	if err := s.begin(o.Spec); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
 	return s, nil
-}
-
-// open opens the agent from its file and log, and compiles what it runs.
-func (s *Server) open(spec Spec, c agent.Config) (out served, err error) {
-	out.spec, out.weighted = spec, c.Learner.Train.Weighted
-	if err = checkFolder(s.options.Dir, spec); err == nil {
-		out.Agent, err = agent.Open(c, s.file(), s.log)
-	}
-	if err == nil {
-		err = out.Warmup(max(len(spec.Arms), 1))
-	}
-	if err == nil {
-		err = leave(s.options.Dir, spec)
-	}
-	return out, err
-}
-
-// Reload goes on with another Spec of the same names. One that differs in what says how the agent runs (pending,
-// expire, reward, background and backend, and a larger capacity) goes on with the agent that there is. Another agent
-// first learns from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the
-// other. The error says what is wrong, or is that of ctx, and the server goes on as it was.
-func (s *Server) Reload(ctx context.Context, spec Spec) error {
-	if s.source != nil {
-		return errReads
-	}
-	s.reloading.Lock()
-	defer s.reloading.Unlock()
-	c, err := spec.Config()
-	if err != nil {
-		return err
-	}
-	if err := checkFolder(s.options.Dir, spec); err != nil {
-		return err
-	}
-	if err := s.Save(); err != nil {
-		return err
-	}
-	var next *agent.Agent
-	seen := s.log.Next()
-	if err := agent.Check(c, s.file()); errors.Is(err, agent.ErrOther) {
-		if next, err = Replay(ctx, s.log.All(0), spec, seen); err != nil {
-			return err
-		}
-	} else if err != nil {
-		return err
-	}
-	s.swap.Lock()
-	defer s.swap.Unlock()
-	if err := s.save(s.now); err != nil {
-		return err
-	}
-	s.calib.end()
-	s.now.Close() // its learner must write nothing to the log beside the next agent's
-	if next != nil {
-		err = s.succeed(ctx, next, seen)
-	}
-	var out served
-	if err == nil {
-		if out, err = s.open(spec, c); err == nil {
-			s.now = out
-			return nil
-		}
-		if next != nil {
-			err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
-		}
-	}
-	c, again := s.now.spec.Config()
-	if again == nil {
-		if out, again = s.open(s.now.spec, c); again == nil {
-			s.now = out
-		}
-	}
-	return errors.Join(err, again)
-}
-
-// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's,
-// which remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last
-// one's.
-func (s *Server) succeed(ctx context.Context, next *agent.Agent, seen uint64) error {
-	defer next.Close()
-	if err := learnFrom(ctx, next, s.log.All(seen), s.log.Next()); err != nil {
-		return err
-	}
-	if err := next.Continue(s.log); err != nil {
-		return err
-	}
-	file := s.file()
-	if err := next.Save(file + ".next"); err != nil {
-		return err
-	}
-	if err := os.Remove(file + ".last"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.Link(file, file+".last"); err != nil {
-		return err
-	}
-	s.saved = ""
-	s.recent.forget()
-	return os.Rename(file+".next", file)
 }
 
 // agentFile is where the agent is saved, and logFolder its log.

@@ -457,15 +457,13 @@ func TestServerReloads(t *testing.T) {
 		t.Error(spec)
 	}
 	other := pages
-	other.Context.Names = []string{"age"}
+	other.Context.Buckets = 4
 	if err := c.server.Reload(t.Context(), other); err == nil ||
-		!strings.Contains(err.Error(), "context must be as in the folder") {
+		!strings.Contains(err.Error(), "context.buckets must be as in the folder, 0, got 4") {
 		t.Error(err)
 	}
-	other = pages
-	other.Arms = []string{"new", "old"}
-	if err := c.server.Reload(t.Context(), other); err == nil ||
-		!strings.Contains(err.Error(), `arms must be as in the folder, ["old" "new"]`) {
+	if err := c.server.Reload(t.Context(), items); err == nil ||
+		!strings.Contains(err.Error(), "arms and action must be as in the folder") {
 		t.Error(err)
 	}
 	c.reward(c.decide(`{"context": {"visits": 3}}`)["id"], 1)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -26,6 +27,9 @@ type Spec struct {
 	// Arms are the names of what there is to choose from, where it is always the same or some of the same; without them
 	// a decision gives actions by features.
 	Arms []string `json:"arms,omitempty"`
+	// Like says with the belief of which arm, one that there is or has been, a new one begins: {"newer": "new"}. Others
+	// begin with the prior.
+	Like map[string]string `json:"like,omitempty"`
 	// Context are the features that all actions of a decision share, Action those of each action.
 	Context Features `json:"context,omitzero"`
 	Action  Features `json:"action,omitzero"`
@@ -134,6 +138,16 @@ func (s Spec) Config() (agent.Config, error) {
 	if err := errors.Join(s.checkNames(), s.checkNumbers()); err != nil {
 		return agent.Config{}, err
 	}
+	c, err := s.config()
+	if err == nil && len(s.Like) > 0 && !c.AddsArms() {
+		err = fmt.Errorf("like must be left out: learner %q has no belief of its own for each arm, and learns anew from the "+
+			"log where arms come", s.kind())
+	}
+	return c, err
+}
+
+// config is Config without a check of the names.
+func (s Spec) config() (agent.Config, error) {
 	c := agent.Config{Seed: s.Seed, Floor: s.Floor, Pending: s.Pending, Expire: time.Duration(s.Expire),
 		Backend: s.Backend}
 	if s.Background > 0 {
@@ -247,6 +261,14 @@ func (s Spec) checkNames() error {
 	for i, arm := range s.Arms {
 		if arm == "" || slices.Contains(s.Arms[:i], arm) {
 			errs = append(errs, fmt.Errorf("arms must have different names, got %q at place %d", arm, i))
+		}
+	}
+	for _, arm := range slices.Sorted(maps.Keys(s.Like)) {
+		switch {
+		case !slices.Contains(s.Arms, arm):
+			errs = append(errs, fmt.Errorf("like: arm %.40q is not in arms: leave it out of like, or add it to arms", arm))
+		case s.Like[arm] == arm, s.Like[arm] == "":
+			errs = append(errs, fmt.Errorf("like: arm %.40q must begin like another arm, got %.40q", arm, s.Like[arm]))
 		}
 	}
 	return errors.Join(errs...)

@@ -22,16 +22,16 @@ func (posterior) gradient(State, *draws, loop.Index, *Node, Rates) []*Node { ret
 
 // observe moves nu to the posterior with the datum.
 func (w posterior) observe(state State, d datum, r Rates) {
-	if w.discounts() {
-		w.forget(state)
-	}
 	phi, block := w.Conjugate.Phi(params(state), d.input())
+	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
+	if w.discounts() {
+		rho = Mul(rho, w.forget(state, block))
+	}
 	phi, y := double(Squeeze(phi, 1)), InsertAxes(double(d.y), -1)
 	mu, roots := state["nu.0"], state["nu.1"]
 	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
 
 	own := Reshape(row.Take(Reshape(roots, runs, blocks, size*size), block), runs, size, size)
-	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
 	next, gain := potter(own, phi, rho, hyper.Dense(size, 1))
 	is := OneHot(Squeeze(block, 1), blocks, dtypes.Float64) // [runs, blocks]
 	state["nu.1"] = Add(roots, Mul(InsertAxes(is, -1, -1), InsertAxes(Sub(next, own), 1)))

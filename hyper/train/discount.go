@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/row"
 )
 
 // With a Config.Discount gamma a datum that is n data old counts gamma^n in the likelihood, and the prior keeps its
@@ -20,15 +22,23 @@ import (
 //	Lambda <- gamma Lambda + (1 - gamma) I + rho phi phi^T,   eta <- gamma eta + rho phi y
 //
 // gamma alone changes the root S to S / sqrt(gamma), and mu not at all. The term of I, of full rank, would cost
-// O(size^3) a datum. It is instead added for a few coordinates j at a time, in turn, as data e_j with response 0 and
-// weight 1 - gamma^turn, by Potter's update: O(size^2) for each. So data have the very weights gamma^n, and each
-// coordinate of the prior a weight that is 1 after its turn and never below leastPrior before, once all had a turn. In
-// the first turn it is below 2 - leastPrior. The entry of a [State] is
+// O(size^3) a datum and block. It is instead added for a few coordinates j at a time, in turn, as data e_j with
+// response 0, by Potter's update: O(size^2) for each. Nor does every datum visit every block, which would cost more than
+// the datum does: each visits a few blocks, in turn, after as many data as leave leastData of a datum. A visit ages the
+// block by all data since the last one. A datum on a block that has waited for a data counts gamma^-a times, and so has
+// its very weight gamma^n at each visit. Between visits a block's data have up to 1 / leastData of their weights.
 //
-//	discount.turn   the next coordinate, float64 [runs]
+// A coordinate of the prior has a weight that is 1 after its turn and never below leastPrior before, once all had a
+// turn. In the first turn it is below 2 - leastPrior. The entry of a [State] is
+//
+//	discount.turn   the number of data in this turn of all coordinates of all blocks, float64 [runs]
 
-// leastPrior is the least weight of a coordinate of the prior.
-const leastPrior = 0.9
+// leastPrior is the least weight of a coordinate of the prior, and leastData what the data of a block keep of their
+// weights from visit to visit; but where gamma is below them.
+const (
+	leastPrior = 0.8
+	leastData  = 0.98
+)
 
 // discounts tells whether old data count less.
 func (c Config) discounts() bool { return c.Discount != 0 && c.Discount != 1 }
@@ -47,11 +57,38 @@ func (p problem) discounting() error {
 	return nil
 }
 
-// turns are how many data a turn of all coordinates takes, and how many coordinates there are in each, of so many.
-func (c Config) turns(size int) (data, each int) {
-	most := max(1, math.Floor(math.Log(leastPrior)/math.Log(c.Discount)))
-	each = int(math.Ceil(float64(size) / most))
-	return (size + each - 1) / each, each
+// turns are how the blocks and the coordinates take turns: visit i is of atOnce blocks from i % wait * atOnce on, where
+// there are some, and of each coordinates from i / wait * each on.
+type turns struct {
+	gamma        float64
+	wait, atOnce int // the number of data from visit to visit of a block, and of the blocks that a datum visits
+	data, each   int // the number of data in a turn of all coordinates, and of the coordinates that a visit adds
+}
+
+// turns are those of a number of blocks of a size.
+func (c Config) turns(blocks, size int) turns {
+	last := func(least float64) float64 { // the number of data that leave least
+		return max(1, math.Floor(math.Log(least)/math.Log(c.Discount)+1e-9))
+	}
+	t := turns{gamma: c.Discount}
+	t.atOnce = int(math.Ceil(float64(blocks) / last(leastData)))
+	t.wait = (blocks + t.atOnce - 1) / t.atOnce
+	t.each = int(math.Ceil(float64(size) / max(1, math.Floor(last(leastPrior)/float64(t.wait)))))
+	t.data = (size + t.each - 1) / t.each * t.wait
+	return t
+}
+
+// by is what a visit multiplies a root with, and weight that of a coordinate.
+func (t turns) by() float64     { return 1 / math.Sqrt(math.Pow(t.gamma, float64(t.wait))) }
+func (t turns) weight() float64 { return 1 - math.Pow(t.gamma, float64(t.data)) }
+
+// waited is the number of data since the last visit to a block, of one that is number i of a turn.
+func (t turns) waited(i, block int) int { return ((i-block/t.atOnce)%t.wait + t.wait) % t.wait }
+
+// waitedBy is waited, of numbers i [runs, 1] and blocks [runs, ...], int32.
+func (t turns) waitedBy(i, block *Node) *Node {
+	off := Sub(i, DivScalar(block, int32(t.atOnce)))
+	return ModScalar(AddScalar(off, int32(t.data)), int32(t.wait)) // data is a multiple of wait, and no less
 }
 
 // noTurn is what discounting remembers of no data.
@@ -62,62 +99,101 @@ func (c Config) noTurn(g *Graph, runs int) State {
 	return State{"discount.turn": Zeros(g, shapes.Make(dtypes.Float64, runs))}
 }
 
-// forget makes the data before count gamma times what they did.
-func (w posterior) forget(state State) {
-	roots := state["nu.1"]
-	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
-	data, each := w.turns(size)
-	s := Reshape(MulScalar(roots, 1/math.Sqrt(w.Discount)), runs*blocks, size, size)
-	g, turn := roots.Graph(), state["discount.turn"]
-	weight := AddScalar(Zeros(g, shapes.Make(dtypes.Float64, runs*blocks, 1)), 1-math.Pow(w.Discount, float64(data)))
-	means := []string{"nu.0"}
-	if w.Standardize {
-		means = []string{"response.y", "response.one"}
-	}
-	for range each { // a turn that is longer than size ends with vectors of zeros, which change nothing
-		e := OneHot(ConvertDType(turn, dtypes.Int32), data*each, dtypes.Float64)
-		e = Slice(e, AxisRange(), AxisRange(0, size))
-		e = Reshape(BroadcastToDims(InsertAxes(e, 1), runs, blocks, size), runs*blocks, size)
-		var gain *Node
-		s, gain = potter(s, e, weight, hyper.Dense(size, 1))
-		for _, name := range means {
-			mu := Reshape(state[name], runs*blocks, size)
-			mu = Sub(mu, Mul(gain, ReduceAndKeep(Mul(e, mu), ReduceSum, 1)))
-			state[name] = Reshape(mu, runs, blocks*size)
-		}
-		turn = AddScalar(turn, 1)
-		turn = Where(LessThan(turn, MulScalar(OnesLike(turn), data*each)), turn, ZerosLike(turn))
-	}
-	state["nu.1"], state["discount.turn"] = Reshape(s, runs, blocks, size, size), turn
+// turn is the number of a datum in its turn, int32 [runs]. Files of earlier ways to forget may have other numbers.
+func (t turns) turn(state State) *Node {
+	return ModScalar(ConvertDType(state["discount.turn"], dtypes.Int32), int32(t.data))
 }
 
-// forget is the posterior before a datum, with all data counting gamma times what they did, in new blocks: see
+// forget makes a visit: it ages the data of some blocks. It returns how often a datum on a block counts, [runs, 1].
+func (w posterior) forget(state State, block *Node) (times *Node) {
+	roots := state["nu.1"]
+	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
+	t := w.turns(blocks, size)
+	g, turn := roots.Graph(), InsertAxes(t.turn(state), -1) // [runs, 1]
+	first := MulScalar(ModScalar(turn, int32(t.wait)), int32(t.atOnce))
+	places := Iota(g, shapes.Make(dtypes.Int32, runs, t.atOnce), 1)
+	visited := MinScalar(Add(first, places), int32(blocks-1)) // a last visit of fewer blocks sees its last one again
+	take := func(x *Node) *Node {                             // the blocks that are visited, [runs * atOnce, ...]
+		flat := Reshape(x, runs, blocks, x.Shape().Size()/(runs*blocks))
+		return Reshape(row.Take(flat, visited), runs*t.atOnce, flat.Shape().Dim(2))
+	}
+	place := Sub(Iota(g, shapes.Make(dtypes.Int32, runs, blocks), 1), first) // of each block in the visit
+	is := And(GreaterOrEqual(place, ZerosLike(place)), LessThan(place, MulScalar(OnesLike(place), int32(t.atOnce))))
+	place = MaxScalar(MinScalar(place, int32(t.atOnce-1)), int32(0))
+	put := func(name string, x *Node) {
+		old := Reshape(state[name], runs, blocks, x.Shape().Dim(1))
+		next := row.Take(Reshape(x, runs, t.atOnce, x.Shape().Dim(1)), place)
+		next = Where(BroadcastToShape(InsertAxes(is, -1), old.Shape()), next, old)
+		state[name] = Reshape(next, state[name].Shape().Dimensions...)
+	}
+	s := Reshape(MulScalar(take(roots), t.by()), runs*t.atOnce, size, size)
+	weight := AddScalar(Zeros(g, shapes.Make(dtypes.Float64, runs*t.atOnce, 1)), t.weight())
+	names, means := []string{"nu.0"}, map[string]*Node{}
+	if w.Standardize {
+		names = []string{"response.y", "response.one"}
+	}
+	for _, name := range names {
+		means[name] = take(state[name])
+	}
+	coordinate := MulScalar(DivScalar(turn, int32(t.wait)), int32(t.each))
+	for i := range t.each { // a turn that is longer than size ends with vectors of zeros, which change nothing
+		e := OneHot(AddScalar(coordinate, int32(i)), max(size, t.data/t.wait*t.each), dtypes.Float64)
+		e = Slice(e, AxisRange(), AxisRange(), AxisRange(0, size))
+		e = Reshape(BroadcastToDims(e, runs, t.atOnce, size), runs*t.atOnce, size)
+		var gain *Node
+		s, gain = potter(s, e, weight, hyper.Dense(size, 1))
+		for _, name := range names {
+			mu := means[name]
+			means[name] = Sub(mu, Mul(gain, ReduceAndKeep(Mul(e, mu), ReduceSum, 1)))
+		}
+	}
+	put("nu.1", Reshape(s, runs*t.atOnce, size*size))
+	for _, name := range names {
+		put(name, means[name])
+	}
+	times = Exp(MulScalar(double(t.waitedBy(turn, block)), -math.Log(t.gamma)))
+	state["discount.turn"] = double(Squeeze(ModScalar(AddScalar(turn, int32(1)), int32(t.data)), 1))
+	return times
+}
+
+// turns are how this posterior's blocks and coordinates take turns, and the number of the next datum in its turn: see
+// turns.turn.
+func (p HostPosterior) turns() (t turns, turn int) {
+	t = Config{Discount: p.discount}.turns(p.belief.HostBlocks())
+	return t, max(int(math.Mod(p.turn, float64(t.data))), 0)
+}
+
+// forget is the posterior before a datum on a block, after the visit of some blocks, which are new: see
 // posterior.forget. ok is false where it would not be finite.
-func (p HostPosterior) forget() (next HostPosterior, ok bool) {
+func (p HostPosterior) forget(block int) (next HostPosterior, times float64, ok bool) {
+	t, turn := p.turns()
 	next = p
 	next.count, next.m2 = p.count*p.discount, p.m2*p.discount
-	next.blocks = make([]*hostBlock, len(p.blocks))
+	next.blocks = slices.Clone(p.blocks)
 	_, n := p.belief.HostBlocks()
-	data, each := Config{Discount: p.discount}.turns(n)
-	weight, e := 1-math.Pow(p.discount, float64(data)), make([]float64, n)
-	for i, last := range p.blocks {
-		own := &hostBlock{root: p.spareRoot(n), mu: last.mu, y: last.y, one: last.one, learned: true}
-		last.root.ScaleInto(own.root, 1/math.Sqrt(p.discount))
-		for turn := int(p.turn); turn < min(int(p.turn)+each, n); turn++ { // turns are whole numbers of each
-			e[turn] = 1
-			gain, ok := own.root.UpdateInto(own.root, e, weight)
-			if !ok {
-				return next, false
+	first, from := turn%t.wait*t.atOnce, turn/t.wait*t.each
+	for i := first; i < min(first+t.atOnce, len(p.blocks)); i++ {
+		last := p.blocks[i]
+		own := &hostBlock{root: p.spareRoot(n), mu: slices.Clone(last.mu), y: slices.Clone(last.y),
+			one: slices.Clone(last.one), learned: true}
+		gains, ok := last.root.ForgetInto(own.root, t.by(), from, min(from+t.each, n), t.weight())
+		if !ok {
+			return next, 0, false
+		}
+		for j, gain := range gains {
+			for _, theta := range [][]float64{own.mu, own.y, own.one} {
+				if theta != nil {
+					missed := theta[from+j]
+					for k, v := range gain {
+						theta[k] -= float64(v * missed)
+					}
+				}
 			}
-			own.move(e, gain, 0, 0)
-			e[turn] = 0
 		}
 		next.blocks[i] = own
 	}
-	if next.turn += float64(each); next.turn >= float64(data*each) {
-		next.turn = 0
-	}
-	return next, true
+	next.turn = float64((turn + 1) % t.data)
+	return next, math.Pow(p.discount, -float64(t.waited(turn, block))), true
 }
 
 // age makes the responses before count gamma times what they did.

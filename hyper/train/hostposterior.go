@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
 
@@ -111,20 +112,22 @@ func (p *HostPosterior) Write(name string, out []float64) {
 func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
 	n := len(phi)
-	copied, ok := *p, true
+	copied, rho, ok := *p, p.rho*float64(weight), true
 	if next = &copied; p.discount > 0 {
-		if copied, ok = p.forget(); !ok {
+		var times float64
+		if copied, times, ok = p.forget(at); !ok {
 			return nil, false
 		}
+		rho *= times
 	} else {
 		next.blocks = slices.Clone(p.blocks)
 	}
 	last := next.blocks[at]
 	own := &hostBlock{root: last.root, mu: last.mu, y: last.y, one: last.one, learned: true}
-	if p.discount == 0 {
+	if last == p.blocks[at] { // which others read
 		own.root = p.spareRoot(n)
 	}
-	gain, ok := last.root.UpdateInto(own.root, phi, p.rho*float64(weight))
+	gain, ok := last.root.UpdateInto(own.root, phi, rho)
 	if !ok {
 		return nil, false
 	}
@@ -156,9 +159,11 @@ func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
 // [Trainer.Revise] does, up to rounding. ok is false where it would not be finite.
 func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
-	left := 1.0
+	left, kept := 1.0, 1.0 // the weights among the responses, and in the block: see posterior.revise
 	if p.discount > 0 {
+		t, turn := p.turns()
 		left = math.Pow(p.discount, float64(age))
+		kept = left * math.Pow(p.discount, -float64(t.waited(turn-1, at)))
 	}
 	copied := *p
 	next = &copied
@@ -166,13 +171,13 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 	last := next.blocks[at]
 	own := &hostBlock{root: p.spareRoot(len(phi)), mu: slices.Clone(last.mu), y: slices.Clone(last.y), one: last.one,
 		learned: true}
-	last.root.ScaleInto(own.root, 1)
+	last.root.CopyInto(own.root)
 	theta := own.mu
 	if p.standardize {
 		theta = own.y
 		next.recount(float64(was), float64(y), left)
 	}
-	by := p.rho * float64(weight) * left * (float64(y) - float64(was))
+	by := p.rho * float64(weight) * kept * (float64(y) - float64(was))
 	for i, q := range own.root.Square(phi) {
 		theta[i] += by * q
 	}
@@ -210,7 +215,20 @@ func (p *HostPosterior) Responses() map[string][]float64 {
 }
 
 // Sample draws functions of the belief, as the loss sees them.
-func (p *HostPosterior) Sample() hyper.HostSample {
+func (p *HostPosterior) Sample() hyper.HostSample { return p.belief.OnHost(p.hostParams()) }
+
+// Normals is how the values that Sample draws are distributed; it is nil where these are not normal, and of beliefs
+// that do not say.
+func (p *HostPosterior) Normals() hyper.HostNormals {
+	b, ok := p.belief.(hyper.HostNormal)
+	if !ok || promoted.By[hyper.HostNormal](b) {
+		return nil
+	}
+	return b.Normals(p.hostParams())
+}
+
+// hostParams are the parameters, as the loss sees the responses.
+func (p *HostPosterior) hostParams() hyper.HostParams {
 	params := p.params
 	params.Blocks = make([]hyper.HostBlock, len(p.blocks))
 	mean, sd := 0.0, 1.0
@@ -220,5 +238,5 @@ func (p *HostPosterior) Sample() hyper.HostSample {
 	for i, b := range p.blocks {
 		params.Blocks[i] = hostView{b, mean, sd}
 	}
-	return p.belief.OnHost(params)
+	return params
 }

@@ -92,7 +92,8 @@ func roots(blocks, n int, s []float64) (out []float64) {
 // A posterior in plain Go is that of the programs, entry by entry, S by S S^T, with weights and without. The bound is
 // that of phi, which is of single precision.
 func TestHostPosteriorIsThePrograms(t *testing.T) {
-	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98},
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.98}, {Discount: 0.992},
+		{Discount: 0.999, Standardize: true},
 		{Discount: 0.8, Standardize: true, Weighted: true}} {
 		c.Integrate, c.Inputs = Exact, 3
 		tr, r := Trainer{hostedBlocks, c}, rand.New(rand.NewPCG(1, 2))
@@ -216,6 +217,17 @@ func TestHostPosteriorMemory(t *testing.T) {
 	}
 }
 
+// A file of an earlier way to forget may have a number of a turn that there is not, and goes on.
+func TestHostPosteriorTurnOfBefore(t *testing.T) {
+	tr := Trainer{hostedBlocks, Config{Integrate: Exact, Inputs: 3, Discount: 0.992}}
+	names, before, _ := programmed(t, tr, nil, nil, nil)
+	before[slices.Index(names, "discount.turn")][0] = 5000
+	p, ok := hosted(t, tr, names, before).Observe([]float32{1, 0.5, -1}, 1, 1)
+	if turns, turn := p.turns(); !ok || turn != 5000%turns.data+1 {
+		t.Errorf("its next datum is number %d of %d", turn, turns.data)
+	}
+}
+
 // What plain Go cannot train says so: one block, another way to train.
 func TestOnHostOnlyBlocks(t *testing.T) {
 	one := hostedBlocks
@@ -245,7 +257,8 @@ func TestHostPosteriorNotFinite(t *testing.T) {
 
 // A posterior that is told another response of a datum is the one that was told it in the first place.
 func TestHostPosteriorRevises(t *testing.T) {
-	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true}} {
+	for _, c := range []Config{{}, {Standardize: true}, {Weighted: true}, {Discount: 0.9, Standardize: true},
+		{Discount: 0.999}, {Discount: 0.992, Standardize: true}} {
 		c.Integrate, c.Inputs = Exact, 3
 		r := rand.New(rand.NewPCG(3, 4))
 		names, before, _ := programmed(t, Trainer{hostedBlocks, c}, nil, nil, nil)

@@ -98,7 +98,13 @@ func (w posterior) revise(state State, c Correction, r Rates) {
 	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
 	own := Reshape(row.Take(Reshape(roots, runs, blocks, size*size), block), runs, size, size)
 	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
-	theta := Mul(Mul(Mul(rho, w.weightAt(c)), c.by()), squared(own, double(Squeeze(phi, 1))))
+	weight := w.weightAt(c)
+	if w.discounts() { // the weight in a block is that of its last visit
+		t := w.turns(blocks, size)
+		waited := t.waitedBy(InsertAxes(AddScalar(t.turn(state), int32(t.data-1)), -1), block)
+		weight = Mul(weight, Exp(MulScalar(double(waited), -math.Log(w.Discount))))
+	}
+	theta := Mul(Mul(Mul(rho, weight), c.by()), squared(own, double(Squeeze(phi, 1))))
 	is := InsertAxes(OneHot(Squeeze(block, 1), blocks, dtypes.Float64), -1)
 	w.moves(state, Reshape(Mul(is, InsertAxes(theta, 1)), runs, blocks*size))
 }

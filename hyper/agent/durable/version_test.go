@@ -37,9 +37,21 @@ var settling = []journal.Record{
 	{Time: 1800000000000000004, Settled: &journal.Settled{ID: "0-00000001", Reward: -0.5, Weight: 1, Default: true}},
 }
 
+// changing are the records of testdata/v2-arms: of the kinds that journal's version 3 has added.
+var changing = []journal.Record{
+	{Time: 1900000000000000000, Arms: &journal.Arms{Like: []int{-1, -1, 0}, Offered: []int{2, 0},
+		Names: []string{"old", "new", "newer"}, Was: 2}},
+	{Time: 1900000000000000001, Decision: &journal.Decision{ID: "1-00000001", Arms: []int{2, 0},
+		Probabilities: []float32{0.5, 0.5}, Input: []float32{2, 0.25}}},
+	{Time: 1900000000000000002, Arms: &journal.Arms{Like: []int{-1, -1, -1}, Offered: []int{0, 1, 2}, Was: 3, Anew: true}},
+	{Time: 1900000000000000003, Features: &journal.Features{Context: journal.Named{Names: []string{"age", "visits"}, Buckets: 4},
+		WasContext: journal.Named{Names: []string{"age"}, Buckets: 4}}},
+}
+
 // Logs that version 2 wrote are read, and go on. One record is in each write; the process did not close them.
 func TestVersion(t *testing.T) {
-	for folder, want := range map[string][]journal.Record{"testdata/v2": written, "testdata/v2-settled": settling} {
+	for folder, want := range map[string][]journal.Record{"testdata/v2": written, "testdata/v2-settled": settling,
+		"testdata/v2-arms": changing} {
 		if *rewrite {
 			must.M(os.RemoveAll(folder))
 			l := must.M1(Open(folder, Options{Log: silent}))

@@ -21,6 +21,8 @@ type Record struct {
 	Trained  *Trained
 	Shown    *Shown
 	Settled  *Settled
+	Arms     *Arms
+	Features *Features
 }
 
 // Decision is one that was made.
@@ -58,7 +60,7 @@ var ErrDamaged = errors.New("damaged")
 // A record begins with the version that its kind came with. Others are refused.
 const (
 	version     = 1
-	lastVersion = 2
+	lastVersion = 3
 )
 
 // Kinds of records.
@@ -71,12 +73,17 @@ const (
 	aKept     // a Feedback
 	aShown
 	aSettled
+	aChangeOfArms // of version 3 from here on: Arms
+	aChangeOfFeatures
 )
 
 // versionOf is the version of a kind.
 func versionOf(kind byte) byte {
-	if kind < aDeferred {
+	switch {
+	case kind < aDeferred:
 		return version
+	case kind < aChangeOfArms:
+		return 2
 	}
 	return lastVersion
 }
@@ -123,6 +130,12 @@ func (r Record) Encode() ([]byte, error) {
 	case r.Settled != nil:
 		w.out[1] = aSettled
 		w.settled(r.Settled)
+	case r.Arms != nil:
+		w.out[1] = aChangeOfArms
+		w.arms(r.Arms)
+	case r.Features != nil:
+		w.out[1] = aChangeOfFeatures
+		w.features(r.Features)
 	default:
 		w.out[1] = aTrained
 		w.count(r.Trained.Rounds)
@@ -138,7 +151,7 @@ func (r Record) Encode() ([]byte, error) {
 func (r Record) validate() error {
 	kinds := 0
 	for _, is := range []bool{r.Decision != nil, r.Feedback != nil, r.Datum != nil, r.Trained != nil, r.Shown != nil,
-		r.Settled != nil} {
+		r.Settled != nil, r.Arms != nil, r.Features != nil} {
 		if is {
 			kinds++
 		}
@@ -152,6 +165,10 @@ func (r Record) validate() error {
 		return fmt.Errorf("an ID must have at most %d bytes", mostID)
 	case r.Decision != nil:
 		return r.Decision.validate()
+	case r.Arms != nil:
+		return r.Arms.validate()
+	case r.Features != nil:
+		return r.Features.validate()
 	}
 	return nil
 }
@@ -244,6 +261,10 @@ func Decode(data []byte) (r Record, err error) {
 		r.Shown = &Shown{ID: in.text()}
 	case aSettled:
 		r.Settled = in.settled()
+	case aChangeOfArms:
+		r.Arms = in.arms()
+	case aChangeOfFeatures:
+		r.Features = in.features()
 	default:
 		in.fail(fmt.Sprintf("kind %d", body[1]))
 	}
@@ -295,8 +316,11 @@ func (r *reader) varint() int64 {
 	return v
 }
 
-func (r *reader) text() string {
-	n := r.count(mostID)
+func (r *reader) text() string { return r.textOf(mostID) }
+
+// textOf reads a text of at most so many bytes.
+func (r *reader) textOf(most int) string {
+	n := r.count(most)
 	if n > len(r.left) {
 		r.fail("a text is cut off")
 		return ""

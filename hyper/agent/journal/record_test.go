@@ -22,6 +22,10 @@ var records = []Record{
 	{Time: 4, Feedback: &Feedback{ID: "y", Reward: 1, Weight: 1, Kept: true}},
 	{Time: 5, Settled: &Settled{ID: "y", Reward: 2, Weight: 1}},
 	{Time: 6, Settled: &Settled{ID: "5-0000abcd", Weight: 1, Default: true}},
+	{Time: 7, Arms: &Arms{Like: []int{-1, -1, 0}, Offered: []int{2, 0}, Names: []string{"old", "new", "newer"},
+		Was: 2}},
+	{Arms: &Arms{Like: []int{-1, -1}, Offered: []int{1, 0}, Anew: true}},
+	{Time: 8, Features: &Features{Context: Named{[]string{"age", "visits"}, 16}, WasContext: Named{[]string{"age"}, 16}}},
 }
 
 // What is written is read, and a record of which any byte has changed or is missing is not.
@@ -50,15 +54,17 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	data, _ := records[0].Encode()
-	data[0] = 3
+	data[0] = 4
 	if _, err := Decode(data); err == nil || !strings.Contains(err.Error(),
-		"version 3, and this program reads versions 1 to 2") {
+		"version 4, and this program reads versions 1 to 3") {
 		t.Error(err)
 	}
 	for _, r := range []Record{{}, {Decision: &Decision{Action: 1, Probabilities: []float32{1}}},
 		{Decision: &Decision{Actions: [][]float32{{1}, {}}, Probabilities: []float32{1}}},
 		{Feedback: &Feedback{}, Trained: &Trained{}}, {Trained: &Trained{Rounds: -1}},
-		{Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}} {
+		{Feedback: &Feedback{ID: strings.Repeat("x", mostID+1)}}, {Arms: &Arms{}},
+		{Arms: &Arms{Like: []int{-1, 1}, Offered: []int{0}}}, {Arms: &Arms{Like: []int{-1}, Offered: []int{0, 0}}},
+		{Features: &Features{Action: Named{Buckets: -1}}}} {
 		if _, err := r.Encode(); err == nil {
 			t.Errorf("%+v is written", r)
 		}

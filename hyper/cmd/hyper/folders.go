@@ -24,12 +24,16 @@ var folders = []struct{ file, holds, goOn string }{
 	{firstRung, "a search", "`hyper tune --out %s` with the same arguments continues it"},
 }
 
-// free returns an error if the folder belongs to another command, or to this command but without the file own.
-func free(dir, own string) error {
+// newFolder makes a folder for results. It returns an error if the folder belongs to another command, or to this command
+// but without the file own, or if it cannot be made.
+func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
 			return fmt.Errorf("%s has %s: choose another --out; "+f.goOn, dir, f.holds, dir)
 		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("results cannot be written here: %w; choose a folder for them by --out DIR", err)
 	}
 	return nil
 }

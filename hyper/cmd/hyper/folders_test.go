@@ -102,6 +102,13 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	}
 }
 
+// If a folder cannot be made, as in a container with a read-only disk, the error names the flag for another folder.
+func TestFolderCannotBeMade(t *testing.T) {
+	out := filepath.Join(written(t, "file", ""), "out")
+	refused(t, []string{"run", "gaussian", "--periods", "2", "--runs", "1", "--out", out},
+		"results cannot be written here", "by --out DIR")
+}
+
 // If an agent has no rows in results yet, compare and plot name the agent, and say how to continue.
 func TestUnfinishedResults(t *testing.T) {
 	dir, other := tinyRun(t, "2"), tinyRun(t, "3")

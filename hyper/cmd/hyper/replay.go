@@ -26,6 +26,7 @@ type logged struct {
 	path    string // of the file of another policy's decisions; "" where there is a log
 	weighed bool   // whether the file must have probabilities
 	spec    serve.Spec
+	means   *serve.Log
 	added   int // data of the log without a decision
 }
 
@@ -66,7 +67,9 @@ func (l *logged) openFile(path string) (err error) {
 		return fmt.Errorf("%s: the agent that is to read it is missing: give it by --agent FILE.json", path)
 	}
 	l.path = path
-	l.spec, err = serve.ReadSpec(l.file)
+	if l.spec, err = serve.ReadSpec(l.file); err == nil {
+		l.means, err = serve.OpenLog(l.records, l.spec, nil)
+	}
 	return err
 }
 
@@ -77,6 +80,12 @@ func (l *logged) read(dir string) error {
 	switch {
 	case served && err != nil:
 		return err
+	case served:
+		if l.means, err = serve.LogOf(dir, l.records); err != nil {
+			return err
+		}
+	}
+	switch {
 	case !served && l.file == "":
 		return errors.New("the log is not in a folder of hyper serve, and has numbers without names: say by --agent " +
 			"FILE.json what they are, in a file as hyper serve takes it")
@@ -84,7 +93,11 @@ func (l *logged) read(dir string) error {
 		l.spec = own
 		return nil
 	}
-	if l.spec, err = serve.ReadSpec(l.file); err != nil || !served {
+	if l.spec, err = serve.ReadSpec(l.file); err != nil {
+		return err
+	}
+	if !served {
+		l.means, err = serve.OpenLog(l.records, l.spec, nil)
 		return err
 	}
 	return faults.Prefix(l.file+": ", serve.CheckNames(l.spec, own))
@@ -149,7 +162,7 @@ func replayCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			a, err := serve.Replay(c.Context(), l.records(), l.spec, math.MaxUint64)
+			a, err := serve.Replay(c.Context(), l.means, l.spec, math.MaxUint64)
 			if err != nil {
 				return err
 			}
@@ -189,7 +202,7 @@ func evaluateCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			e, err := serve.Evaluate(c.Context(), l.records, l.spec, o)
+			e, err := serve.Evaluate(c.Context(), l.means, l.spec, o)
 			if err != nil {
 				return err
 			}

@@ -180,7 +180,7 @@ func runCommand() *cobra.Command {
 		if out == "" {
 			out = filepath.Join("hyper-out", s.Experiment+"-"+time.Now().Format("20060102-150405.000"))
 		}
-		if err := free(out, lab.ResultsFile); err != nil {
+		if err := newFolder(out, lab.ResultsFile); err != nil {
 			return err
 		}
 		return simulate(out, s, engine, func(o lab.Options) (lab.Progress, error) {

@@ -41,7 +41,8 @@ func serveCommand() *cobra.Command {
 		Long: "Serve an agent over HTTP and JSON. FILE.json says what there is to choose from, and which learner chooses; " +
 			"hyper/serve/README.md has examples. /openapi.json is the API, / a page that shows what the agent does. " +
 			"What it answers is in its log on the disk first, so that nothing is lost however it ends. SIGTERM ends it when " +
-			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew. " +
+			"the requests under way are answered, and saves the agent; SIGHUP reads FILE.json anew, also with other arms or " +
+			"features. " +
 			"With --from it decides by the snapshots of another server, which learns, and learns nothing itself.",
 		Args: func(c *cobra.Command, args []string) error {
 			if v.options.From == "" {

@@ -207,14 +207,14 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"there is none in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
-		"c.json: arms must be as in the folder": {"evaluate", data, "--agent",
-			write("c.json", `{"arms": ["b", "a"], "context": {"names": ["x"]}}`)},
+		`arms must be of those that the log has, a, b; got "z"`: {"evaluate", data, "--agent",
+			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
 		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
 		"--missing must be between -1e18":   {"evaluate", data, "--missing", "NaN"},
 		"--to must be a folder that is not": {"replay", data, "--to", data},
 		"takes one argument, LOG":           {"replay"},
-		`context must be as in the folder, [`: {"replay", data, "--to", dir + "/x", "--agent",
-			write("d.json", `{"arms": ["a", "b"]}`)},
+		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
+			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
 	} {
 		status, _, stderr := call(t, args...)

@@ -96,7 +96,7 @@ func (f *sweepFlags) newSearch(c *cobra.Command, name string, o sweep.Options) e
 	}
 	s.Mix = f.engine.mix.hear()
 	if !f.dryRun {
-		if err := free(f.out, sweep.SearchFile); err != nil {
+		if err := newFolder(f.out, sweep.SearchFile); err != nil {
 			return err
 		}
 		if err := s.Create(f.out); err != nil {
@@ -117,7 +117,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		return err
 	}
 	if !f.dryRun {
-		if err := free(f.out, sweep.PlanFile); err != nil {
+		if err := newFolder(f.out, sweep.PlanFile); err != nil {
 			return err
 		}
 		if err := p.Create(f.out, paper.Known); err != nil {

@@ -100,7 +100,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	if t.Champion, err = champion(f.from, t); err != nil {
 		return err
 	}
-	if err := free(f.out, firstRung); err != nil {
+	if err := newFolder(f.out, firstRung); err != nil {
 		return err
 	}
 	err = f.engine.work(f.out, func(o lab.Options) (err error) {

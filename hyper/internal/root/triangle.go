@@ -4,19 +4,18 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 )
 
-// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where ScaleInto or
-// UpdateInto is told to write to it, and is safe for concurrent use.
+// Triangle is a lower triangular root S of a matrix Q = S S^T, in plain Go. It never changes, but where CopyInto,
+// UpdateInto or ForgetInto is told to write to it, and is safe for concurrent use.
 type Triangle struct {
 	n      int
 	rows   []float64 // row r has r+1 numbers; the rows follow each other
-	narrow []float32 // the same in single precision, for Project
+	narrow []float32 // the same in single precision, for Project: see eights
 }
 
 // NewTriangle returns the triangular root of S S^T for any root S [n, n], row after row. Of a triangular S it is S
@@ -29,15 +28,13 @@ func NewTriangle(n int, s []float64) *Triangle {
 	for r := range n {
 		copy(t.row(r), s[r*n:])
 	}
-	for i, v := range t.rows {
-		t.narrow[i] = float32(v)
-	}
+	t.narrowed()
 	return t
 }
 
 // Empty returns a root to write to.
 func Empty(n int) *Triangle {
-	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, n*(n+1)/2)}
+	return &Triangle{n: n, rows: make([]float64, n*(n+1)/2), narrow: make([]float32, 64*triangular((n+7)/8))}
 }
 
 // lower reports whether all numbers right of the diagonal are 0.
@@ -89,23 +86,37 @@ func (t *Triangle) row(r int) []float64 {
 	return t.rows[first : first+r+1 : first+r+1]
 }
 
+// triangular is 1 + 2 + ... + n.
+func triangular(n int) int { return n * (n + 1) / 2 }
+
+// narrowed makes the numbers in single precision. Rows come in eights, all of the length of the longest, with zeros
+// beyond the diagonal and the last row: eights i has 8 rows of 8 (i + 1) numbers.
+func (t *Triangle) narrowed() {
+	for r := range t.n {
+		i := r / 8
+		narrow(t.narrow[64*triangular(i)+r%8*8*(i+1):], t.row(r))
+	}
+}
+
 // Project writes S^T x to out, both of n numbers.
 func (t *Triangle) Project(x, out []float32) {
-	clear(out)
-	first := 0
-	for r, v := range x {
-		row := blas32.Vector{N: r + 1, Data: t.narrow[first : first+r+1], Inc: 1}
-		blas32.Axpy(v, row, blas32.Vector{N: r + 1, Data: out, Inc: 1})
-		first += r + 1
+	var short [1024]float32
+	sums := short[:]
+	if t.n > len(sums) {
+		sums = make([]float32, t.n+7)
 	}
+	for r := 0; r < t.n; r += 8 {
+		i, own := r/8, [8]float32{}
+		copy(own[:], x[r:])
+		addEight(sums[:r+8], t.narrow[64*triangular(i):64*triangular(i+1)], &own)
+	}
+	copy(out, sums)
 }
 
 // Square returns Q x = S S^T x.
 func (t *Triangle) Square(x []float64) []float64 {
 	f, out := make([]float64, t.n), make([]float64, t.n)
-	for r, v := range x {
-		blas64.Axpy(v, blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}, blas64.Vector{N: r + 1, Data: f, Inc: 1})
-	}
+	addRows(t.rows, x, f)
 	for r := range out {
 		out[r] = dot.Product(t.row(r), f)
 	}
@@ -119,12 +130,10 @@ func (t *Triangle) Update(phi []float64, rho float64) (next *Triangle, gain []fl
 	return next, gain, ok
 }
 
-// ScaleInto makes next, another root of the same size, t times a number.
-func (t *Triangle) ScaleInto(next *Triangle, by float64) {
-	for i, v := range t.rows {
-		next.rows[i] = by * v
-		next.narrow[i] = float32(by * v)
-	}
+// CopyInto makes next, another root of the same size, t.
+func (t *Triangle) CopyInto(next *Triangle) {
+	copy(next.rows, t.rows)
+	copy(next.narrow, t.narrow)
 }
 
 // UpdateInto makes next, a root of the same size or t itself, the root after a datum phi with weight rho, and returns
@@ -138,88 +147,116 @@ func (t *Triangle) ScaleInto(next *Triangle, by float64) {
 // then not to be used.
 func (t *Triangle) UpdateInto(next *Triangle, phi []float64, rho float64) (gain []float64, ok bool) {
 	f := make([]float64, t.n)
-	for r, v := range phi {
-		if v == 0 {
-			continue
-		}
-		row := blas64.Vector{N: r + 1, Data: t.row(r), Inc: 1}
-		blas64.Axpy(v, row, blas64.Vector{N: r + 1, Data: f, Inc: 1})
-	}
-	columns, a := make([]column, t.n), 1/rho
-	ok = true
-	for i := t.n - 1; i >= 0; i-- {
-		before := a
-		a += f[i] * f[i]
-		columns[i] = column{f: f[i], keep: math.Sqrt(before / a), take: f[i] / math.Sqrt(before*a)}
-		ok = ok && a-a == 0 && columns[i].take-columns[i].take == 0
-	}
+	addRows(t.rows, phi, f)
+	c, ok := changeBy(f, rho)
 	if !ok {
 		return nil, false
 	}
-	for len(columns) > 0 && columns[len(columns)-1].f == 0 { // they stay as they are
-		columns = columns[:len(columns)-1]
-	}
-	if len(columns) < t.n && next != t {
+	if len(c.columns)-c.first < t.n && next != t {
 		copy(next.rows, t.rows)
-		copy(next.narrow, t.narrow)
 	}
 	gain = make([]float64, t.n)
-	r := 0
-	for ; r+4 <= t.n; r += 4 {
-		t.four(r, columns, next, (*[4]float64)(gain[r:]))
+	rest := t.n % 4 // the shortest rows
+	t.some(0, rest, c, next, gain)
+	for r := rest; r < t.n; r += 4 {
+		t.some(r, 4, c, next, gain)
 	}
-	for ; r < t.n; r++ {
-		t.one(r, min(r, len(columns)-1), columns, next, &gain[r])
-	}
-	for i := range gain {
-		gain[i] /= a
-		ok = ok && gain[i]-gain[i] == 0
-	}
-	return gain, ok
+	next.narrowed()
+	return gain, c.gain(gain)
 }
 
-// column is what Update multiplies a column by.
-type column struct{ f, keep, take float64 }
-
-// one makes the numbers of row r of the next root from column i to the first, and goes on with b.
-func (t *Triangle) one(r, i int, columns []column, next *Triangle, b *float64) {
-	first := r * (r + 1) / 2
-	for ; i >= 0; i-- {
-		next.move(first+i, t.rows[first+i], columns[i], b)
+// ForgetInto makes next, another root of the same size, t times a number and then with the data e_j of the coordinates
+// j from one to before another, each of weight rho: it returns their gains, [coordinates][n]. They are what UpdateInto
+// gives for one after the other. It passes once over S for all of them: rows change independently of each other, but
+// for f of e_j, which is row j.
+func (t *Triangle) ForgetInto(next *Triangle, by float64, from, to int, rho float64) (gains [][]float64, ok bool) {
+	for i, v := range t.rows {
+		next.rows[i] = by * v
 	}
-}
-
-func (t *Triangle) move(at int, s float64, c column, b *float64) {
-	v := c.keep*s - c.take**b
-	*b += c.f * s
-	t.rows[at], t.narrow[at] = v, float32(v)
-}
-
-// four is one of the rows r to r+3: their sums b do not wait for each other.
-func (t *Triangle) four(r int, columns []column, next *Triangle, b *[4]float64) {
-	for k := 1; k < 4; k++ { // the columns that not all of them have
-		first := (r + k) * (r + k + 1) / 2
-		for i := min(r+k, len(columns)-1); i > r; i-- {
-			next.move(first+i, t.rows[first+i], columns[i], &b[k])
+	all, changes := make([]float64, (to-from)*t.n), make([]change, to-from)
+	gains = slices.Collect(slices.Chunk(all, t.n))
+	rows := func(r, many, first, end int) {
+		for i := first; i < end; i++ {
+			next.some(r, many, changes[i], next, gains[i])
 		}
 	}
-	n := min(r+1, len(columns))
-	part := func(k int) (from, to []float64, narrow []float32) {
-		first := (r + k) * (r + k + 1) / 2
-		return t.rows[first : first+n], next.rows[first : first+n], next.narrow[first : first+n]
+	for r := from; r < to; r += 4 {
+		many := min(4, to-r)
+		rows(r, many, 0, r-from)
+		for i := r - from; i < r-from+many; i++ {
+			if changes[i], ok = changeBy(next.row(from+i), rho); !ok {
+				return nil, false
+			}
+			for k := range many { // row by row, as the next of them makes the next change
+				next.some(r+k, 1, changes[i], next, gains[i])
+			}
+		}
 	}
-	s0, t0, n0 := part(0)
-	s1, t1, n1 := part(1)
-	s2, t2, n2 := part(2)
-	s3, t3, n3 := part(3)
-	b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
-	for i := n - 1; i >= 0; i-- {
-		c := columns[i]
-		x0, x1, x2, x3 := s0[i], s1[i], s2[i], s3[i]
-		v0, v1, v2, v3 := c.keep*x0-c.take*b0, c.keep*x1-c.take*b1, c.keep*x2-c.take*b2, c.keep*x3-c.take*b3
-		b0, b1, b2, b3 = b0+c.f*x0, b1+c.f*x1, b2+c.f*x2, b3+c.f*x3
-		t0[i], t1[i], t2[i], t3[i] = v0, v1, v2, v3
-		n0[i], n1[i], n2[i], n3[i] = float32(v0), float32(v1), float32(v2), float32(v3)
+	for r := from; r < to; r += 4 {
+		rows(r, min(4, to-r), min(r-from+4, to-from), to-from)
 	}
-	b[0], b[1], b[2], b[3] = b0, b1, b2, b3
+	for _, part := range [][2]int{{0, from}, {to, t.n}} {
+		for r := part[0]; r < part[1]; r += 4 {
+			rows(r, min(4, part[1]-r), 0, to-from)
+		}
+	}
+	next.narrowed()
+	ok = true
+	for i, c := range changes {
+		ok = c.gain(gains[i]) && ok
+	}
+	return gains, ok
+}
+
+// change is what a datum makes of a root: the columns before the first, and those after the last of columns, stay as
+// they are.
+type change struct {
+	columns []column
+	first   int
+	a       float64 // a_0
+}
+
+// column is what a column is multiplied by.
+type column struct{ f, keep, take float64 }
+
+// changeBy is the change by a datum whose S^T phi begins with f and ends with zeros. ok is false where it is not
+// finite.
+func changeBy(f []float64, rho float64) (c change, ok bool) {
+	for len(f) > 0 && f[len(f)-1] == 0 {
+		f = f[:len(f)-1]
+	}
+	c = change{columns: make([]column, len(f)), first: len(f), a: 1 / rho}
+	for i := len(f) - 1; i >= 0; i-- {
+		before := c.a
+		c.a += float64(f[i] * f[i])
+		c.columns[i] = column{f: f[i], keep: math.Sqrt(before / c.a), take: f[i] / math.Sqrt(before*c.a)}
+		if c.a-c.a != 0 || c.columns[i].take-c.columns[i].take != 0 {
+			return c, false
+		}
+		if f[i] != 0 {
+			c.first = i
+		}
+	}
+	return c, true
+}
+
+// gain makes the gain of b; it returns false where it is not finite.
+func (c change) gain(b []float64) (ok bool) {
+	ok = true
+	for i := range b {
+		b[i] /= c.a
+		ok = ok && b[i]-b[i] == 0
+	}
+	return ok
+}
+
+// one makes row r of the next root, from its last column down to one, and goes on with b.
+func (t *Triangle) one(r, down int, c change, next *Triangle, b *float64) {
+	row, to, sum := t.row(r), next.row(r), *b
+	for i := min(r+1, len(c.columns)) - 1; i >= down; i-- {
+		own, s := c.columns[i], row[i]
+		to[i] = float64(own.keep*s) - float64(own.take*sum) // the conversions forbid a single rounding
+		sum += float64(own.f * s)
+	}
+	*b = sum
 }

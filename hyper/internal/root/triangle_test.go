@@ -113,6 +113,46 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// ForgetInto is a scaling and an update by each of some coordinates, to the bit, of any of them.
+func TestForgetIsUpdates(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for n := 1; n < 40; n++ {
+		own, phi := NewTriangle(n, identity(n)), make([]float64, n)
+		for data := range 8 {
+			from := r.IntN(n)
+			to := from + 1 + r.IntN(n-from)
+			next := Empty(n)
+			gains, ok := own.ForgetInto(next, 1.1, from, to, 0.3)
+			if !ok {
+				t.Fatal("not finite")
+			}
+			scaled := written(own)
+			for i := range scaled {
+				scaled[i] *= 1.1
+			}
+			want, e := NewTriangle(n, scaled), make([]float64, n)
+			for i, gain := range gains {
+				e[from+i] = 1
+				var known []float64
+				if want, known, ok = want.Update(e, 0.3); !ok || !slices.Equal(gain, known) {
+					t.Fatalf("n = %d, %d data: another gain of coordinate %d", n, data, from+i)
+				}
+				e[from+i] = 0
+			}
+			if !next.Equal(want) || !slices.Equal(next.narrow, want.narrow) {
+				t.Fatalf("n = %d, %d data: another root", n, data)
+			}
+			for i := range phi {
+				phi[i] = r.NormFloat64()
+			}
+			own, _, _ = next.Update(phi, 2)
+		}
+	}
+	if _, ok := NewTriangle(1, []float64{1}).ForgetInto(Empty(1), 1e200, 0, 1, 1); ok {
+		t.Error("the square of 1e200 is not finite")
+	}
+}
+
 // What is not finite is said.
 func TestUpdateNotFinite(t *testing.T) {
 	if _, _, ok := NewTriangle(2, identity(2)).Update([]float64{1e200, 1}, 1); ok {
@@ -123,13 +163,22 @@ func TestUpdateNotFinite(t *testing.T) {
 // What a datum costs a block of n parameters, and a decision.
 func BenchmarkTriangle(b *testing.B) {
 	for _, n := range []int{221, 251, 985} {
-		own, phi, x, out := NewTriangle(n, identity(n)), make([]float64, n), make([]float32, n), make([]float32, n)
+		own, next := NewTriangle(n, identity(n)), Empty(n)
+		phi, x, out := make([]float64, n), make([]float32, n), make([]float32, n)
 		for i := range phi {
 			phi[i], x[i] = 1/float64(n), 1/float32(n)
 		}
 		b.Run(fmt.Sprintf("update/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				own, _, _ = own.Update(phi, 0.1)
+				own.UpdateInto(next, phi, 0.1)
+				own, next = next, own
+			}
+		})
+		b.Run(fmt.Sprintf("forget/%d", n), func(b *testing.B) { // of a tenth of the coordinates
+			i := 0
+			for b.Loop() {
+				own.ForgetInto(next, 1.001, i*n/10, (i+1)*n/10, 0.02)
+				own, next, i = next, own, (i+1)%10
 			}
 		})
 		b.Run(fmt.Sprintf("project/%d", n), func(b *testing.B) {

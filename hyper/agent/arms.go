@@ -1,0 +1,414 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/gomlx/compute/shapes"
+	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+	"github.com/hypermodels/hypermodels/hyper/base"
+)
+
+// ArmSet says which arms an agent has. An arm has its number for ever: one that is offered no more keeps what is
+// known of it, learns late rewards, and goes on with that when it is offered again.
+type ArmSet struct {
+	First int // of them the agent was made with, by its Config: 0 to First-1
+	// Like has a number for each arm, those that are offered no more too: the arm with whose belief it began, or None
+	// for the prior.
+	Like []int
+	// Offered are the arms that decisions are among where a Menu names none.
+	Offered []int
+	// Names has a name for each arm, or is empty. The agent keeps them, and does nothing else with them.
+	Names []string
+}
+
+// ErrLearnAnew says that the belief of an agent has no part of its own for each arm, so that arms cannot be added to
+// it: an agent of more arms can learn from the log (see [Agent.Replay]).
+var ErrLearnAnew = errors.New("the learner has no belief of its own for each arm, and must learn anew to have more")
+
+// newArms are n arms of an agent that is new.
+func newArms(n int) ArmSet {
+	if n == 0 {
+		return ArmSet{}
+	}
+	return ArmSet{First: n, Like: slices.Repeat([]int{None}, n), Offered: allArms(n)}
+}
+
+// Arms returns the agent's arms; a zero ArmSet where actions have numbers. The caller may change what it gets.
+func (a *Agent) Arms() ArmSet { return a.viewed().set.copied() }
+
+func (s ArmSet) copied() ArmSet {
+	return ArmSet{s.First, slices.Clone(s.Like), slices.Clone(s.Offered), slices.Clone(s.Names)}
+}
+
+// Whole reports whether all arms are offered, by their numbers' order.
+func (s ArmSet) Whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
+
+// leadsTo reports what is wrong with arms after these.
+func (s ArmSet) leadsTo(next ArmSet) error {
+	n := len(s.Like)
+	switch {
+	case n == 0:
+		return errors.New("the agent has no arms: its actions have numbers, and may differ from decision to decision")
+	case len(next.Like) < n || !slices.Equal(next.Like[:n], s.Like):
+		return fmt.Errorf("Like must begin with that of the %d arms that there are, %v, got %v", n, s.Like, next.Like)
+	case len(next.Offered) == 0:
+		return errors.New("Offered must have one arm at least")
+	case len(next.Names) > 0 && len(next.Names) != len(next.Like):
+		return fmt.Errorf("Names must be empty, or have one for each of the %d arms, got %d", len(next.Like),
+			len(next.Names))
+	case next.First != s.First:
+		return fmt.Errorf("First must stay %d, got %d", s.First, next.First)
+	}
+	for arm, like := range next.Like[n:] {
+		if like != None && (like < 0 || like >= n) {
+			return fmt.Errorf("arm %d cannot begin like arm %d: want one of 0 to %d, or None", n+arm, like, n-1)
+		}
+	}
+	given := make([]bool, len(next.Like))
+	for _, arm := range next.Offered {
+		if arm < 0 || arm >= len(given) || given[arm] {
+			return fmt.Errorf("Offered must be different arms of 0 to %d, got %v", len(given)-1, next.Offered)
+		}
+		given[arm] = true
+	}
+	return nil
+}
+
+// AddArm adds an arm, offers it, and returns its number. It begins with the belief of the arm like, or with None with
+// the prior. See [Agent.ChangeArms].
+func (a *Agent) AddArm(like int) (arm int, err error) {
+	set := a.Arms()
+	arm = len(set.Like)
+	set.Like, set.Offered = append(set.Like, like), append(set.Offered, arm)
+	if len(set.Names) > 0 {
+		set.Names = append(set.Names, fmt.Sprint("arm ", arm))
+	}
+	return arm, a.ChangeArms(set)
+}
+
+// RemoveArm offers an arm no more. What is known of it stays: see [Agent.ChangeArms].
+func (a *Agent) RemoveArm(arm int) error {
+	set := a.Arms()
+	at := slices.Index(set.Offered, arm)
+	if at < 0 {
+		return fmt.Errorf("arm %d is not offered; those that are offered are %v", arm, set.Offered)
+	}
+	set.Offered = slices.Delete(set.Offered, at, at+1)
+	return a.ChangeArms(set)
+}
+
+// ChangeArms goes on with other arms: what [Agent.Arms] returned, with new arms at the end of Like, and those in
+// Offered that there are from now on, in any order. What is known of the other arms stays as it is, to the byte (but of
+// an agent of one arm, up to rounding: it is no longer kept by programs). Decisions under way are among the arms of
+// before; a Menu may still name arms that are not offered. The log has the change, and the file that Save writes; the
+// Config of Open and Load stays that with which the agent was made.
+//
+// Any agent of arms may offer fewer, or all again. Arms are added to those of [Contextual] and [Arms], whose belief has
+// a part for each; the error of others wraps ErrLearnAnew. It is ErrLog, ErrClosed, or says what is wrong with the
+// arms; the agent is then what it was.
+func (a *Agent) ChangeArms(next ArmSet) error {
+	change, err := a.PrepareArms(next)
+	if err != nil {
+		return err
+	}
+	return change()
+}
+
+// PrepareArms is ChangeArms in two steps, for a service that keeps its decisions waiting meanwhile: it makes the new
+// arms, and compiles what they need, while the agent goes on. change then makes the change, which takes the time of
+// copying the belief. It is to be called once at most; it reports arms that have changed since.
+func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
+	next = next.copied()
+	changes, f := a.armChanges.Load(), a.viewed()
+	if f.reader != nil {
+		return nil, errors.New("the arms of a Reader are those of the file that it reads")
+	}
+	if err := f.set.leadsTo(next); err != nil {
+		return nil, err
+	}
+	var wider *Agent
+	if n := len(next.Like); n > len(f.set.Like) {
+		c, ok := f.config.withArms(n)
+		if !ok {
+			return nil, fmt.Errorf("adding arms: %w", ErrLearnAnew)
+		}
+		if wider, err = newAgent(c); err != nil {
+			return nil, fmt.Errorf("adding arms: %w", err)
+		}
+		if err := wider.Warmup(f.programs.sizes(len(next.Offered))...); err != nil {
+			wider.drop()
+			return nil, fmt.Errorf("adding arms: %w", err)
+		}
+	}
+	return func() error {
+		defer a.background.wake()
+		if wider != nil {
+			defer wider.drop()
+		}
+		return waited(a.changeArms(changes, wider, next, time.Now()))
+	}, nil
+}
+
+// changeArms changes arms, if they have changed so often so far. wider is a new agent of as many; nil where there are
+// no more than before.
+func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Time) (wait func() error, err error) {
+	a.learning.Lock()
+	defer a.learning.Unlock()
+	switch {
+	case a.closed:
+		return nil, ErrClosed
+	case a.armChanges.Load() != changes:
+		return nil, errors.New("the arms have changed meanwhile: see Agent.Arms, and change them again")
+	}
+	f, s := *a.form, a.current()
+	f.set = next
+	if wider != nil {
+		own, err := a.widened(s, wider.form, wider.now, next.Like)
+		s.drop()
+		if err != nil {
+			return nil, fmt.Errorf("adding arms: %w", err)
+		}
+		f, s = *wider.form, own
+		f.made, f.set, f.steps = a.made, next, append(slices.Clone(a.steps), len(next.Like))
+		if f.encoder != nil {
+			f.encoder.seen = a.encoder.seen
+		}
+	}
+	last := a.form
+	r := journal.Record{Time: at.UnixNano(),
+		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names, Was: len(a.set.Like)}}
+	if wait, err = a.commit(r, func() { a.becomes(&f, s) }); err != nil {
+		s.drop()
+	} else if wider != nil {
+		last.end()
+	}
+	return wait, err
+}
+
+// end frees the programs of a form that the agent has left; decisions under way end first.
+func (f *form) end() {
+	for _, u := range []*update{f.observe, f.keep, f.train, f.revise.update} {
+		if u != nil {
+			u.exec.Finalize()
+		}
+	}
+	f.programs.end()
+}
+
+// becomes makes s, of a form, the agent's state.
+func (a *Agent) becomes(f *form, s *snapshot) {
+	a.reading.Lock()
+	last := a.now
+	a.form, a.now = f, s
+	a.reading.Unlock()
+	a.armChanges.Add(1)
+	last.drop()
+}
+
+// replayArms does what a record says. Arms that another agent has learned anew are no arms of one that cannot add them.
+func (a *Agent) replayArms(r *journal.Arms) error {
+	next := a.Arms()
+	n := len(next.Like)
+	if len(r.Like) > n && r.Anew && !a.config.AddsArms() {
+		return nil
+	}
+	if len(r.Like) > n { // of the others this agent knows better
+		next.Like = append(next.Like, r.Like[n:]...)
+	}
+	next.Offered = r.Offered
+	if len(r.Names) == len(next.Like) {
+		next.Names = r.Names
+	}
+	change, err := a.PrepareArms(next)
+	if err != nil {
+		return err
+	}
+	return change()
+}
+
+// valid reports whether arms from a file can be.
+func (s ArmSet) valid() bool {
+	ok := len(s.Names) == 0 || len(s.Names) == len(s.Like)
+	for arm, like := range s.Like {
+		ok = ok && (like == None || like >= 0 && like < arm)
+	}
+	return ok && s.First > 0 && s.leadsTo(s) == nil
+}
+
+// slots is the number of arms; 0 where actions have numbers.
+func (f *form) slots() int {
+	switch e := f.config.Encoding; {
+	case e != nil:
+		return e.Arms
+	case f.config.Features == 0:
+		return f.arms
+	}
+	return 0
+}
+
+// AddsArms reports whether arms can be added to an agent of the Config: see [Agent.ChangeArms].
+func (c Config) AddsArms() bool {
+	_, ok := c.withDefaults().withArms(1)
+	return ok
+}
+
+// withArms is the Config with another number of arms; ok is false where they have no belief of their own.
+func (c Config) withArms(n int) (wider Config, ok bool) {
+	if e := c.Encoding; e != nil {
+		b, is := c.Learner.Belief.(hyper.BayesianLinear)
+		if !is || !b.Numbered || e.Code != AsNumber || e.Arms != max(b.Blocks, 1) {
+			return c, false
+		}
+		own := *e
+		own.Arms, b.Blocks = n, n
+		c.Encoding, c.Learner.Belief = &own, b
+		return c, true
+	}
+	of := func(n int) hyper.Belief { return Config{}.Arms(n).withDefaults().Learner.Belief }
+	m, _ := c.Learner.Belief.(hyper.Model)
+	table, is := m.Base.(base.Tabular)
+	if !is || c.Features > 0 || table.Arms < 1 || !reflect.DeepEqual(c.Learner.Belief, of(table.Arms)) {
+		return c, false
+	}
+	c.Learner.Belief = of(n)
+	return c, true
+}
+
+// as is the form of an agent that was made as this one, after its arms have become a set in steps, and its state of no
+// data.
+func (f *form) as(set ArmSet, steps []int) (*form, *snapshot, error) {
+	out, s, err := newForm(f.made, f.backend)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.set = newArms(out.slots())
+	for _, n := range steps {
+		c, ok := out.config.withArms(n)
+		if !ok || n > len(set.Like) || n <= out.slots() {
+			s.drop()
+			return nil, nil, fmt.Errorf("%d arms after %d, of %T", n, out.slots(), f.config.Learner.Belief)
+		}
+		wider, fresh, err := newForm(c, f.backend)
+		if err != nil {
+			s.drop()
+			return nil, nil, err
+		}
+		next, err := out.widened(s, wider, fresh, set.Like[:n])
+		s.drop()
+		fresh.drop()
+		if err != nil {
+			return nil, nil, err
+		}
+		out, s = wider, next
+	}
+	out.made, out.steps, out.reader = f.made, steps, f.reader
+	if len(set.Like) > 0 {
+		out.set = set
+	}
+	return out, s, nil
+}
+
+// widened is a state in a form of more arms, of which fresh is the state of no data: the arms of before have the parts
+// of s, and new ones those of the arm like, or of fresh.
+func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*snapshot, error) {
+	before, err := f.wholeOf(s, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer before.drop()
+	more, err := wider.wholeOf(fresh, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer more.drop()
+	next := before.replaced(nil, nil)
+	next.learns(nil)
+	for i, name := range f.names {
+		was, is := before.state[i].Tensor, more.state[i].Tensor
+		if stored(name) || was.Shape().Equal(is.Shape()) {
+			continue
+		}
+		t, err := withParts(was, is, f.slots(), like)
+		if err != nil {
+			next.drop()
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		next.state[i].drop()
+		next.state[i] = (&shared{Tensor: t}).hold()
+	}
+	if err := errors.Join(wider.absorb(next), next.upload(f.backend)); err != nil {
+		next.drop()
+		return nil, err
+	}
+	return next, nil
+}
+
+// withParts is a tensor of the shape of fresh with the parts of n arms of was, which are side by side along one axis.
+func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, error) {
+	axis, outer := -1, 1
+	for i, size := range was.Shape().Dimensions {
+		more := fresh.Shape().Dim(i)
+		if size != more && axis < 0 && size%n == 0 && size/n*len(like) == more {
+			axis = i
+		} else if size != more {
+			return nil, fmt.Errorf("arms have no parts of their own in %s and %s", was.Shape(), fresh.Shape())
+		}
+		if axis < 0 {
+			outer *= size
+		}
+	}
+	out := tensors.FromShape(shapes.Make(fresh.DType(), fresh.Shape().Dimensions...))
+	var inner, last error
+	err := was.ConstBytes(func(old []byte) {
+		inner = fresh.ConstBytes(func(more []byte) {
+			last = out.MutableBytes(func(data []byte) {
+				part, all := len(old)/outer/n, len(data)/outer
+				for o := range outer {
+					own, own0 := data[o*all:(o+1)*all], old[o*n*part:(o+1)*n*part]
+					copy(own, own0)
+					for arm := n; arm < len(like); arm++ {
+						from := more[o*all+arm*part:]
+						if like[arm] != None {
+							from = own0[like[arm]*part:]
+						}
+						copy(own[arm*part:(arm+1)*part], from)
+					}
+				}
+			})
+		})
+	})
+	return out, errors.Join(err, inner, last)
+}
+
+// offering is a menu in which the arms are named, where a Menu that names none means some of them, or others than in
+// the order of their numbers. named is then true.
+func (f *form) offering(m Menu) (out Menu, named bool) {
+	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
+		return m, false
+	}
+	if f.encoder != nil {
+		m.Arms = f.set.Offered
+		return m, true
+	}
+	for _, arm := range f.set.Offered {
+		m.Actions = append(m.Actions, []float32{float32(arm)})
+	}
+	return m, true
+}
+
+// byArm is a decision among the arms that are offered, with the numbers of arms in the place of those of their places.
+func (f *form) byArm(d Decision) Decision {
+	p := make([]float32, f.slots())
+	for i, arm := range f.set.Offered {
+		p[arm] = d.Probabilities[i]
+	}
+	d.Action, d.Probabilities = f.set.Offered[d.Action], p
+	return d
+}

@@ -1,0 +1,163 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// begin opens the agent of the folder, and goes on with a Spec of other names as Reload does.
+func (s *Server) begin(spec Spec) error {
+	last, err := lastSpec(s.options.Dir, spec)
+	if err != nil {
+		return err
+	}
+	as := spec
+	if !alike(spec, last) && !s.fits(spec) { // what was changed when the server ended may be there
+		as = last
+	}
+	as.Like = last.Like // what is new in it is to be done
+	if s.now, err = s.open(as); err != nil {
+		return err
+	}
+	if !same(s.now.spec, spec) {
+		err = s.Reload(context.Background(), spec)
+	}
+	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // of a new folder too
+		if like := spec.Like[arm]; err == nil && !slices.Contains(s.now.names, like) {
+			err = unlike(arm, like, s.now.names)
+		}
+	}
+	if err != nil {
+		s.now.Close()
+	}
+	return err
+}
+
+// open opens the agent from its file and log, with the arms that these have, and compiles what it runs.
+func (s *Server) open(spec Spec) (out served, err error) {
+	made, from, err := s.made(spec)
+	if err != nil {
+		return out, err
+	}
+	c, err := spec.of(made).config()
+	if err != nil {
+		return out, err
+	}
+	if out.Agent, err = agent.Open(c, s.file(), s.log); err != nil {
+		return out, err
+	}
+	names := out.Arms().Names
+	if names == nil {
+		names = made
+	}
+	spec.Arms = nil
+	for _, arm := range out.Arms().Offered {
+		spec.Arms = append(spec.Arms, names[arm])
+	}
+	if out, err = out.with(spec, names); err == nil {
+		err = out.Warmup(max(len(spec.Arms), 1))
+	}
+	if err == nil {
+		err = s.means(spec, from)
+	}
+	if err == nil {
+		err = leave(s.options.Dir, spec)
+	}
+	return out, err
+}
+
+// with is the agent with a Spec, and the names of all of its arms by their numbers.
+func (a served) with(spec Spec, names []string) (served, error) {
+	set := a.Arms()
+	a.spec, a.names, a.places = spec, names, nil
+	for _, name := range spec.Arms {
+		at := slices.Index(names, name)
+		if at < 0 || at >= len(set.Like) {
+			return a, fmt.Errorf("the agent has no arm %.40q; its arms are %.200s", name, strings.Join(names, ", "))
+		}
+		a.places = append(a.places, at)
+	}
+	a.whole = set.Whole() && slices.Equal(a.places, set.Offered)
+	c, err := spec.of(names).config()
+	a.weighted = c.Learner.Train.Weighted
+	return a, err
+}
+
+// made returns the arms with which the agent of the folder was made, and the first record that it has not seen.
+func (s *Server) made(spec Spec) (arms []string, from uint64, err error) {
+	last, err := lastSpec(s.options.Dir, spec)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := agent.ReadFile(s.file())
+	switch {
+	case err == nil && len(f.Arms.Names) > 0:
+		return f.Arms.Names[:f.Arms.First], f.Log, nil
+	case errors.Is(err, agent.ErrDamaged): // which Open says, with what to do
+		return last.Arms, s.log.Next(), nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, 0, err
+	}
+	for r, err := range s.log.All(f.Log) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if r.Arms != nil && len(r.Arms.Names) >= r.Arms.Was {
+			return r.Arms.Names[:r.Arms.Was], f.Log, nil
+		}
+	}
+	return last.Arms, f.Log, nil
+}
+
+// fits reports whether the agent of the folder is of a Spec, but for its arms.
+func (s *Server) fits(spec Spec) bool {
+	made, _, err := s.made(spec)
+	if err != nil {
+		return false
+	}
+	c, err := spec.of(made).config()
+	return err == nil && agent.Check(c, s.file()) == nil
+}
+
+// means says in the log what the numbers of a Spec mean, where its records from a number on have others as the last: a
+// server that ended while it changed them has written that.
+func (s *Server) means(spec Spec, from uint64) error {
+	last := spec
+	for r, err := range s.log.All(from) {
+		if err != nil {
+			return err
+		}
+		if f := r.Features; f != nil {
+			last.Context, last.Action = featuresOf(f.Context), featuresOf(f.Action)
+		}
+	}
+	return s.says(spec, last)
+}
+
+// says says in the log what the numbers of a Spec mean, unless it is what those of the last do.
+func (s *Server) says(spec, last Spec) error {
+	if alike(spec, last) {
+		return nil
+	}
+	return s.append(journal.Record{Features: &journal.Features{Context: named(spec.Context), Action: named(spec.Action),
+		WasContext: named(last.Context), WasAction: named(last.Action)}})
+}
+
+// append appends a record to the log, and waits for the disk.
+func (s *Server) append(r journal.Record) error {
+	r.Time = time.Now().UnixNano()
+	_, wait, err := s.log.Append(r)
+	if err == nil {
+		err = wait()
+	}
+	return err
+}

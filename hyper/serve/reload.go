@@ -1,0 +1,195 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+	"github.com/hypermodels/hypermodels/hyper/agent/journal"
+)
+
+// Reload goes on with another Spec. One that differs in what says how the agent runs (pending, expire, reward,
+// background and backend, and a larger capacity) goes on with the agent that there is; so does one of other arms, where
+// the agent has a belief for each: see [agent.Agent.ChangeArms]. Another agent, or one of other features, first learns
+// from the log, while the last one decides: see [Replay]. Requests wait while one takes the place of the other. The
+// error says what is wrong, or is that of ctx, and the server goes on as it was.
+func (s *Server) Reload(ctx context.Context, spec Spec) error {
+	if s.source != nil {
+		return errReads
+	}
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	if _, err := spec.Config(); err != nil {
+		return err
+	}
+	now := s.now
+	if _, err := lastSpec(s.options.Dir, spec); err != nil {
+		return err
+	}
+	set, names := now.Arms(), now.names
+	next, err := spec.armSet(set, names, now.spec)
+	if err != nil {
+		return err
+	}
+	made := spec
+	if len(spec.Arms) > 0 {
+		made = spec.of(names[:set.First])
+	}
+	c, err := made.config()
+	if err != nil {
+		return err
+	}
+	if err := s.Save(); err != nil {
+		return err
+	}
+	err = agent.Check(c, s.file())
+	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
+	switch {
+	case other || grows || !alike(spec, now.spec):
+		return s.another(ctx, spec, grows || !alike(spec, now.spec))
+	case err != nil:
+		return err
+	}
+	if !slices.Equal(next.Offered, set.Offered) || len(next.Like) > len(set.Like) {
+		if err := s.changeArms(spec, next); err != nil {
+			return err
+		}
+	}
+	if same(spec, s.now.spec) {
+		return leave(s.options.Dir, spec)
+	}
+	return s.goesOn(spec, func() error { return nil })
+}
+
+// changeArms goes on with other arms. Requests wait while the agent changes, and no longer.
+func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
+	change, err := s.now.PrepareArms(next)
+	if err != nil {
+		return err
+	}
+	last := s.now.spec
+	last.Arms, last.Like = spec.Arms, spec.Like
+	if err := s.swapArms(last, next, change); err != nil {
+		return err
+	}
+	if err := s.Save(); err != nil { // before its names are those of the folder
+		return err
+	}
+	return leave(s.options.Dir, last)
+}
+
+func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (err error) {
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	if err := change(); err != nil {
+		return err
+	}
+	s.changes++
+	s.calib.end()
+	s.recent.forget()
+	s.now, err = s.now.with(spec, next.Names)
+	return err
+}
+
+// another goes on with another agent, which learns from the log. anew says that the last one would do, but for its
+// names; the log must then have all that it knows.
+func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
+	seen, now := s.log.Next(), s.now
+	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)
+	if err != nil {
+		return err
+	}
+	if anew && log.first > 0 {
+		return fmt.Errorf("the agent must learn anew from the log to have other arms or features, and the log has dropped "+
+			"its records before record %d (--keep-log): keep arms and names as they are, or let `hyper replay %s --agent "+
+			"FILE.json --to NEW` learn from what is left, and serve the new folder", log.first, s.options.Dir)
+	}
+	next, err := Replay(ctx, log, spec, seen)
+	if err != nil {
+		return err
+	}
+	if set := next.Arms(); set.First > 0 && set.Names == nil {
+		set.Names = log.named(spec, len(set.Like))
+		if err := next.ChangeArms(set); err != nil {
+			return err
+		}
+	}
+	return s.goesOn(spec, func() error { return s.succeed(ctx, next, spec, seen) })
+}
+
+// goesOn opens the agent anew by a Spec, after something is done while no agent uses the log. After an error the server
+// goes on as it was.
+func (s *Server) goesOn(spec Spec, do func() error) error {
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	if err := s.save(s.now); err != nil {
+		return err
+	}
+	s.calib.end()
+	s.now.Close() // its learner must write nothing to the log beside the next agent's
+	renamed := s.renamed
+	err := do()
+	if err == nil {
+		var out served
+		if out, err = s.open(spec); err == nil {
+			s.changes++
+			s.now = out
+			return nil
+		}
+	}
+	if s.renamed != renamed {
+		err = errors.Join(err, os.Rename(s.file()+".last", s.file()))
+	}
+	again, wrong := s.open(s.now.spec)
+	if wrong == nil {
+		s.now = again
+	}
+	return errors.Join(err, wrong)
+}
+
+// succeed puts the file of an agent, which has learned from the log before a record, in the place of the last one's,
+// which remains as FILE.last. At any time there is a file that the log goes on from; after an error it is the last
+// one's.
+func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
+	defer next.Close()
+	now := s.now
+	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
+		context: now.spec.Context, action: now.spec.Action}
+	if err := learnFrom(ctx, next, later.fitted(spec), s.log.Next(), false); err != nil {
+		return err
+	}
+	if err := next.Continue(s.log); err != nil {
+		return err
+	}
+	set := next.Arms()
+	if !slices.Equal(set.Names, now.names) || !slices.Equal(set.Offered, now.places) {
+		if err := s.append(journal.Record{Arms: &journal.Arms{Like: set.Like, Offered: set.Offered, Names: set.Names,
+			Was: len(now.names), Anew: true}}); err != nil {
+			return err
+		}
+	}
+	if err := s.says(spec, now.spec); err != nil {
+		return err
+	}
+	file := s.file()
+	if err := next.Save(file + ".next"); err != nil {
+		return err
+	}
+	if err := os.Remove(file + ".last"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(file, file+".last"); err != nil {
+		return err
+	}
+	s.saved = ""
+	s.recent.forget()
+	if err := os.Rename(file+".next", file); err != nil {
+		return err
+	}
+	s.renamed++
+	return leave(s.options.Dir, spec)
+}
