@@ -112,11 +112,11 @@ func TestProcessRefuses(t *testing.T) {
 	}
 	for want, err := range map[string]error{
 		"3 inputs of 2 numbers, 2 responses": posterior(p, make([]float64, 2), x),
-		"inputs to predict of 3 numbers":                posterior(p, make([]float64, 3), x.T()),
-		"Noise must be positive":                 posterior(Process{Inputs: 2}, make([]float64, 3), x),
-		"Inputs must be at least 1":              draw(Process{Noise: 1}, 1, 1),
-		"data must be at least 1, got 0":         draw(p, 0, 1),
-		"tests must be at least 1, got 0":        draw(p, 1, 0),
+		"inputs to predict of 3 numbers":     posterior(p, make([]float64, 3), x.T()),
+		"Noise must be positive":             posterior(Process{Inputs: 2}, make([]float64, 3), x),
+		"Inputs must be at least 1":          draw(Process{Noise: 1}, 1, 1),
+		"data must be at least 1, got 0":     draw(p, 0, 1),
+		"tests must be at least 1, got 0":    draw(p, 1, 0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
