@@ -217,7 +217,8 @@ func Dropout() Agent {
 // share).
 //
 // For regression the testbed's code has a loss (gaussian_regression_loss: squares, with targets as noisy as the data)
-// but no settings: all its agents assert that there are classes. The settings here are those of classes with rho = 1.
+// but no settings: all its agents assert that there are classes. The settings here equal the settings for classes with
+// rho = 1.
 func Agents(s Sweep) []Agent {
 	k := s.Kind
 	all := []Agent{mlp(k), ensemble(k, 100), ensemblePlus(k, 100), hypermodel(k), Epinet(), Dropout(), bayesByBackprop(k),
@@ -233,10 +234,10 @@ func Agents(s Sweep) []Agent {
 	return all
 }
 
-// regression returns an agent with one output that learns responses. Its loss is (f(x) - y)^2 / (2 sigma^2), and its
-// settings are those of classes with rho = 1. An agent with fixed prior functions adds noise to the data, different for
-// each function and as large as the noise of the data, so that its functions differ as draws from a posterior do. The
-// deviations of network-gp have the variance of the truth.
+// regression returns an agent with one output that learns responses. Its loss is (f(x) - y)^2 / (2 sigma^2). Its
+// settings equal the settings for classes with rho = 1. An agent with fixed prior functions adds noise to the data,
+// different for each function and as large as the noise of the data, so that its functions differ as draws from a
+// posterior do. The deviations of network-gp have the variance of the truth.
 func regression(a Agent) Agent {
 	usual, numbers := a.Learner, a.Numbers
 	a.Learner = func(inputs, data int) learner.Learner {

@@ -153,10 +153,10 @@ func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
 	return all.Part(part), part(weights)
 }
 
-// columnsOf returns n columns of x [runs, columns], those of the chunk: [runs, n].
+// columnsOf returns the n columns of x [runs, columns] that belong to the chunk: [runs, n].
 func columnsOf(x, chunk *Node, n int) *Node { return Squeeze(rowsOf(InsertAxes(x, -1), chunk, n), 2) }
 
-// rowsOf returns n rows of x [runs, rows, columns], those of the chunk: [runs, n, columns].
+// rowsOf returns the n rows of x [runs, rows, columns] that belong to the chunk: [runs, n, columns].
 func rowsOf(x, chunk *Node, n int) *Node {
 	at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), n), 1), MulScalar(chunk, int32(n)))
 	return row.Take(x, at)
