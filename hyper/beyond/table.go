@@ -200,7 +200,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	return out, nil
 }
 
-// compare sets the ratios of the agents. The rows of the i-th agent are those of entry i.
+// compare sets the ratios of the agents. The i-th agent has the rows of entry i.
 func (w *WorldRegrets) compare(rows []lab.Row) error {
 	at := slices.IndexFunc(w.Agents, func(r Regrets) bool { return r.Agent == Reference })
 	if at < 0 {
