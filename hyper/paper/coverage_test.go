@@ -185,7 +185,7 @@ func (p population) least(sample []int) (lab.Least, error) {
 }
 
 // comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the
-// seeds that both agents have: first the rows of one agent, then those of the other.
+// seeds that both agents have: first the rows of one agent, then the rows of the other.
 func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	for _, name := range paper.Order {
 		if name == "frontier" {

@@ -10,7 +10,7 @@ import (
 
 // Frontier is figure 2: the least computation with which an agent performs well, for ensembles and for diagonal linear
 // hypermodels. To perform well is to have an average regret below 0.01 sqrt(K) over 10,000 periods. The agents are
-// those of Gaussian, trained by the paper's algorithm by default. Exact Thompson sampling shows what both agents
+// the agents of [Gaussian], trained by the paper's algorithm by default. Exact Thompson sampling shows what both agents
 // approximate.
 var Frontier = lab.Experiment{
 	Name:    "frontier",

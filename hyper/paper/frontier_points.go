@@ -97,7 +97,7 @@ type FrontierLimit struct {
 	Runs   int          // number of runs of exact Thompson sampling
 }
 
-// FrontierLimits returns the limits for those of the paper's numbers of arms for which a study has exact Thompson
+// FrontierLimits returns a limit for each of the paper's numbers of arms for which the study contains exact Thompson
 // sampling.
 func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 	simulate := lab.FromStudy(Frontier, h, rows)

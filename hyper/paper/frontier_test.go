@@ -124,7 +124,7 @@ func TestFrontierOf(t *testing.T) {
 	}
 	points, err := paper.FrontierOf(h, rows)
 	if err != nil || len(points) != 3 {
-		t.Fatalf("%v (error %v), want those of both agents with 10 arms, and that of ensembles with 30", points, err)
+		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30", points, err)
 	}
 	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
 		t.Errorf("%v: points below twice the regret of an exact Thompson sampling that is not in the study", points)
@@ -144,7 +144,7 @@ func TestFrontierOf(t *testing.T) {
 	}
 	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" ||
 		!math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
-		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
+		t.Errorf("%+v, want an ensemble for 30 arms without a setting that performs well", none)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 )
 
-// Order lists the names of the paper's experiments in the order of the paper. Known has these experiments by name, and
-// those of packages beyond and worlds.
+// Order lists the names of the paper's experiments in the order of the paper. Known maps names to these
+// experiments and to the experiments of packages beyond and worlds.
 var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseSensitivity,
 	PriorSensitivity, IndexDimension, PosteriorApproximations)
 

@@ -162,7 +162,7 @@ func TestClaimsJudge(t *testing.T) {
 			if name == "frontier" { // see TestFrontierClaims: its claims compare computation, not regret
 				continue
 			}
-			// The first agent does far better, far worse, or equally well; the last is what claims of similar regret want.
+			// The first agent does far better, far worse, or equally well. Claims of similar regret want the last.
 			for factor, want := range map[float64]lab.Verdict{1e-3: lab.Reproduced, 1e3: lab.Refuted, 1: lab.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {

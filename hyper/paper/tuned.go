@@ -117,7 +117,7 @@ func neuralTuned() (out []lab.Tuned) {
 // 5,600 periods and 0.9 at 10,000.
 const longPeriods = 20_000
 
-// bestTuned returns the settings of section 4.2 for long runs, where there are any, and those of neuralTuned.
+// bestTuned returns the settings of section 4.2 for long runs, where there are any, and the settings of neuralTuned.
 func bestTuned() (out []lab.Tuned) {
 	out = append(out, tuned("linear", "paper", 1000, paperSGD...),
 		tuned("linear", "best-linear", 1000), tuned("egreedy", "best-egreedy", 1000),
