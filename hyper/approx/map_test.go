@@ -49,8 +49,8 @@ func transport(t testing.TB, m Measure, r Reference) Map {
 	return h
 }
 
-// H(z) has the distribution mu: its energy distance to independent draws is like those of permutations. H(z) times 0.6
-// has a different distribution.
+// H(z) has the distribution mu: its energy distance to independent draws is as small as after random permutations of
+// both. H(z) times 0.6 has a different distribution.
 func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 	const n, k = 400, 3
 	for _, name := range KnownNames() {
