@@ -133,7 +133,7 @@ func byUse(curves []lab.Curve, i int) (place int, ok bool) {
 	return 0, false
 }
 
-// ranked returns series for agents. ranks has the rank of each series among those of its agent.
+// ranked returns series for agents. ranks has the rank of each series among the series of its agent.
 func ranked(agents []string, ranks []int) []Series {
 	out := make([]Series, len(agents))
 	var unknown []string

@@ -12,7 +12,7 @@ import (
 // Options are the options of Regret. The zero value draws cumulative regret with 95% intervals of its mean.
 type Options struct {
 	Title       string
-	Labels      []string // labels of the curves; nil means those of the function Labels
+	Labels      []string // labels of the curves; nil means the result of the function Labels
 	Average     bool     // draw average regret per period, on logarithmic axes
 	Quartiles   bool     // draw median and quartiles over runs instead of mean and interval
 	Target      float64  // a dashed horizontal line, in the unit of the vertical axis; none if not positive
@@ -51,7 +51,8 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	return lines(axes, corners, append(series, target))
 }
 
-// regretLabels returns the labels of the options, with the number of runs that diverged, or else those of Labels.
+// regretLabels returns the labels of the options, with the number of runs that diverged. If the options have no labels,
+// it returns the result of Labels.
 func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
 	if opts.Labels == nil {
 		return Labels(curves), nil

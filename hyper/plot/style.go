@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Palette holds the colours of series, in order: those of Okabe and Ito (2008), which colour-blind readers can
-// distinguish. Yellow is left out because it is too faint on white.
+// Palette holds the colours of series, in order. They are the colours of Okabe and Ito (2008), which colour-blind
+// readers can distinguish. Yellow is left out because it is too faint on white.
 var Palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
