@@ -1,7 +1,7 @@
 // Package frontend communicates with the program that shows a notebook, through the kernel. It displays data, changes
 // displayed data, and opens comms, the connections of widgets. The kernel passes the path of a socket to every command
-// of a cell: its program, and the hyper command of `%hyper`. Messages are those of Jupyter's protocol without their
-// headers.
+// of a cell: its program, and the hyper command of `%hyper`. Messages are messages of Jupyter's protocol without
+// their headers.
 package frontend
 
 import (
