@@ -33,7 +33,7 @@ func TestBenchFrontier(t *testing.T) {
 		} else if l, ok := linear[p.Bar][p.Integrate]; ok {
 			ratios++
 			if p.Ratio.Value != p.Computation.Value/l.Computation.Value || float64(p.MicrosRatio) != p.Micros/l.Micros {
-				t.Errorf("the ratios are not those of %v to %v: %s", p.Computation.Value, l.Computation.Value, line)
+				t.Errorf("want the ratio of %v to %v, and of the times: %s", p.Computation.Value, l.Computation.Value, line)
 			}
 		}
 	}

@@ -24,8 +24,8 @@ var folders = []struct{ file, holds, goOn string }{
 	{firstRung, "a search", "`hyper tune --out %s` with the same arguments continues it"},
 }
 
-// newFolder makes a folder for results. It returns an error if the folder belongs to another command, or to this command
-// but without the file own, or if it cannot be made.
+// newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another
+// command, or if it belongs to this command but lacks the file own.
 func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {

@@ -50,7 +50,7 @@ func TestBenchScaling(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 5 {
-		t.Fatalf("%d lines, want those of three workloads against batch and of two against periods:\n%s", len(lines),
+		t.Fatalf("%d lines, want three workloads against batch and two against periods:\n%s", len(lines),
 			stdout)
 	}
 	for _, line := range lines {

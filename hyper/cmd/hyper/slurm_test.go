@@ -52,9 +52,9 @@ var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "-
 	"--set", "batch=32", "--set", "step-size=0.1,0.2,0.3,0.4",
 	"--periods", "2500", "--runs", "4", "--shards", "8", "--batch-runs", "2", "--checkpoint-every", "100ms"}
 
-// A job array runs every shard although three tasks are killed and all running tasks are preempted. Each is requeued
-// and continues. No row is lost or duplicated, and the merged results equal those of two workers without Slurm byte for
-// byte.
+// A job array runs every shard although three tasks are killed and all running tasks are preempted. Each of them
+// is requeued and continues. No row is lost or duplicated. The merged results equal, byte for byte, the results of two
+// workers without Slurm.
 func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

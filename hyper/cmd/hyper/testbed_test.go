@@ -68,7 +68,7 @@ func TestTestbed(t *testing.T) {
 	}
 	lines, marked := strings.Count(string(before), "\n")-1, strings.Count(string(before), `"accuracy":`)
 	if marked != lines/2 || strings.Count(string(before), `"ece":`) != marked {
-		t.Errorf("%d results, of which %d of single classes have an accuracy", lines, marked)
+		t.Errorf("%d results, %d with an accuracy; want half, the results of single classes", lines, marked)
 	}
 	again := leaderboard(append(try, "--figure", figure)...)
 	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
