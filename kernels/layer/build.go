@@ -300,8 +300,8 @@ func goCommand(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// wrap moves the program behind a wrapper. Files next to the program tell the wrapper which line of which cell each
-// line of the program comes from, and which notes to show first.
+// wrap moves the program behind a wrapper. Files next to the program tell the wrapper, for each line of the program,
+// the cell and the line that it comes from, and which notes to show first.
 func (b builder) wrap(places []place, notes []string) error {
 	lines := make([][2]int, len(places))
 	for i, p := range places {

@@ -64,7 +64,7 @@ func TestMuteEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 3 {
-		t.Errorf("%d engines, want the one that answers to be the third", k.engines)
+		t.Errorf("%d engines, want the third to be the first that answers", k.engines)
 	}
 	e.kill()
 }

@@ -128,8 +128,8 @@ func (f *filter) release() {
 	}
 }
 
-// finish writes the remaining text. If the program has failed and the text is that of a panic, finish returns it
-// instead.
+// finish writes the remaining text. If the program has failed and the text is the message of a panic, finish
+// returns it instead.
 func (f *filter) finish(failed bool) string {
 	f.wait.Stop()
 	f.mu.Lock()

@@ -39,7 +39,7 @@ var scriptMagics = []string{"%%bash", "%%sh", "%%script"}
 // notGo lists all cell magics whose cells are not Go code.
 var notGo = append([]string{"%%writefile", "%%gx"}, scriptMagics...)
 
-// magics lists the names of special lines, including those of this program.
+// magics lists the names of special lines, including the ones that this program adds to GoNB's.
 var magics = []string{"%%", "%args", "%autoget", "%capture", "%cd", "%env", "%exec", "%goflags", "%goworkfix", "%help",
 	"%" + HyperVerb, "%" + KeptVerb, "%list", "%ls", "%main", "%noautoget", "%remove", "%reset", "%rm", "%test", "%track",
 	"%untrack", "%version", "%wasm", "%widgets", "%widgets_hb", "%with_inputs", "%with_password"}

@@ -117,7 +117,7 @@ func TestGoNB(t *testing.T) {
 	}
 	must.M(c.leaveProgram("%%\nprintln(7)"))
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {
-		t.Errorf("the kernel's own program is not the one that runs: %+v", own)
+		t.Errorf("GoNB does not run the program that the kernel has left: %+v", own)
 	}
 	must.M(lower(filepath.Join(dir, programFile)))
 	test := run("func TestOne(t *testing.T) {}\n%test")

@@ -21,9 +21,9 @@ import (
 )
 
 // RunImports replaces goimports when GoNB runs it on the program of a cell. The first argument is the kernel's folder
-// of plans; the other arguments are those of goimports. RunImports returns the exit status. goimports needs a quarter
-// of a second, for every cell again, to find a package outside the standard library. RunImports adds the packages that
-// goimports has found before, and goimports does the rest.
+// of plans; the other arguments are the arguments of goimports. RunImports returns the exit status. goimports needs a
+// quarter of a second, for every cell again, to find a package outside the standard library. RunImports adds the
+// packages that goimports has found before, and goimports does the rest.
 func RunImports(argv []string) int {
 	if len(argv) < 1 {
 		return 2
