@@ -1,29 +1,25 @@
-// Package agent is one agent on its own, as a service or a notebook holds it: it acts, it observes, it can be saved. It
-// is the learner that the experiments run, with one run. [Arms], [Linear] and [Neural] make one for rewards of any
-// scale.
+// Package agent is a bandit agent to embed in a service: it chooses among options, learns from rewards that may come late
+// or never, and can be saved.
 //
-// In a world that changes an agent can forget: by a Window of the data (see [Replay]), by a discount of old data
-// (train.Config.Discount) or by a restart at an alarm of a test of change ([Change]). Regret a period over the second
-// half of 400 periods, with 5 arms of variance 4.5, noise 1 and Thompson sampling; in brackets how much less it is than
-// without forgetting, with 95% intervals of 30 worlds:
+//	shop, err := agent.Contextual(3, 8)                     // 3 arms; a context of 8 numbers
+//	d, err := shop.Decide(ctx, agent.Menu{Context: x})
+//	show(d.Action)                                          // log d.Probabilities with it
+//	err = shop.Observe(ctx, agent.Feedback{ID: d.ID, Reward: 1}) // seconds or days later
+//	err = shop.Save("shop.agent")
 //
-//	                               all arms anew after 200 periods    drift of 0.01 a period
-//	no forgetting, exact           1.28                               1.04
-//	discount 0.98, exact           0.39 (0.89 +- 0.44)                0.42 (0.62 +- 0.23)
-//	restart at an alarm, exact     0.31 (0.97 +- 0.49)                0.66 (0.38 +- 0.32)
-//	window of 100, by SGD          0.84 (0.44 +- 0.25)                0.92 (0.12 +- 0.27)
+// [Arms], [Contextual], [Linear], [Neural] and [ContextualNeural] make agents for rewards of any scale; the fields of a
+// [Config] are their options. README.md of this folder says which agent to take, and what each costs.
 //
-// The window's learner is another one, so that its row is of learners too; it was run once. Forgetting costs regret
-// where nothing changes: in the first 250 periods of such worlds a discount of 0.98 had 0.24 a period and none 0.11.
+//   - Rewards: [Agent.Observe] takes them by the IDs of their decisions. [Reward] says what silence teaches, and what
+//     several rewards of one decision mean. [Agent.Shown] is for decisions that are made ahead.
+//   - Files: [Agent.Save] and [Load] keep an agent exactly. [Open] keeps a log as well, and loses nothing.
+//   - Arms come and go while the agent decides: [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
+//   - A world that changes: Config.Forget discounts old rewards, a Window of the data drops them (see [Replay]), and
+//     [Change] tests whether the world has changed.
+//   - Questions about a decision: [Agent.Explain], [Agent.Sample] and [Snapshot.Calibrate].
 //
-// Where nobody sends "no click" an agent learns from clicks alone, unless Config.Reward says what silence teaches: see
-// [Reward], which is for several rewards of one decision too. What is decided ahead, and perhaps never shown, is a
-// decision of a Menu that is Deferred: see [Agent.Shown].
-//
-// Arms come and go while the agent decides: see [Agent.AddArm], [Agent.RemoveArm] and [Agent.ChangeArms].
-//
-// An agent that is told the reward after each act takes the very actions that its Config.Learner takes in an
-// experiment with its seed, if it has no Floor and the Learner names its Policy.
+// An agent is the learner that experiments run, with one run. If it has no Floor, its Learner names the Policy, and each
+// reward comes before the next decision, it takes the very actions that an experiment with its seed takes.
 //
 // GoMLX's Go backend does not pass the checks of pointers that the race detector turns on: test a program with
 // `go test -race -gcflags=all=-d=checkptr=0`.

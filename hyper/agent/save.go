@@ -51,14 +51,15 @@ type file struct {
 // Save writes the agent, its configuration included, to a file, atomically: when Save fails the file is what it was.
 // The state that it writes is always finite. The error is that of the disk, or ErrLog.
 func (a *Agent) Save(path string) error {
-	if err := a.save(path); err != nil {
+	err := a.save(func(f file, state []*tensors.Tensor) error { return saved.Write(path, f, state) })
+	if err != nil {
 		return fmt.Errorf("saving %s: %w", path, err)
 	}
 	return nil
 }
 
-// save is Save, whose error has no path.
-func (a *Agent) save(path string) error {
+// save hands the agent to write.
+func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
 	if a.viewed().reader != nil {
 		return errors.New("a Reader cannot be saved: its draws are not those of the agent that learns, whose file it reads")
 	}
@@ -83,7 +84,7 @@ func (a *Agent) save(path string) error {
 		return err
 	}
 	defer s.drop()
-	return saved.Write(path, f, slices.Concat(s.tensors(), inputs))
+	return write(f, slices.Concat(s.tensors(), inputs))
 }
 
 // whole holds the agent's state, and returns what else a file has, with the decisions that the agent remembers, as all
@@ -118,10 +119,13 @@ var ErrDamaged = saved.ErrDamaged
 // its size. Initializers are functions, which cannot be compared: what they draw, the agent's initial parameters and
 // prior, is compared instead. Of other functions nothing is. The error wraps ErrDamaged where the file is not what Save
 // wrote: use an earlier file then, or a backup.
-func Load(c Config, path string) (*Agent, error) {
+func Load(c Config, path string) (*Agent, error) { return loaded(c, path, "loading "+path) }
+
+// loaded is Load, whose errors begin with what is done.
+func loaded(c Config, path, what string) (*Agent, error) {
 	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", path, cured(err, nil))
+		return nil, fmt.Errorf("%s: %w", what, cured(err, nil))
 	}
 	a.start()
 	a.background.wake()

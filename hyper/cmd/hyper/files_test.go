@@ -9,10 +9,10 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// rows are a CSV file of two kinds that one column tells apart.
+// rows is a CSV file of two kinds that one column distinguishes.
 const rows = "size,color,kind\n1,red,ant\n2,red,bee\n1.1,black,ant\n2.1,black,bee\n0.9,red,ant\n1.9,red,bee\n"
 
-// written is a file with a text, in a folder of its own.
+// written writes a file with a text in a new folder, and returns its path.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -20,7 +20,7 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// A Parquet file is a world like a CSV file; so is a data set that comes along, in any order and scale.
+// A Parquet file is a world like a CSV file, and so is an included data set, in any order and scale.
 func TestTables(t *testing.T) {
 	for _, args := range [][]string{
 		{must.M1(filepath.Abs("../../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set",
@@ -36,8 +36,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A CSV file is a world, a learner's settings may be in a file, and any learner runs in any world, also one whose
-// rewards come late; what is done can be resumed and read without the file of settings.
+// A CSV file is a world, and a learner's settings may come from a file. Any learner runs in any world, even if rewards
+// are late. Results can be continued and read without the file of settings.
 func TestFilesOfOnesOwn(t *testing.T) {
 	table := written(t, "rows.csv", rows)
 	mine := written(t, "mine.json",

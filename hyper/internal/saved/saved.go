@@ -40,6 +40,11 @@ type header struct {
 // Write writes a value (as JSON) and tensors with a checksum, atomically. It does not copy the tensors, which may fill
 // the memory.
 func Write(path string, value any, state []*tensors.Tensor) error {
+	return write(path, func(f io.Writer) error { return WriteTo(f, value, state) })
+}
+
+// WriteTo writes what Write does, without a file.
+func WriteTo(f io.Writer, value any, state []*tensors.Tensor) error {
 	var h header
 	for _, t := range state {
 		h.Tensors += t.DType().String()
@@ -56,26 +61,24 @@ func Write(path string, value any, state []*tensors.Tensor) error {
 	if err != nil {
 		return err
 	}
-	return write(path, func(f io.Writer) error {
-		sum := crc32.NewIEEE()
-		w := bufio.NewWriter(io.MultiWriter(f, sum))
-		_, err1 := w.WriteString(magic)
-		err2 := binary.Write(w, binary.LittleEndian, uint64(len(text)))
-		_, err3 := w.Write(text)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return err
+	sum := crc32.NewIEEE()
+	w := bufio.NewWriter(io.MultiWriter(f, sum))
+	_, err1 := w.WriteString(magic)
+	err2 := binary.Write(w, binary.LittleEndian, uint64(len(text)))
+	_, err3 := w.Write(text)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	for _, t := range state {
+		var err error
+		if e := t.ConstBytes(func(data []byte) { _, err = w.Write(data) }); e != nil || err != nil {
+			return errors.Join(e, err)
 		}
-		for _, t := range state {
-			var err error
-			if e := t.ConstBytes(func(data []byte) { _, err = w.Write(data) }); e != nil || err != nil {
-				return errors.Join(e, err)
-			}
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		return binary.Write(f, binary.LittleEndian, sum.Sum32())
-	})
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return binary.Write(f, binary.LittleEndian, sum.Sum32())
 }
 
 // WriteFile writes a file atomically. It makes the file's folder if it does not exist.

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/janpfeifer/must"
+)
+
+func ExampleRead() {
+	a := must.M1(Arms(3))
+	var store bytes.Buffer // or an object store
+	must.M(a.Write(&store))
+	b := must.M1(Read(Config{}.Arms(3), &store))
+	d := must.M1(b.Act(context.Background(), nil))
+	fmt.Println(len(d.Probabilities))
+	// Output: 3
+}
+
+// What Write writes is the file of Save, and Read takes either; what is cut off, changed or of another agent is
+// refused, and so is a reader or a writer that fails.
+func TestWriteAndRead(t *testing.T) {
+	c := Config{Waves: 5}.Contextual(3, 2)
+	a := must.M1(New(c))
+	m := Menu{Context: []float32{1, 2}}
+	for range 20 {
+		d := must.M1(a.Decide(t.Context(), m))
+		must.M(a.Observe(t.Context(), Feedback{ID: d.ID, Reward: float32(d.Action)}))
+	}
+	path := filepath.Join(t.TempDir(), "agent")
+	must.M(a.Save(path))
+	var w bytes.Buffer
+	must.M(a.Write(&w))
+	written := w.Bytes()
+	if !bytes.Equal(written, must.M1(os.ReadFile(path))) {
+		t.Error("Write and Save differ")
+	}
+	b := must.M1(Read(c, bytes.NewReader(written)))
+	x := must.M1(a.Inputs(m))
+	if b.Size() != 20 || !reflect.DeepEqual(must.M1(a.Sample(x, 5)), must.M1(b.Sample(x, 5))) {
+		t.Errorf("%v", b)
+	}
+	changed := bytes.Clone(written)
+	changed[len(changed)/2] ^= 1
+	for _, bad := range [][]byte{nil, written[:len(written)/2], changed} {
+		if _, err := Read(c, bytes.NewReader(bad)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%d bytes: %v", len(bad), err)
+		}
+	}
+	if _, err := Read(Config{}.Contextual(3, 2), bytes.NewReader(written)); !errors.Is(err, ErrOther) {
+		t.Errorf("another configuration: %v", err)
+	}
+	failing := errors.New("no more")
+	if _, err := Read(c, io.MultiReader(bytes.NewReader(written[:50]), failed{failing})); !errors.Is(err, failing) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	if err := a.Write(failed{failing}); !errors.Is(err, failing) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+}
+
+// failed is a reader and writer that fails.
+type failed struct{ err error }
+
+func (f failed) Read([]byte) (int, error)  { return 0, f.err }
+func (f failed) Write([]byte) (int, error) { return 0, f.err }
