@@ -43,7 +43,7 @@ func Write(path string, value any, state []*tensors.Tensor) error {
 	return write(path, func(f io.Writer) error { return WriteTo(f, value, state) })
 }
 
-// WriteTo writes what Write does, without a file.
+// WriteTo writes the same bytes as Write to f, which need not be a file.
 func WriteTo(f io.Writer, value any, state []*tensors.Tensor) error {
 	var h header
 	for _, t := range state {
