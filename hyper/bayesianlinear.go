@@ -13,6 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
+	"github.com/hypermodels/hypermodels/hyper/internal/span"
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
@@ -35,6 +36,15 @@ import (
 //
 // nu is (mu [runs, N_theta], S [runs, Blocks, size, size]), with size numbers of theta in a block. It is trained by
 // train.Exact alone.
+//
+// With Line there is a second regression beside that with cosines, on (x, 1) alone, and f is one of the two with the
+// probabilities that the data give them: that of the line is Share. Random cosines of many features need many data to
+// find a line, and a line finds nothing else. f then has the mean and the covariances of this mixture, and is Gaussian:
+//
+//	f = (1 - Share) f_c + Share f_l,   var f = (1 - Share) var f_c + Share var f_l + Share (1 - Share) (f_l - f_c)^2
+//
+// where the last term holds with the means of f_c and f_l. Functions of two blocks remain independent. theta has the
+// numbers of the line after those of the cosines in each block, and nu is (mu, S, S of the line, Share [runs]).
 type BayesianLinear struct {
 	Features int     // of an input
 	Blocks   int     // 0 is 1
@@ -42,6 +52,7 @@ type BayesianLinear struct {
 	Waves    int     `help:"random cosines of an action's features; 0 is none, a linear function"`
 	Length   float64 `help:"length scale of the cosines, times the root of the number of features"`
 	Plain    bool    // phi(x) is x itself: f has no intercept, and x is not scaled
+	Line     bool    // a line has a posterior of its own beside that of the cosines
 }
 
 var (
@@ -71,6 +82,10 @@ func (b BayesianLinear) Validate() error {
 	if b.Plain && b.Waves > 0 {
 		errs = append(errs, fmt.Errorf("Waves must be 0 with Plain, got %d", b.Waves))
 	}
+	if b.Line && b.Waves < 1 {
+		errs = append(errs, fmt.Errorf("Waves must be 1 at least with Line, got %d: without cosines there is the line alone",
+			b.Waves))
+	}
 	if b.Numbered && b.Features < 2 {
 		errs = append(errs, fmt.Errorf("Features must be the number of a block and its numbers, got %d", b.Features))
 	}
@@ -79,7 +94,7 @@ func (b BayesianLinear) Validate() error {
 			b.Features, b.Blocks))
 	}
 	if errors.Join(errs...) == nil {
-		errs = append(errs, faults.Size("Blocks x size x size", b.blocks(), b.size(), b.size()),
+		errs = append(errs, faults.Size("Blocks x size x size", b.blocks(), b.whole(), b.whole()),
 			faults.Size("Waves x features", b.Waves, b.width()))
 	}
 	return faults.Prefix("hyper.BayesianLinear: ", errors.Join(errs...))
@@ -87,12 +102,37 @@ func (b BayesianLinear) Validate() error {
 
 func (b BayesianLinear) blocks() int { return max(b.Blocks, 1) }
 
-// size is the numbers of theta in a block.
+// size is the numbers of theta in a block, without those of the Line.
 func (b BayesianLinear) size() int {
 	if b.Plain {
 		return b.width()
 	}
 	return b.Waves + b.width() + 1
+}
+
+// Parts are the numbers of theta in a block, and those of the Line.
+func (b BayesianLinear) Parts() []int {
+	if b.Line {
+		return []int{b.size(), b.width() + 1}
+	}
+	return []int{b.size()}
+}
+
+// whole is all numbers of theta in a block.
+func (b BayesianLinear) whole() int {
+	if b.Line {
+		return b.size() + b.width() + 1
+	}
+	return b.size()
+}
+
+// deviations is the number of normal numbers that make the deviations of a block's functions from their mean: one for
+// each number of theta, and with Line one for the difference of the two means.
+func (b BayesianLinear) deviations() int {
+	if b.Line {
+		return b.whole() + 1
+	}
+	return b.size()
 }
 
 // width is d.
@@ -103,14 +143,25 @@ func (b BayesianLinear) width() int {
 	return b.Features / b.blocks()
 }
 
-func (b BayesianLinear) Index() index.Distribution { return index.Gaussian{N: b.NumTheta()} }
-func (b BayesianLinear) Inputs() int               { return b.Features }
+func (b BayesianLinear) Index() index.Distribution {
+	return index.Gaussian{N: b.blocks() * b.deviations()}
+}
+func (b BayesianLinear) Inputs() int { return b.Features }
 
 // NumTheta is N_theta.
-func (b BayesianLinear) NumTheta() int { return b.blocks() * b.size() }
+func (b BayesianLinear) NumTheta() int { return b.blocks() * b.whole() }
 
 // NumInvolved is the number of parameters of a function.
-func (b BayesianLinear) NumInvolved() int { return b.NumTheta() * (b.size() + 1) }
+func (b BayesianLinear) NumInvolved() int {
+	n := b.NumTheta()
+	for _, part := range b.Parts() {
+		n += b.blocks() * part * part
+	}
+	if b.Line {
+		n++
+	}
+	return n
+}
 
 // UnitVariance is the sigma_p^2 with which predictions before data have variance 1 over standardised inputs.
 func (b BayesianLinear) UnitVariance() float64 {
@@ -125,10 +176,15 @@ func (b BayesianLinear) UnitVariance() float64 {
 
 // Init draws the cosines; the posterior is the prior. scale is sigma_p.
 func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
-	g, runs, n := s.Graph(), s.Runs(), b.size()
-	at := func(axis int) *Node { return Iota(g, shapes.Make(dtypes.Int32, runs, b.blocks(), n, n), axis) }
-	mu := Zeros(g, shapes.Make(dtypes.Float32, runs, b.NumTheta()))
-	nu := []*Node{mu, ConvertDType(Equal(at(2), at(3)), dtypes.Float32)}
+	g, runs := s.Graph(), s.Runs()
+	nu := []*Node{Zeros(g, shapes.Make(dtypes.Float32, runs, b.NumTheta()))}
+	for _, n := range b.Parts() {
+		at := func(axis int) *Node { return Iota(g, shapes.Make(dtypes.Int32, runs, b.blocks(), n, n), axis) }
+		nu = append(nu, ConvertDType(Equal(at(2), at(3)), dtypes.Float32))
+	}
+	if b.Line {
+		nu = append(nu, MulScalar(Ones(g, shapes.Make(dtypes.Float32, runs)), 0.5))
+	}
 	if scale == nil {
 		scale = Ones(g, shapes.Make(dtypes.Float32, runs))
 	}
@@ -141,7 +197,8 @@ func (b BayesianLinear) Init(s rng.Stream, scale *Node) Params {
 	return Params{Nu: nu, Nu0: nu, Fixed: fixed}
 }
 
-// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
+// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs]. With
+// Line those of the line follow.
 func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 	d := b.width()
 	x, block = b.blockOf(x)
@@ -153,10 +210,19 @@ func (b BayesianLinear) Phi(p Params, x *Node) (phi, block *Node) {
 		return MulScalar(Concatenate([]*Node{x, one}, 2), 1/math.Sqrt(float64(d+1))), block
 	}
 	angle := Add(Einsum("rid,rdw->riw", x, p.Fixed["waves"]), InsertAxes(p.Fixed["phases"], 1))
-	return Concatenate([]*Node{
+	all := []*Node{
 		MulScalar(Cos(angle), math.Sqrt(2/float64(b.Waves))),
 		MulScalar(x, linearShare/math.Sqrt(float64(d))),
-		MulScalar(one, linearShare)}, 2), block
+		MulScalar(one, linearShare)}
+	if b.Line {
+		all = append(all, MulScalar(x, b.lineScale()), MulScalar(one, b.lineScale()))
+	}
+	return Concatenate(all, 2), block
+}
+
+// lineScale makes predictions of the line before data as wide as those of the cosines.
+func (b BayesianLinear) lineScale() float64 {
+	return 1 / math.Sqrt(b.UnitVariance()*float64(b.width()+1))
 }
 
 // blockOf returns the d numbers of each input, [runs, inputs, d], and the block that they are of, int32 [runs, inputs].
@@ -173,18 +239,47 @@ func (b BayesianLinear) blockOf(x *Node) (numbers, block *Node) {
 // Predict returns phi(x)^T (mu + sigma_p S z), [runs, indices, inputs].
 func (b BayesianLinear) Predict(p Params, z index.Set, x *Node) *Node {
 	phi, block := b.Phi(p, x)
-	vectors := z.Dense()
-	runs, n := vectors.Shape().Dim(0), vectors.Shape().Dim(1)
-	vectors = Reshape(vectors, runs, n, b.blocks(), b.size())
-	theta := Einsum("rkpq,rnkq->rnkp", narrow(p.Nu[1]), vectors)
-	theta = Mul(theta, InsertAxes(p.Fixed["scale"], -1, -1, -1))
-	theta = Add(theta, Reshape(narrow(p.Nu[0]), runs, 1, b.blocks(), b.size()))
+	theta := b.theta(p, z.Dense())
 	if b.blocks() == 1 {
 		return Einsum("rip,rnp->rni", phi, Squeeze(theta, 2))
 	}
 	each := Mul(InsertAxes(phi, 2), InsertAxes(OneHot(block, b.blocks(), dtypes.Float32), -1))
 	return Einsum("rikp,rnkp->rni", each, theta)
 }
+
+// theta returns that of functions with vectors z [runs, n, blocks * deviations]: [runs, n, blocks, whole].
+func (b BayesianLinear) theta(p Params, vectors *Node) *Node {
+	runs, n := vectors.Shape().Dim(0), vectors.Shape().Dim(1)
+	vectors = Reshape(vectors, runs, n, b.blocks(), b.deviations())
+	mean := Reshape(narrow(p.Nu[0]), runs, 1, b.blocks(), b.whole())
+	scale := InsertAxes(p.Fixed["scale"], -1, -1, -1)
+	if !b.Line {
+		theta := Einsum("rkpq,rnkq->rnkp", narrow(p.Nu[1]), vectors)
+		return Add(Mul(theta, scale), mean)
+	}
+	share := InsertAxes(narrow(p.Nu[3]), -1, -1, -1)
+	var out []*Node
+	for j, of := range b.spans() {
+		weight, sign := OneMinus(share), -1.0
+		if j == 1 {
+			weight, sign = share, 1
+		}
+		own := of.In(mean)
+		deviation := Mul(Einsum("rkpq,rnkq->rnkp", narrow(p.Nu[1+j]), of.In(vectors)), Mul(scale, Sqrt(weight)))
+		apart := Mul(Mul(own, b.between(p)), Slice(vectors, AxisRange(), AxisRange(), AxisRange(), AxisRange(b.whole())))
+		out = append(out, Add(Add(deviation, MulScalar(apart, sign)), Mul(own, weight)))
+	}
+	return Concatenate(out, 3)
+}
+
+// between multiplies the difference of the means of line and cosines, [runs, 1, 1, 1]: the root of Share (1 - Share),
+// and 0 where there is no deviation at all.
+func (b BayesianLinear) between(p Params) *Node {
+	share := narrow(p.Nu[3])
+	return InsertAxes(Mul(Sqrt(Mul(share, OneMinus(share))), Sign(p.Fixed["scale"])), -1, -1, -1)
+}
+
+func (b BayesianLinear) spans() []span.Span { return span.Of(b.Parts()) }
 
 // Draw returns the values of n functions at inputs x, [runs, n, inputs]. In blocks, where there are few inputs, it
 // draws from their joint distribution, which takes a number for each input and not one for each parameter. Plain ones,
@@ -199,10 +294,11 @@ func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
 	var off *Node
 	switch {
 	case b.blocks() == 1:
-		off = Einsum("rnq,riq->rni", s.Normal(n, b.size()), root)
+		off = Einsum("rnq,riq->rni", s.Normal(n, b.deviations()), root)
 	case inputs > mostJoint:
-		z := row.Take(Reshape(s.Normal(b.blocks(), n*b.size()), runs, b.blocks(), n*b.size()), block)
-		off = Einsum("rinq,riq->rni", Reshape(z, runs, inputs, n, b.size()), root)
+		size := b.deviations()
+		z := row.Take(Reshape(s.Normal(b.blocks(), n*size), runs, b.blocks(), n*size), block)
+		off = Einsum("rinq,riq->rni", Reshape(z, runs, inputs, n, size), root)
 	default:
 		same := Equal(InsertAxes(block, -1), InsertAxes(block, 1)) // functions of two blocks are independent
 		covariance := Einsum("riq,rjq->rij", root, root)
@@ -215,20 +311,40 @@ func (b BayesianLinear) Draw(p Params, s rng.Stream, n int, x *Node) *Node {
 // mostJoint is the most inputs in blocks that Draw makes a joint distribution of.
 const mostJoint = 256
 
-// moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and sigma_p S^T phi(x), [runs,
-// inputs, size], whose products are the covariances within a block.
+// moments returns the means of f at inputs with these phi and blocks, [runs, inputs], and the root of the covariances
+// within a block, [runs, inputs, deviations], whose products they are: sigma_p S^T phi(x), and of a Line more.
 func (b BayesianLinear) moments(p Params, phi, block *Node) (mean, root *Node) {
-	runs, inputs, n := phi.Shape().Dim(0), phi.Shape().Dim(1), b.size()
-	mu, s := p.Nu[0], p.Nu[1]
-	if b.blocks() == 1 {
-		mean = Einsum("rip,rp->ri", phi, narrow(mu))
-		root = Einsum("rip,rpq->riq", phi, narrow(Squeeze(s, 1)))
-	} else {
-		mean = ReduceSum(Mul(phi, narrow(row.Take(Reshape(mu, runs, b.blocks(), n), block))), 2)
-		own := Reshape(row.Take(Reshape(s, runs, b.blocks(), n*n), block), runs, inputs, n, n)
-		root = Einsum("rip,ripq->riq", phi, narrow(own))
+	scale := InsertAxes(p.Fixed["scale"], -1, -1)
+	if !b.Line {
+		mean, root = b.momentsOf(p.Nu[0], p.Nu[1], phi, block)
+		return mean, Mul(root, scale)
 	}
-	return mean, Mul(root, InsertAxes(p.Fixed["scale"], -1, -1))
+	runs := phi.Shape().Dim(0)
+	mu := Reshape(p.Nu[0], runs, b.blocks(), b.whole())
+	var means, roots []*Node
+	for j, of := range b.spans() {
+		own := Reshape(of.In(mu), runs, b.blocks()*of.Size())
+		m, s := b.momentsOf(own, p.Nu[1+j], of.In(phi), block)
+		means, roots = append(means, m), append(roots, s)
+	}
+	share := InsertAxes(narrow(p.Nu[3]), -1)
+	mean = Add(Mul(means[0], OneMinus(share)), Mul(means[1], share))
+	share = InsertAxes(share, -1)
+	return mean, Concatenate([]*Node{
+		Mul(roots[0], Mul(scale, Sqrt(OneMinus(share)))),
+		Mul(roots[1], Mul(scale, Sqrt(share))),
+		Mul(InsertAxes(Sub(means[1], means[0]), -1), Squeeze(b.between(p), 3))}, 2)
+}
+
+// momentsOf are phi(x)^T mu and S^T phi(x) of one part.
+func (b BayesianLinear) momentsOf(mu, s, phi, block *Node) (mean, root *Node) {
+	runs, inputs, n := phi.Shape().Dim(0), phi.Shape().Dim(1), phi.Shape().Dim(2)
+	if b.blocks() == 1 {
+		return Einsum("rip,rp->ri", phi, narrow(mu)), Einsum("rip,rpq->riq", phi, narrow(Squeeze(s, 1)))
+	}
+	mean = ReduceSum(Mul(phi, narrow(row.Take(Reshape(mu, runs, b.blocks(), n), block))), 2)
+	own := Reshape(row.Take(Reshape(s, runs, b.blocks(), n*n), block), runs, inputs, n, n)
+	return mean, Einsum("rip,ripq->riq", phi, narrow(own))
 }
 
 func narrow(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }

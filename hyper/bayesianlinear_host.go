@@ -36,7 +36,7 @@ func (b BayesianLinear) Normals(p HostParams) HostNormals {
 		mean, sd = make([]float32, len(x)), make([]float32, len(x))
 		sideBySide(len(groups), len(x)*b.size()*b.size()/2, func(i int) {
 			g := groups[i]
-			m, factor := g.joint(blocks[g.block], p.Fixed["scale"][0])
+			m, factor := b.hostJoint(p, blocks, g)
 			mean[g.at[0]], sd[g.at[0]] = m[0], factor[0]
 		})
 		return mean, sd, true
@@ -51,38 +51,80 @@ func (b BayesianLinear) knownBlocks(p HostParams) []HostBlock {
 	return b.flatBlocks(p)
 }
 
-// HostBlocks are the Blocks, and the numbers of theta in each.
-func (b BayesianLinear) HostBlocks() (number, size int) { return b.blocks(), b.size() }
+// HostBlocks is the number of blocks.
+func (b BayesianLinear) HostBlocks() int { return b.blocks() }
 
-// flatBlock is a block of nu.
-type flatBlock struct {
+// flatBlock is a block of nu, part by part.
+type flatBlock []flatPart
+
+type flatPart struct {
 	mu []float32
 	s  blas32.General
 }
 
 func (b BayesianLinear) flatBlocks(p HostParams) (out []HostBlock) {
-	n := b.size()
 	for i := range b.blocks() {
-		s := blas32.General{Rows: n, Cols: n, Stride: n, Data: p.Nu[1][i*n*n : (i+1)*n*n]}
-		out = append(out, flatBlock{p.Nu[0][i*n : (i+1)*n], s})
+		mu, own := p.Nu[0][i*b.whole():], flatBlock{}
+		for j, of := range b.spans() {
+			n := of.Size()
+			s := blas32.General{Rows: n, Cols: n, Stride: n, Data: p.Nu[1+j][i*n*n : (i+1)*n*n]}
+			own = append(own, flatPart{mu[of.From:of.To], s})
+		}
+		out = append(out, own)
 	}
 	return out
 }
 
-func (f flatBlock) Moments(phi, root []float32) (mean float32) {
-	blas32.Gemv(blas.Trans, 1, f.s, hostVector(phi), 0, hostVector(root))
-	return dot.Product(phi, f.mu)
+func (f flatBlock) Moments(part int, phi, root []float32) (mean float32) {
+	own := f[part]
+	blas32.Gemv(blas.Trans, 1, own.s, hostVector(phi), 0, hostVector(root))
+	return dot.Product(phi, own.mu)
 }
+
+// hostJoint is the joint distribution of the inputs of one block.
+func (b BayesianLinear) hostJoint(p HostParams, blocks []HostBlock, g blockGroup) (mean, factor []float32) {
+	return g.joint(p.Fixed["scale"][0], b.deviations(), func(phi, root []float32) float32 {
+		return b.hostMoments(p, blocks[g.block], phi, root)
+	})
+}
+
+// hostMoments is the mean of f at phi, and fills in root, as many numbers as deviations: see moments, but for the
+// factor sigma_p.
+func (b BayesianLinear) hostMoments(p HostParams, of HostBlock, phi, root []float32) (mean float32) {
+	if !b.Line {
+		return of.Moments(0, phi, root)
+	}
+	n, last := b.size(), b.whole()
+	cosines, line := of.Moments(0, phi[:n], root[:n]), of.Moments(1, phi[n:], root[n:last])
+	share := p.share()
+	blas32.Scal(sqrt(1-share), hostVector(root[:n]))
+	blas32.Scal(sqrt(share), hostVector(root[n:last]))
+	root[last] = 0
+	if sigma := p.Fixed["scale"][0]; sigma != 0 {
+		root[last] = sqrt(share*(1-share)) * (line - cosines) / sigma
+	}
+	return (1-share)*cosines + share*line
+}
+
+// share is that of the line.
+func (p HostParams) share() float32 {
+	if p.Blocks == nil {
+		return p.Nu[3][0]
+	}
+	return p.Share
+}
+
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // hostFunctions draws functions of one block by their indices z.
 func (b BayesianLinear) hostFunctions(p HostParams, blocks []HostBlock, s rng.Host, n int, x [][]float32,
 	values []float32) bool {
-	size := b.size()
-	z, phi, root := make([]float32, n*size), make([]float32, size), make([]float32, size)
+	size := b.deviations()
+	z, phi, root := make([]float32, n*size), make([]float32, b.whole()), make([]float32, size)
 	s.Normal(z)
 	columns, mean := make([]float32, size*len(x)), make([]float32, len(x))
 	for i, row := range x {
-		mean[i] = blocks[b.HostPhi(p, row, phi)].Moments(phi, root)
+		mean[i] = b.hostMoments(p, blocks[b.HostPhi(p, row, phi)], phi, root)
 		for q, v := range root {
 			columns[q*len(x)+i] = v * p.Fixed["scale"][0]
 		}
@@ -107,7 +149,7 @@ func (b BayesianLinear) hostValues(p HostParams, blocks []HostBlock, s rng.Host,
 	s.Normal(values)
 	sideBySide(len(groups), len(x)*b.size()*b.size()/2, func(i int) {
 		g := groups[i]
-		mean, factor := g.joint(blocks[g.block], p.Fixed["scale"][0])
+		mean, factor := b.hostJoint(p, blocks, g)
 		for own := range slices.Chunk(values, len(x)) {
 			g.correlate(mean, factor, own)
 		}
@@ -162,6 +204,13 @@ func (b BayesianLinear) hostProject(p HostParams, x, phi []float32) {
 		phi[b.Waves+k] = v * low
 	}
 	phi[b.Waves+d] = linearShare
+	if b.Line {
+		line, scale := phi[b.size():], float32(b.lineScale())
+		for k, v := range x {
+			line[k] = v * scale
+		}
+		line[d] = scale
+	}
 }
 
 // hostBlock is the block of an input that is not 0, and its numbers.

@@ -15,7 +15,7 @@ import (
 // knownBlock has a mean and a root of a single number for every input: its phi's first number times these.
 type knownBlock struct{ mean, deviation float32 }
 
-func (k knownBlock) Moments(phi, root []float32) float32 {
+func (k knownBlock) Moments(_ int, phi, root []float32) float32 {
 	clear(root)
 	root[0] = k.deviation * phi[0]
 	return k.mean * phi[0]

@@ -39,12 +39,16 @@ func withBelief(t *testing.T, name string, b BayesianLinear, r *rand.Rand, x *te
 	f func(p Params, s rng.Stream, x *Node) []*Node) [][]float64 {
 	t.Helper()
 	mu, root := random(r, 2, b.NumTheta()), random(r, 2, b.blocks(), b.size(), b.size())
+	d := b.width() + 1
+	line := random(r, 2, b.blocks(), d, d)
 	return eval(t, name, func(in []*Node) []*Node {
 		s := rng.New(in[0])
 		p := b.Init(s, in[1])
-		p.Nu = in[2:4]
-		return f(p, s, in[4])
-	}, []uint64{5, 6}, []float32{0.5, 2}, mu, root, x)
+		if p.Nu = in[2:4]; b.Line {
+			p.Nu = in[2:6]
+		}
+		return f(p, s, in[6])
+	}, []uint64{5, 6}, []float32{0.5, 2}, mu, root, line, []float32{0.25, 0.9}, x)
 }
 
 // Predict is phi(x)^T (mu + sigma_p S z) in the block of the input, computed by hand from phi itself.
@@ -83,6 +87,85 @@ func TestBayesianLinearPredicts(t *testing.T) {
 		}
 		same(t, name, f, want, 1e-5)
 	})
+}
+
+// With Line functions have the mean and the covariances of the mixture of two regressions, at indices z, in moments and
+// in plain Go: by hand from phi, the means, the roots and the shares of both.
+func TestBayesianLinearWithLine(t *testing.T) {
+	b := blockBelief
+	b.Line = true
+	const inputs, whole, deviations = 4, 8 + 4, 8 + 4 + 1
+	r := rand.New(rand.NewPCG(3, 4))
+	out := withBelief(t, backend.Go, b, r, blockInputs(r), func(p Params, s rng.Stream, x *Node) []*Node {
+		phi, block := b.Phi(p, x)
+		z := s.Named("z").Normal(1, b.Index().Dim())
+		mean, root := b.moments(p, phi, block)
+		return append([]*Node{b.Predict(p, index.Vectors(z), x), phi, z, mean, root, x}, p.Nu...)
+	})
+	f, phi, z, mean, root, x, nu := out[0], out[1], out[2], out[3], out[4], out[5], out[6:]
+	var predicted, means, roots []float64
+	for run := range 2 {
+		scale, share := []float64{0.5, 2}[run], []float64{0.25, 0.9}[run]
+		p := HostParams{Fixed: map[string][]float32{"scale": {float32(scale)}}}
+		for _, part := range nu {
+			p.Nu = append(p.Nu, narrowed(part[run*len(part)/2:(run+1)*len(part)/2]))
+		}
+		for i := range inputs {
+			block := i / 2
+			at := phi[(run*inputs+i)*whole : (run*inputs+i+1)*whole]
+			mu := nu[0][(run*2+block)*whole:]
+			own, own2 := make([]float64, deviations), [2]float64{}
+			for j, of := range b.spans() {
+				n, weight := of.Size(), []float64{1 - share, share}[j]
+				s := nu[1+j][(run*2+block)*n*n:]
+				for q := range n {
+					own2[j] += at[of.From+q] * mu[of.From+q]
+					for k := range n {
+						own[of.From+q] += scale * math.Sqrt(weight) * at[of.From+k] * s[k*n+q]
+					}
+				}
+			}
+			own[whole] = math.Sqrt(share*(1-share)) * (own2[1] - own2[0])
+			means, roots = append(means, (1-share)*own2[0]+share*own2[1]), append(roots, own...)
+			value := means[len(means)-1]
+			for q, v := range own {
+				value += v * z[(run*2+block)*deviations+q]
+			}
+			predicted = append(predicted, value)
+
+			hosted := make([]float32, deviations)
+			m := b.hostMoments(p, b.flatBlocks(p)[block], narrowed(at), hosted)
+			for q := range hosted {
+				hosted[q] *= float32(scale)
+			}
+			same(t, "mean in plain Go", []float64{float64(m)}, means[len(means)-1:], 1e-5)
+			same(t, "root in plain Go", wide(hosted), own, 1e-5)
+		}
+	}
+	same(t, "predictions", f, predicted, 1e-5)
+	same(t, "means", mean, means, 1e-5)
+	same(t, "roots", root, roots, 1e-5)
+	for i := range 2 * inputs { // the line sees x and an intercept, as widely as the cosines see theirs
+		line, numbers := phi[i*whole+8:(i+1)*whole], x[i*6+i%4/2*3:]
+		for k, v := range line {
+			want := []float64{numbers[0], numbers[1], numbers[2], 1}[k] * math.Sqrt(1.18/4)
+			same(t, "line", []float64{v}, []float64{want}, 1e-5)
+		}
+	}
+}
+
+func narrowed(x []float64) (out []float32) {
+	for _, v := range x {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
+func wide(x []float32) (out []float64) {
+	for _, v := range x {
+		out = append(out, float64(v))
+	}
+	return out
 }
 
 // Numbered inputs are the same as blocks.
@@ -129,10 +212,12 @@ func TestBayesianLinearIsAGaussianProcess(t *testing.T) {
 // errors.
 func TestBayesianLinearDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	one := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}
+	one, line := BayesianLinear{Features: 6, Waves: 4, Length: 0.8}, blockBelief
+	line.Line = true
 	for name, b := range map[string]BayesianLinear{"blocks": blockBelief, "one block": one, "many inputs": blockBelief,
-		"more than are joint": blockBelief} {
-		draws, copies := 40_000, map[string]int{"many inputs": 9, "more than are joint": mostJoint/4 + 1}[name]
+		"more than are joint": blockBelief, "line": line, "line, more than are joint": line} {
+		draws, copies := 40_000, map[string]int{"many inputs": 9, "more than are joint": mostJoint/4 + 1,
+			"line, more than are joint": mostJoint/4 + 1}[name]
 		if copies > 9 {
 			draws = 4000
 		}
@@ -186,6 +271,7 @@ func TestWrongBayesianLinear(t *testing.T) {
 		"Waves must be at least 0":               {Features: 1, Waves: -1},
 		"Length must be positive":                {Features: 1, Waves: 1, Length: math.NaN()},
 		"Blocks must be at least 0":              {Features: 1, Blocks: -1},
+		"Waves must be 1 at least with Line":     {Features: 1, Line: true},
 		"Blocks x size x size would be":          {Features: 100_000},
 	} {
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -125,12 +125,16 @@ type Each interface {
 }
 
 // Conjugate is a belief that is the posterior of theta in phi(x)^T theta under a Gaussian prior and Gaussian noise,
-// with theta in independent blocks of one size. nu is (mu [runs, N_theta], S [runs, blocks, size, size]): see
-// [BayesianLinear].
+// with theta in independent blocks of one size. nu is (mu [runs, N_theta], S [runs, blocks, size, size]). A block may
+// have two parts, each a model of its own of all responses: nu then has the S of both, and at last the probability of
+// the second model, [runs]. See [BayesianLinear].
 type Conjugate interface {
 	// NumTheta is N_theta.
 	NumTheta() int
-	// Phi returns phi(x) within the block of each input, [runs, inputs, size], and the blocks, int32 [runs, inputs].
+	// Parts are the sizes of a block's parts, one or two.
+	Parts() []int
+	// Phi returns phi(x) within the block of each input, [runs, inputs, sizes of all parts], and the blocks, int32
+	// [runs, inputs].
 	Phi(p Params, x *Node) (phi, block *Node)
 }
 

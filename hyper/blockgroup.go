@@ -29,7 +29,7 @@ func (b BayesianLinear) byBlock(p HostParams, x [][]float32) (out []blockGroup) 
 		if i > 0 && slices.Equal(numbers, last) {
 			phi[i] = phi[i-1]
 		} else {
-			phi[i] = make([]float32, b.size())
+			phi[i] = make([]float32, b.whole())
 			b.hostProject(p, numbers, phi[i])
 		}
 		last = numbers
@@ -46,14 +46,14 @@ func (b BayesianLinear) byBlock(p HostParams, x [][]float32) (out []blockGroup) 
 }
 
 // joint returns the means of the inputs, and the lower triangular root of their covariances, [inputs, inputs], for a
-// sigma_p: see cholesky.
-func (g blockGroup) joint(of HostBlock, sigma float32) (mean, factor []float32) {
-	n, size := len(g.at), len(g.phi[0])
+// sigma_p: see cholesky. moments returns the mean at phi, and fills in size numbers: see hostMoments.
+func (g blockGroup) joint(sigma float32, size int, moments func(phi, root []float32) float32) (mean, factor []float32) {
+	n := len(g.at)
 	mean, factor = make([]float32, n), make([]float32, n*n)
 	roots := make([]float32, n*size)
 	at := func(i int) []float32 { return roots[i*size : (i+1)*size] }
 	for i, phi := range g.phi {
-		mean[i] = of.Moments(phi, at(i))
+		mean[i] = moments(phi, at(i))
 	}
 	for j := range n {
 		var pivot, whole float32

@@ -43,6 +43,7 @@ type HostParams struct {
 	Fixed map[string][]float32
 	// Blocks are what is known of each block of theta, in the place of Nu; nil where Nu is given. See HostConjugate.
 	Blocks []HostBlock
+	Share  float32 // beside Blocks, of beliefs of two parts: see BayesianLinear.Line
 	// Compiled says that programs are compiled: they are the better way already for less work.
 	Compiled bool
 }
@@ -55,17 +56,19 @@ const mostBesideXLA = 10_000
 // HostParams.Blocks as well, so that a state of many blocks need not be copied where one has changed.
 type HostConjugate interface {
 	Hosted
-	// HostBlocks is the number of blocks of theta, and the size of each.
-	HostBlocks() (number, size int)
-	// HostPhi fills in phi(x) within the block of an input, size numbers, and returns the block.
+	// HostBlocks is the number of blocks of theta.
+	HostBlocks() int
+	// Parts are as those of Conjugate.
+	Parts() []int
+	// HostPhi fills in phi(x) within the block of an input, the numbers of all parts, and returns the block.
 	HostPhi(p HostParams, x, phi []float32) (block int)
 }
 
-// HostBlock is the Gaussian posterior N(mu, sigma_p^2 S S^T) of a block of theta. It does not change, and is safe for
-// concurrent use.
+// HostBlock is the Gaussian posterior N(mu, sigma_p^2 S S^T) of each part of a block of theta. It does not change, and
+// is safe for concurrent use.
 type HostBlock interface {
-	// Moments returns phi^T mu and fills in S^T phi, size numbers.
-	Moments(phi, root []float32) (mean float32)
+	// Moments returns phi^T mu of a part and fills in S^T phi, as many numbers as the part has.
+	Moments(part int, phi, root []float32) (mean float32)
 }
 
 // HostBase is a base model that predicts in plain Go. One that embeds another is not taken for one: it may have changed

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/hypermodels/hypermodels/hyper"
 	"github.com/hypermodels/hypermodels/hyper/internal/row"
+	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
 
 // With a Config.Discount gamma a datum that is n data old counts gamma^n in the likelihood, and the prior keeps its
@@ -105,11 +106,11 @@ func (t turns) turn(state State) *Node {
 }
 
 // forget makes a visit: it ages the data of some blocks. It returns how often a datum on a block counts, [runs, 1].
-func (w posterior) forget(state State, block *Node) (times *Node) {
-	roots := state["nu.1"]
-	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
+func (w posterior) forget(state State, block *Node, r Rates) (times *Node) {
+	parts := w.parts()
+	runs, blocks, size := state["nu.1"].Shape().Dim(0), state["nu.1"].Shape().Dim(1), parts[len(parts)-1].To
 	t := w.turns(blocks, size)
-	g, turn := roots.Graph(), InsertAxes(t.turn(state), -1) // [runs, 1]
+	g, turn := state["nu.1"].Graph(), InsertAxes(t.turn(state), -1) // [runs, 1]
 	first := MulScalar(ModScalar(turn, int32(t.wait)), int32(t.atOnce))
 	places := Iota(g, shapes.Make(dtypes.Int32, runs, t.atOnce), 1)
 	visited := MinScalar(Add(first, places), int32(blocks-1)) // a last visit of fewer blocks sees its last one again
@@ -126,29 +127,41 @@ func (w posterior) forget(state State, block *Node) (times *Node) {
 		next = Where(BroadcastToShape(InsertAxes(is, -1), old.Shape()), next, old)
 		state[name] = Reshape(next, state[name].Shape().Dimensions...)
 	}
-	s := Reshape(MulScalar(take(roots), t.by()), runs*t.atOnce, size, size)
-	weight := AddScalar(Zeros(g, shapes.Make(dtypes.Float64, runs*t.atOnce, 1)), t.weight())
-	names, means := []string{"nu.0"}, map[string]*Node{}
-	if w.Standardize {
-		names = []string{"response.y", "response.one"}
+	var roots []*Node
+	for j, of := range parts {
+		s := MulScalar(take(state[key("nu", 1+j)]), t.by())
+		roots = append(roots, Reshape(s, runs*t.atOnce, of.Size(), of.Size()))
 	}
-	for _, name := range names {
+	weight := AddScalar(Zeros(g, shapes.Make(dtypes.Float64, runs*t.atOnce, 1)), t.weight())
+	means := State{}
+	for _, name := range w.means() {
 		means[name] = take(state[name])
 	}
+	if w.twoParts() {
+		for _, name := range []string{"evidence.data", "evidence.sums"} {
+			state[name] = MulScalar(state[name], t.gamma)
+		}
+	}
+	// that of a coordinate in the evidence, of the blocks that are visited: a last one that is seen again counts once
+	counts := MulScalar(InsertAxes(Div(double(r.NoiseVar), double(r.PriorVar)), -1), t.weight())
+	counts = Mul(counts, ConvertDType(LessThan(Add(first, places), MulScalar(OnesLike(first), int32(blocks))), dtypes.Float64))
 	coordinate := MulScalar(DivScalar(turn, int32(t.wait)), int32(t.each))
 	for i := range t.each { // a turn that is longer than size ends with vectors of zeros, which change nothing
 		e := OneHot(AddScalar(coordinate, int32(i)), max(size, t.data/t.wait*t.each), dtypes.Float64)
 		e = Slice(e, AxisRange(), AxisRange(), AxisRange(0, size))
 		e = Reshape(BroadcastToDims(e, runs, t.atOnce, size), runs*t.atOnce, size)
-		var gain *Node
-		s, gain = potter(s, e, weight, hyper.Dense(size, 1))
-		for _, name := range names {
-			mu := means[name]
-			means[name] = Sub(mu, Mul(gain, ReduceAndKeep(Mul(e, mu), ReduceSum, 1)))
+		var gains []*Node
+		for j, of := range parts {
+			var gain *Node
+			roots[j], gain = potter(roots[j], of.In(e), weight, hyper.Dense(of.Size(), 1))
+			gains = append(gains, gain)
 		}
+		w.toPrior(state, means, e, gains, counts)
 	}
-	put("nu.1", Reshape(s, runs*t.atOnce, size*size))
-	for _, name := range names {
+	for j, of := range parts {
+		put(key("nu", 1+j), Reshape(roots[j], runs*t.atOnce, of.Size()*of.Size()))
+	}
+	for _, name := range w.means() {
 		put(name, means[name])
 	}
 	times = Exp(MulScalar(double(t.waitedBy(turn, block)), -math.Log(t.gamma)))
@@ -156,10 +169,37 @@ func (w posterior) forget(state State, block *Node) (times *Node) {
 	return times
 }
 
+// toPrior moves the means of blocks by data e_j, response 0, [runs * blocks, size], with the gains of the parts. counts
+// are what such a datum of each block counts in the evidence, [runs, blocks].
+func (w posterior) toPrior(state, means State, e *Node, gains []*Node, counts *Node) {
+	move := func(name string, _ *Node) *Node {
+		var moved, missed []*Node
+		for j, of := range w.parts() {
+			own := of.In(means[name])
+			off := ReduceAndKeep(Mul(of.In(e), own), ReduceSum, 1)
+			moved, missed = append(moved, Sub(own, Mul(gains[j], off))), append(missed, off)
+		}
+		means[name] = besides(moved)
+		return besides(missed)
+	}
+	y, one := w.ofMeans(move, e)
+	if !w.twoParts() {
+		return
+	}
+	var left []*Node
+	for j, of := range w.parts() {
+		left = append(left, OneMinus(ReduceAndKeep(Mul(of.In(e), gains[j]), ReduceSum, 1)))
+	}
+	kept := Mul(Concatenate(left, 1), Reshape(counts, e.Shape().Dim(0), 1))
+	each := ofModels(ZerosLike(kept), Mul(kept, Square(y)), Mul(kept, Mul(y, one)), Mul(kept, Square(one)))
+	each = ReduceSum(Reshape(each, counts.Shape().Dim(0), -1, 2, evidenceSums), 1)
+	state["evidence.sums"] = Add(state["evidence.sums"], each)
+}
+
 // turns are how this posterior's blocks and coordinates take turns, and the number of the next datum in its turn: see
 // turns.turn.
 func (p HostPosterior) turns() (t turns, turn int) {
-	t = Config{Discount: p.discount}.turns(p.belief.HostBlocks())
+	t = Config{Discount: p.discount}.turns(len(p.blocks), p.size())
 	return t, max(int(math.Mod(p.turn, float64(t.data))), 0)
 }
 
@@ -170,24 +210,22 @@ func (p HostPosterior) forget(block int) (next HostPosterior, times float64, ok 
 	next = p
 	next.count, next.m2 = p.count*p.discount, p.m2*p.discount
 	next.blocks = slices.Clone(p.blocks)
-	_, n := p.belief.HostBlocks()
+	next.evidence.age(p.discount)
 	first, from := turn%t.wait*t.atOnce, turn/t.wait*t.each
 	for i := first; i < min(first+t.atOnce, len(p.blocks)); i++ {
 		last := p.blocks[i]
-		own := &hostBlock{root: p.spareRoot(n), mu: slices.Clone(last.mu), y: slices.Clone(last.y),
-			one: slices.Clone(last.one), learned: true}
-		gains, ok := last.root.ForgetInto(own.root, t.by(), from, min(from+t.each, n), t.weight())
-		if !ok {
-			return next, 0, false
-		}
-		for j, gain := range gains {
-			for _, theta := range [][]float64{own.mu, own.y, own.one} {
-				if theta != nil {
-					missed := theta[from+j]
-					for k, v := range gain {
-						theta[k] -= float64(v * missed)
-					}
-				}
+		own := p.newBlock(last)
+		own.mu, own.y, own.one = slices.Clone(last.mu), slices.Clone(last.y), slices.Clone(last.one)
+		for j, of := range p.parts {
+			some := span.Span{From: max(from, of.From), To: min(from+t.each, of.To)}
+			some.To = max(some.To, some.From)
+			gains, ok := last.roots[j].ForgetInto(own.roots[j], t.by(), some.From-of.From, some.To-of.From, t.weight())
+			if !ok {
+				return next, 0, false
+			}
+			for k, gain := range gains {
+				missed, missedOne := own.toPrior(of, some.From+k, gain)
+				next.evidence.add(j, t.weight()/p.rho, 1-gain[some.From+k-of.From], missed, missedOne)
 			}
 		}
 		next.blocks[i] = own

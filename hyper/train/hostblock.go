@@ -1,17 +1,19 @@
 package train
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
+	"github.com/hypermodels/hypermodels/hyper/internal/span"
 )
 
 // hostBlock is what is known of a block of theta: see standard.go for y and one, nil without Standardize.
 type hostBlock struct {
-	root       *root.Triangle
+	roots      []*root.Triangle // of its parts
 	mu, y, one []float64
-	learned    bool         // a datum made the root, which no other block has
+	learned    bool         // a datum made the roots, which no other block has
 	posteriors atomic.Int32 // that have the block and are held
 }
 
@@ -20,38 +22,71 @@ func (b *hostBlock) part(name string) *[]float64 {
 	return map[string]*[]float64{"nu.0": &b.mu, "response.y": &b.y, "response.one": &b.one}[name]
 }
 
-// move moves a new block's means by a datum with its gain, whose response is y, among ones one.
-func (b *hostBlock) move(phi, gain []float64, y, one float64) {
+// move moves a new block's means of a part by a datum phi with the part's gain, whose response is y, among ones one. It
+// returns what they missed.
+func (b *hostBlock) move(of span.Span, phi, gain []float64, y, one float64) (missed, missedOne float64) {
 	if b.y == nil {
-		b.mu = moved(b.mu, phi, gain, y)
-		return
+		return moved(&b.mu, of, phi, gain, y), 0
 	}
-	b.y, b.one = moved(b.y, phi, gain, y), moved(b.one, phi, gain, one)
+	return moved(&b.y, of, phi, gain, y), moved(&b.one, of, phi, gain, one)
 }
 
-// moved is theta after a datum phi with its gain, whose response is y.
-func moved(theta, phi, gain []float64, y float64) []float64 {
-	missed, out := y-dot.Product(phi, theta), make([]float64, len(theta))
-	for i, v := range theta {
-		out[i] = v + gain[i]*missed
+// toPrior moves a new block's own means of a part by a datum of response 0 on one coordinate, with its gain in the part.
+// It returns what they missed.
+func (b *hostBlock) toPrior(of span.Span, coordinate int, gain []float64) (missed, missedOne float64) {
+	move := func(theta []float64) (missed float64) {
+		if theta == nil {
+			return 0
+		}
+		missed = theta[coordinate]
+		for k, v := range gain {
+			theta[of.From+k] -= float64(v * missed)
+		}
+		return missed
 	}
-	return out
+	if b.y == nil {
+		return move(b.mu), 0
+	}
+	move(b.mu)
+	return move(b.y), move(b.one)
+}
+
+// moved makes theta that after a datum phi with the gain of a part, whose response is y, and returns what theta missed.
+func moved(theta *[]float64, of span.Span, phi, gain []float64, y float64) (missed float64) {
+	own := (*theta)[of.From:of.To]
+	missed = y - dot.Product(phi[of.From:of.To], own)
+	out := slices.Clone(*theta)
+	for i, v := range own {
+		out[of.From+i] = v + gain[i]*missed
+	}
+	*theta = out
+	return missed
+}
+
+// missOne is what the part of theta for ones misses of a one at phi; without Standardize there is none, and it is 0.
+func (b *hostBlock) missOne(of span.Span, phi []float64) float64 {
+	if b.one == nil {
+		return 0
+	}
+	return 1 - dot.Product(phi, b.one[of.From:of.To])
 }
 
 // hostView is a block as responses with a mean and a standard deviation make it: see solution.
 type hostView struct {
 	*hostBlock
+	parts    []span.Span
 	mean, sd float64
 }
 
-func (v hostView) Moments(phi, root []float32) (mean float32) {
-	v.root.Project(phi, root)
+func (v hostView) Moments(part int, phi, root []float32) (mean float32) {
+	v.roots[part].Project(phi, root)
+	from := v.parts[part].From
 	var mu, y, one float64
 	for i, f := range phi {
 		f := float64(f)
-		mu += f * v.mu[i]
+		mu += f * v.mu[from+i]
 		if v.y != nil {
-			y, one = y+f*v.y[i], one+f*v.one[i]
+			y, one = y+f*v.y[from+i], one+f*v.one[from+i]
 		}
 	}
 	return float32(mu + (y-v.mean*one)/v.sd)

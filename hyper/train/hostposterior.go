@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hypermodels/hypermodels/hyper"
+	"github.com/hypermodels/hypermodels/hyper/internal/dot"
 	"github.com/hypermodels/hypermodels/hyper/internal/promoted"
 	"github.com/hypermodels/hypermodels/hyper/internal/root"
 )
@@ -21,6 +22,8 @@ type HostPosterior struct {
 	blocks          []*hostBlock
 	count, mean, m2 float64 // of the responses
 	turn            float64 // see discount.go
+	share           float64 // see evidence.go
+	evidence        evidence
 	holders         *atomic.Int32
 }
 
@@ -37,7 +40,9 @@ func (p *HostPosterior) Drop() {
 	}
 	for _, b := range p.blocks {
 		if b.posteriors.Add(-1) == 0 && b.learned {
-			p.spare.Put(b.root)
+			for j, own := range b.roots {
+				p.spare[j].Put(own)
+			}
 		}
 	}
 }
@@ -56,25 +61,23 @@ func (p *HostPosterior) held() *HostPosterior {
 // Fixed and Compiled.
 func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, read func([]float64)) error) (
 	*HostPosterior, error) {
-	blocks, n := h.belief.HostBlocks()
-	p := &HostPosterior{HostTrainer: h, params: params, blocks: make([]*hostBlock, blocks)}
+	p := &HostPosterior{HostTrainer: h, params: params, blocks: make([]*hostBlock, h.belief.HostBlocks())}
 	for i := range p.blocks {
-		p.blocks[i] = new(hostBlock)
+		p.blocks[i] = &hostBlock{roots: make([]*root.Triangle, len(h.parts))}
 	}
 	for _, name := range h.Names() {
 		err := entry(name, func(x []float64) {
-			if number := p.number(name); number != nil {
+			switch number, part := p.number(name), p.rootOf(name); {
+			case number != nil:
 				*number = x[0]
-				return
-			}
-			for i, b := range p.blocks {
-				if name == "nu.1" {
-					b.root = root.NewTriangle(n, x[i*n*n:(i+1)*n*n])
-					if b.root.Equal(p.blocks[0].root) { // as all are before data
-						b.root = p.blocks[0].root
-					}
-				} else {
-					*b.part(name) = slices.Clone(x[i*n : (i+1)*n])
+			case name == "evidence.sums":
+				copy(p.evidence.sums[0][:], x)
+				copy(p.evidence.sums[1][:], x[evidenceSums:])
+			case part >= 0:
+				p.readRoots(part, x)
+			default:
+				for i, b := range p.blocks {
+					*b.part(name) = slices.Clone(x[i*h.size() : (i+1)*h.size()])
 				}
 			}
 		})
@@ -85,10 +88,33 @@ func (h HostTrainer) Posterior(params hyper.HostParams, entry func(name string, 
 	return p.held(), nil
 }
 
+// readRoots reads those of a part. Blocks before data share theirs.
+func (p *HostPosterior) readRoots(part int, x []float64) {
+	n, first := p.parts[part].Size(), p.blocks[0].roots
+	for i, b := range p.blocks {
+		own := root.NewTriangle(n, x[i*n*n:(i+1)*n*n])
+		if i > 0 && own.Equal(first[part]) {
+			own = first[part]
+		}
+		b.roots[part] = own
+	}
+}
+
+// rootOf is the part whose roots an entry has; negative is none.
+func (p *HostPosterior) rootOf(name string) int {
+	switch {
+	case name == "nu.1":
+		return 0
+	case name == "nu.2":
+		return 1
+	}
+	return -1
+}
+
 // number is where an entry of one number is; nil is none.
 func (p *HostPosterior) number(name string) *float64 {
 	return map[string]*float64{"response.count": &p.count, "response.mean": &p.mean, "response.m2": &p.m2,
-		"discount.turn": &p.turn}[name]
+		"discount.turn": &p.turn, "nu.3": &p.share, "evidence.data": &p.evidence.data}[name]
 }
 
 // Write writes the numbers of one of Names, as a state has them.
@@ -97,10 +123,14 @@ func (p *HostPosterior) Write(name string, out []float64) {
 		out[0] = *number
 		return
 	}
-	each := len(out) / len(p.blocks)
+	if name == "evidence.sums" {
+		copy(out, slices.Concat(p.evidence.sums[0][:], p.evidence.sums[1][:]))
+		return
+	}
+	each, part := len(out)/len(p.blocks), p.rootOf(name)
 	for i, b := range p.blocks {
-		if own := out[i*each : (i+1)*each]; name == "nu.1" {
-			b.root.Write(own)
+		if own := out[i*each : (i+1)*each]; part >= 0 {
+			b.roots[part].Write(own)
 		} else {
 			copy(own, *b.part(name))
 		}
@@ -111,7 +141,6 @@ func (p *HostPosterior) Write(name string, out []float64) {
 // the datum's root. ok is false where it would not be finite.
 func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPosterior, ok bool) {
 	phi, at := p.phi(x)
-	n := len(phi)
 	copied, rho, ok := *p, p.rho*float64(weight), true
 	if next = &copied; p.discount > 0 {
 		var times float64
@@ -123,31 +152,51 @@ func (p *HostPosterior) Observe(x []float32, y, weight float32) (next *HostPoste
 		next.blocks = slices.Clone(p.blocks)
 	}
 	last := next.blocks[at]
-	own := &hostBlock{root: last.root, mu: last.mu, y: last.y, one: last.one, learned: true}
+	own := &hostBlock{roots: last.roots, mu: last.mu, y: last.y, one: last.one, learned: true}
 	if last == p.blocks[at] { // which others read
-		own.root = p.spareRoot(n)
+		own = p.newBlock(last)
 	}
-	gain, ok := last.root.UpdateInto(own.root, phi, rho)
-	if !ok {
-		return nil, false
+	next.evidence.data += float64(weight)
+	for j, of := range p.parts {
+		gain, ok := last.roots[j].UpdateInto(own.roots[j], phi[of.From:of.To], rho)
+		if !ok {
+			return nil, false
+		}
+		left := 1 - dot.Product(phi[of.From:of.To], gain)
+		missed, missedOne := own.move(of, phi, gain, float64(y), 1)
+		next.evidence.sums[j][0] -= math.Log(left)
+		next.evidence.add(j, float64(weight), left, missed, missedOne)
 	}
-	own.move(phi, gain, float64(y), 1)
 	next.blocks[at] = own
 	if p.standardize {
 		next.respond(float64(y))
 	}
-	for _, x := range [][]float64{own.mu, own.y, own.one, {next.mean, next.m2}} {
+	return next.weighed(own.mu, own.y, own.one)
+}
+
+// weighed is a new posterior, held, with the probability of its second model. ok is false where it, or numbers that are
+// new in it, are not finite.
+func (p *HostPosterior) weighed(numbers ...[]float64) (next *HostPosterior, ok bool) {
+	numbers = append(numbers, []float64{p.mean, p.m2})
+	if p.twoParts() {
+		mean, sd := 0.0, 1.0
+		if p.standardize {
+			mean, sd = hostResponses(p.Responses())
+		}
+		p.share = p.evidence.share(p.noise, mean, sd)
+		numbers = append(numbers, []float64{p.share}, p.evidence.sums[0][:], p.evidence.sums[1][:])
+	}
+	for _, x := range numbers {
 		if slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
 			return nil, false
 		}
 	}
-	return next.held(), true
+	return p.held(), true
 }
 
 // phi returns phi of an input, within its block.
 func (p *HostPosterior) phi(x []float32) (phi []float64, block int) {
-	_, n := p.belief.HostBlocks()
-	narrow := make([]float32, n)
+	narrow := make([]float32, p.size())
 	block = p.belief.HostPhi(p.params, x, narrow)
 	for _, v := range narrow {
 		phi = append(phi, float64(v))
@@ -169,25 +218,26 @@ func (p *HostPosterior) Revise(x []float32, was, y, weight float32, age int) (ne
 	next = &copied
 	next.blocks = slices.Clone(p.blocks)
 	last := next.blocks[at]
-	own := &hostBlock{root: p.spareRoot(len(phi)), mu: slices.Clone(last.mu), y: slices.Clone(last.y), one: last.one,
-		learned: true}
-	last.root.CopyInto(own.root)
+	own := p.newBlock(last)
+	own.mu, own.y = slices.Clone(last.mu), slices.Clone(last.y)
 	theta := own.mu
 	if p.standardize {
 		theta = own.y
 		next.recount(float64(was), float64(y), left)
 	}
-	by := p.rho * float64(weight) * kept * (float64(y) - float64(was))
-	for i, q := range own.root.Square(phi) {
-		theta[i] += by * q
-	}
-	next.blocks[at] = own
-	for _, x := range [][]float64{theta, {next.mean, next.m2}} {
-		if slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
-			return nil, false
+	counts, rho, by := float64(weight)*left, p.rho*float64(weight)*kept, float64(y)-float64(was)
+	for j, of := range p.parts {
+		last.roots[j].CopyInto(own.roots[j])
+		at := phi[of.From:of.To]
+		q := own.roots[j].Square(at)
+		next.evidence.correct(j, counts, by, float64(was)-dot.Product(at, theta[of.From:of.To]), last.missOne(of, at),
+			1-rho*dot.Product(at, q))
+		for i, v := range q {
+			theta[of.From+i] += rho * by * v
 		}
 	}
-	return next.held(), true
+	next.blocks[at] = own
+	return next.weighed(theta)
 }
 
 // recount is State.recount.
@@ -230,13 +280,13 @@ func (p *HostPosterior) Normals() hyper.HostNormals {
 // hostParams are the parameters, as the loss sees the responses.
 func (p *HostPosterior) hostParams() hyper.HostParams {
 	params := p.params
-	params.Blocks = make([]hyper.HostBlock, len(p.blocks))
+	params.Blocks, params.Share = make([]hyper.HostBlock, len(p.blocks)), float32(p.share)
 	mean, sd := 0.0, 1.0
 	if p.standardize {
 		mean, sd = hostResponses(p.Responses())
 	}
 	for i, b := range p.blocks {
-		params.Blocks[i] = hostView{b, mean, sd}
+		params.Blocks[i] = hostView{b, p.parts, mean, sd}
 	}
 	return params
 }

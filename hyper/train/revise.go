@@ -93,20 +93,32 @@ func squared(s, phi *Node) *Node {
 
 // revise does what exact.revise does, in the block of the datum, whose weight a discount lessens.
 func (w posterior) revise(state State, c Correction, r Rates) {
-	d, roots := c.datum(r), state["nu.1"]
+	d := c.datum(r)
 	phi, block := w.Conjugate.Phi(params(state), d.input())
-	runs, blocks, size := roots.Shape().Dim(0), roots.Shape().Dim(1), roots.Shape().Dim(2)
-	own := Reshape(row.Take(Reshape(roots, runs, blocks, size*size), block), runs, size, size)
-	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
-	weight := w.weightAt(c)
-	if w.discounts() { // the weight in a block is that of its last visit
-		t := w.turns(blocks, size)
-		waited := t.waitedBy(InsertAxes(AddScalar(t.turn(state), int32(t.data-1)), -1), block)
-		weight = Mul(weight, Exp(MulScalar(double(waited), -math.Log(w.Discount))))
+	phi = double(Squeeze(phi, 1))
+	runs, blocks := phi.Shape().Dim(0), state["nu.1"].Shape().Dim(1)
+	var all []*Node
+	for j, of := range w.parts() {
+		roots := Reshape(state[key("nu", 1+j)], runs, blocks, of.Size()*of.Size())
+		own := Reshape(row.Take(roots, block), runs, of.Size(), of.Size())
+		all = append(all, squared(own, of.In(phi)))
 	}
-	theta := Mul(Mul(Mul(rho, weight), c.by()), squared(own, double(Squeeze(phi, 1))))
+	q := besides(all)
+	rho := d.weighted(InsertAxes(Div(double(r.PriorVar), double(r.NoiseVar)), -1))
+	rho = Mul(rho, w.weightAt(c))
+	if w.discounts() { // the weight in a block is that of its last visit
+		t := w.turns(blocks, phi.Shape().Dim(1))
+		waited := t.waitedBy(InsertAxes(AddScalar(t.turn(state), int32(t.data-1)), -1), block)
+		rho = Mul(rho, Exp(MulScalar(double(waited), -math.Log(w.Discount))))
+	}
+	theta := Mul(Mul(rho, c.by()), q)
 	is := InsertAxes(OneHot(Squeeze(block, 1), blocks, dtypes.Float64), -1)
-	w.moves(state, Reshape(Mul(is, InsertAxes(theta, 1)), runs, blocks*size))
+	whole := func(x *Node) *Node { return Reshape(Mul(is, InsertAxes(x, 1)), runs, blocks*x.Shape().Dim(1)) }
+	if w.twoParts() {
+		w.correct(state, d.weighted(Mul(w.weightAt(c), OnesLike(rho))), rho, c, phi, q, whole)
+	}
+	w.moves(state, whole(theta))
+	w.shares(state, r)
 }
 
 // moves moves the minimiser by what the responses add to its mean, theta [runs, N_theta].

@@ -28,6 +28,11 @@ func revisers() map[string]train.Trainer {
 	blocks := hyper.BayesianLinear{Features: 3, Blocks: 2, Numbered: true, Waves: 4, Length: 1}
 	out["posterior"] = train.Trainer{Belief: blocks, Config: train.Config{Integrate: train.Exact}}
 	out["posterior, discount"] = train.Trainer{Belief: blocks, Config: train.Config{Integrate: train.Exact, Discount: 0.9}}
+	lines := blocks
+	lines.Line = true
+	out["posterior, line"] = train.Trainer{Belief: lines, Config: train.Config{Integrate: train.Exact}}
+	out["posterior, line, discount"] = train.Trainer{Belief: lines,
+		Config: train.Config{Integrate: train.Exact, Discount: 0.9}}
 	out["all sums"] = train.Trainer{Belief: hyper.Model{Base: line, Hyper: hyper.Linear{Layout: dense,
 		P: index.Gaussian{N: 5}}}, Config: train.Config{Integrate: train.FullData}}
 	out["all sums, arms"] = train.Trainer{Belief: hyper.Model{Base: table, Hyper: hyper.Ensemble{Particles: 5, Params: 3}},
