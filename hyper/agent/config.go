@@ -46,6 +46,9 @@ type Config struct {
 	// Waves is the number of random cosines by which Contextual sees a context; 0 is 200, and None makes rewards a line
 	// in the context. More of them see more detail, and cost more.
 	Waves int
+	// CosinesAlone makes Contextual what it was before December 2026: without a line beside the cosines. Files of agents
+	// of that time need it.
+	CosinesAlone bool
 	// Change tests whether the world has changed; nil is no test.
 	Change *Change
 	// Background trains while the agent acts; nil makes Observe train.
@@ -116,8 +119,12 @@ func (c Config) checkContextual() error {
 	if c.Forget != 0 && c.Forget != c.Learner.Train.Discount {
 		errs = append(errs, errors.New("Forget must be 0 but for Contextual: other agents forget by Replay: Window"))
 	}
-	if _, ok := c.Learner.Belief.(hyper.BayesianLinear); c.Waves != 0 && !ok {
+	_, ok := c.Learner.Belief.(hyper.BayesianLinear)
+	if c.Waves != 0 && !ok {
 		errs = append(errs, errors.New("Waves must be 0 but for Contextual: other agents have no cosines"))
+	}
+	if c.CosinesAlone {
+		errs = append(errs, errors.New("CosinesAlone must be false but for Contextual: other agents have no cosines"))
 	}
 	return errors.Join(errs...)
 }

@@ -40,10 +40,14 @@ func hostedBeliefs() map[string]Config {
 	blocks, numbered := waves, waves
 	blocks.Features, blocks.Blocks = 12, 3
 	numbered.Features, numbered.Blocks, numbered.Numbered = 5, 3, true
+	lined, lines := numbered, blocks
+	lined.Line, lines.Line = true, true
 	scaled := of(5, numbered)
 	scaled.Learner.Train.Standardize = true
 	return map[string]Config{
 		"bayesian, standardised": scaled,
+		"bayesian, line":         of(5, lined),
+		"bayesian, lines":        of(12, lines),
 		"arms":                   Config{Seed: 7}.Arms(6),
 		"arms, dense":            of(0, dense(base.Tabular{Arms: 6}, nil)),
 		"linear":                 Config{Seed: 7}.Linear(4),

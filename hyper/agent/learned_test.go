@@ -29,6 +29,15 @@ func blocksConfig(blocks int, on string) Config {
 	}}
 }
 
+// linesConfig has a line beside the cosines.
+func linesConfig(blocks int, on string) Config {
+	c := blocksConfig(blocks, on)
+	b := c.Learner.Belief.(hyper.BayesianLinear)
+	b.Line = true
+	c.Learner.Belief = b
+	return c
+}
+
 // byPrograms makes an agent learn by programs.
 func byPrograms(a *Agent) *Agent {
 	s := must.M1(a.wholeOf(a.now, nil))
@@ -42,8 +51,12 @@ func byPrograms(a *Agent) *Agent {
 // same numbers: also among more arms than their programs have columns of.
 func TestLearnsAsPrograms(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, on string) {
-		for _, blocks := range []int{3, 48} { // programs pad neither 6 inputs nor 96
-			a, b := must.M1(New(blocksConfig(blocks, on))), byPrograms(must.M1(New(blocksConfig(blocks, on))))
+		for i, blocks := range []int{3, 3, 48} { // programs pad neither 6 inputs nor 96
+			c := blocksConfig(blocks, on)
+			if i > 0 {
+				c = linesConfig(blocks, on)
+			}
+			a, b := must.M1(New(c)), byPrograms(must.M1(New(c)))
 			r := rand.New(rand.NewPCG(1, 2))
 			x := func(block int) []float32 {
 				return []float32{float32(block), float32(r.NormFloat64()), float32(r.NormFloat64())}
@@ -78,7 +91,7 @@ func TestLearnsAsPrograms(t *testing.T) {
 // An agent that is saved after any number of data, and loaded, goes on to the byte as one that is not.
 func TestLearnedResumes(t *testing.T) {
 	for i, stop := range []int{0, 1, 5, 12, 13} {
-		c, path := blocksConfig(3, backend.Go), filepath.Join(t.TempDir(), "agent")
+		c, path := linesConfig(3, backend.Go), filepath.Join(t.TempDir(), "agent")
 		c.Learner.Train.Discount = []float64{1, 0.9}[i%2]
 		a, r := must.M1(New(c)), rand.New(rand.NewPCG(1, 2))
 		b := a

@@ -75,9 +75,10 @@ func (c Config) Neural(features int, hidden ...int) Config {
 }
 
 // Contextual is a Config with the belief of the agent that [Contextual] returns: for each arm a Bayesian linear
-// regression on 200 random cosines of the context, see hyper.BayesianLinear, which is nonlinear and exact. Rewards and
-// contexts are standardised online, and the policy is UCB by the 0.84 quantile of 100 functions: a standard deviation
-// above the mean. Options are as with [Config.Arms], and Forget and Waves, as in
+// regression on 200 random cosines of the context, and beside it one on the context alone, each with the probability
+// that the rewards of all arms give it. See hyper.BayesianLinear, which is exact. Rewards and contexts are standardised
+// online, and the policy is UCB by the 0.84 quantile of 100 functions: a standard deviation above the mean. Options are
+// as with [Config.Arms], and Forget, Waves and CosinesAlone, as in
 //
 //	agent.New(agent.Config{Forget: 0.999, Waves: agent.None, Floor: 0.05}.Contextual(3, 8))
 //
@@ -88,6 +89,8 @@ func (c Config) Contextual(k, context int) Config {
 	c.Features = c.Encoding.Width()
 	b := hyper.BayesianLinear{Features: c.Features, Blocks: k, Numbered: true, Waves: cmp.Or(c.Waves, 200), Length: 1}
 	b.Waves = max(b.Waves, 0)
+	b.Line = b.Waves > 0 && !c.CosinesAlone
+	c.CosinesAlone = false // the Belief says so, as those in files do
 	c.Learner.Belief = b
 	c.Learner.Train.Standardize = true
 	c.Learner.Train.Discount = cmp.Or(c.Learner.Train.Discount, c.Forget)

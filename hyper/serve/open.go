@@ -16,6 +16,7 @@ import (
 
 // begin opens the agent of the folder, and goes on with a Spec of other names as Reload does.
 func (s *Server) begin(spec Spec) error {
+	spec = s.asSaved(spec)
 	last, err := lastSpec(s.options.Dir, spec)
 	if err != nil {
 		return err

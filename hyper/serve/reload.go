@@ -26,6 +26,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	if _, err := spec.Config(); err != nil {
 		return err
 	}
+	spec = s.asSaved(spec)
 	now := s.now
 	if _, err := lastSpec(s.options.Dir, spec); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 type BayesianLinear struct {
 	Waves              int     `help:"number of random cosines of the features; 0 means a linear function"`
 	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
+	Line               bool    `help:"yes: beside the cosines a line, with the probability that the rewards give it"`
 	StandardizeRewards bool    `help:"learn rewards minus their mean so far, divided by their standard deviation"`
 	Discount           float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
 	Variances
@@ -27,7 +28,7 @@ type BayesianLinear struct {
 
 // NewBayesianLinear returns settings that suit classification as a bandit, see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
-	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Discount: 1,
+	c := &BayesianLinear{Waves: 200, Length: 1, Line: true, StandardizeRewards: true, Discount: 1,
 		Variances: Variances{NoiseVariance: 0.1},
 		Inflation: 1, Exploration: Exploration{explore.UCB{Quantile: 0.84}}}
 	if arms {
@@ -39,7 +40,7 @@ func NewBayesianLinear(arms bool) *BayesianLinear {
 func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 	return hyper.BayesianLinear{
 		Features: network.features(p), Blocks: p.Blocks, Numbered: p.Numbered, Waves: c.Waves, Length: c.Length,
-		Plain: c.Plain,
+		Plain: c.Plain, Line: c.Line && c.Waves > 0,
 	}
 }
 

@@ -112,7 +112,7 @@ func ExampleNewBayesianLinear() {
 	c, p := learners.NewBayesianLinear(false), bandit.Problem{Actions: 4, Features: 32, Blocks: 4, Moves: true}
 	l := c.Learner(p, 1000)
 	fmt.Println(c.Validate(&p), l.Belief, l.Policy)
-	// Output: <nil> {32 4 false 200 1 false} {0 0.84}
+	// Output: <nil> {32 4 false 200 1 false true} {0 0.84}
 }
 
 // Ensemble++ with four columns in ten features: its exact minimiser, of 50 parameters.

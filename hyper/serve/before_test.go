@@ -1,0 +1,51 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/janpfeifer/must"
+
+	"github.com/hypermodels/hypermodels/hyper/agent"
+)
+
+// An agent that was saved before bayesian-linear had a line goes on as it is after an upgrade, and says so once; its
+// readers are told. The file of such an agent is that of one that wants no line. A Spec that asks for a line is another
+// agent: none at a start, and one that learns from the log at a reload.
+func TestAgentsFromBeforeTheLine(t *testing.T) {
+	before, asks := pages, pages
+	before.Set, asks.Set = json.RawMessage(`{"waves": 20, "line": "no"}`), json.RawMessage(`{"waves": 20, "line": "yes"}`)
+	c := serving(t, Options{Spec: before})
+	d := c.decide(`{"context": {"age": 41}}`)
+	c.send("POST", "/v1/reward", `{"id": "`+d["id"].(string)+`", "reward": 1}`)
+	dir := c.server.options.Dir
+	must.M(c.server.Close())
+
+	if _, err := New(Options{Spec: asks, Dir: dir, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, agent.ErrOther) ||
+		!strings.Contains(err.Error(), "Belief.Line: not set in the file, true here") {
+		t.Errorf("an agent with a line takes the file: %v", err)
+	}
+	var said bytes.Buffer
+	s := must.M1(New(Options{Spec: pages, Dir: dir, Log: slog.New(slog.NewTextHandler(&said, nil))}))
+	defer func() { must.M(s.Close()) }()
+	if n := s.now.Size(); n != 1 || strings.Count(said.String(), "goes on without") != 1 {
+		t.Errorf("it knows %d data, and says %q", n, said.String())
+	}
+	if got := must.M1(SpecOf(dir)); !same(got, s.now.spec) || string(got.Set) == string(pages.Set) {
+		t.Errorf("readers are told %s", got.Set)
+	}
+	pending := pages
+	pending.Pending = 50
+	must.M(s.Reload(t.Context(), pending))
+	if s.now.Size() != 1 || !strings.Contains(string(s.now.spec.Set), `"line":"no"`) {
+		t.Errorf("with other pending it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+	}
+	must.M(s.Reload(t.Context(), asks))
+	if s.now.Size() != 1 || !same(s.now.spec, asks) {
+		t.Errorf("asked for a line it knows %d data: %s", s.now.Size(), s.now.spec.Set)
+	}
+}
