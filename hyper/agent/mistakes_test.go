@@ -64,9 +64,16 @@ func contexts(s *sheet.Sheet) (x [][]float32, class []int) {
 // mistakes is how many wrong guesses an agent makes over all rows, in an order that the seed says.
 func mistakes(t *testing.T, x [][]float32, class []int, seed uint64) (wrong int) {
 	t.Helper()
-	a := must.M1(New(Config{Seed: seed, Floor: -1}.Contextual(slices.Max(class)+1, len(x[0]))))
+	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(x))
+	return wrongGuesses(t, Config{Seed: seed, Floor: -1}, x, class, order)
+}
+
+// wrongGuesses is how many wrong guesses the agent of Contextual with these options makes in rows.
+func wrongGuesses(t *testing.T, c Config, x [][]float32, class, rows []int) (wrong int) {
+	t.Helper()
+	a := must.M1(New(c.Contextual(slices.Max(class)+1, len(x[0]))))
 	defer a.Close()
-	for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(len(x)) {
+	for _, i := range rows {
 		d := must.M1(a.Decide(t.Context(), Menu{Context: x[i]}))
 		reward := float32(0)
 		if d.Action == class[i] {

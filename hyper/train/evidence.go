@@ -15,14 +15,14 @@ import (
 //
 //	prod_t (1 + h_t)^(-1/2) (2 sigma_w^2 + A)^(-(n + 2)/2),   A = sum_t w_t (y_t - phi_t^T mu_t)^2 / (1 + h_t)
 //
-// where mu_t and h_t = rho w_t phi_t^T Q_t phi_t are those before datum t (Bernardo and Smith 1994, Bayesian theory,
-// section 5.2 and appendix A; Dawid 1984 on such predictions). That the variance is unknown matters: told a variance that
-// is too small, the model that follows noise wins.
+// where mu_t and h_t = rho w_t phi_t^T Q_t phi_t are those before datum t, and n is the sum of the weights (Bernardo and
+// Smith, Bayesian theory, 1994, appendix A). The variance must be unknown: with a variance that is too small the model
+// that follows noise wins.
 //
-// A is the least of the weighted squares of the misses plus theta^T theta / rho. So it is a quadratic function of the
-// responses, and of (y - m) / s it is (A_yy - 2 m A_y1 + m^2 A_11) / s^2, with the sums for the responses y and for ones.
-// With a Discount gamma n, A and the sum of log(1 + h_t) count gamma times what they did before each datum, and the data
-// that keep the prior's weight (see discount.go) add to A. The entries of a [State], float64, are
+// A is the least of the weighted squares of the misses plus theta^T theta / rho. So A is a quadratic function of the
+// responses, and of (y - m) / s it is (A_yy - 2 m A_y1 + m^2 A_11) / s^2, with the sums for responses y and for ones.
+// With a Discount gamma n, A and the sum of log(1 + h_t) count gamma times what they did before each datum, and the
+// data that keep the prior's weight (see discount.go) add to A. The entries of a [State], float64, are
 //
 //	evidence.data   n, [runs]
 //	evidence.sums   of each model sum_t log(1 + h_t), A_yy, A_y1 and A_11, [runs, 2, 4]
