@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/janpfeifer/must"
@@ -51,7 +52,8 @@ func (a *Agent) Parts(n int) [][]string {
 	out := make([][]string, n)
 	for i, name := range f.names {
 		dims := s.state[i].Shape().Dimensions
-		if len(dims) < 2 || dims[1]%n != 0 || stored(name) || name == "fixed.waves" || name == "fixed.phases" {
+		if len(dims) < 2 || dims[1]%n != 0 || stored(name) || name == "fixed.waves" || name == "fixed.phases" ||
+			strings.HasPrefix(name, "evidence.") {
 			continue
 		}
 		flat := must.M1(numbers(s.state[i].Tensor))
