@@ -179,9 +179,9 @@ func TestEvaluateBadInput(t *testing.T) {
 		o       Options
 		want    string
 	}{
-		{nil, IPS{}, Options{}, "too few decisions carry the estimate: got 0, and a spread needs two; log more decisions"},
+		{nil, IPS{}, Options{}, "too few decisions carry the estimate: got 0, and a standard error needs two; log more decisions"},
 		{four()[:1], IPS{}, Options{},
-			"too few decisions carry the estimate: got 1, and a spread needs two; log more decisions"},
+			"too few decisions carry the estimate: got 1, and a standard error needs two; log more decisions"},
 		{make([]Sample, 3), IPS{}, Options{}, "decision 0 is a zero Sample: make it with NewSample or NewPartial"},
 		{four(), nil, Options{}, "the estimator is missing"},
 		{four(), &IPS{}, Options{}, "the estimator is a pointer, *offpolicy.IPS; pass the value, offpolicy.IPS"},

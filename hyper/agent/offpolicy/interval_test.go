@@ -110,9 +110,9 @@ func TestBernsteinBadInput(t *testing.T) {
 		{IPS{}, Bernstein{Low: 1, High: 1}, "Bernstein: rewards from 1 to 1: want finite bounds, Low below High"},
 		{IPS{}, Bernstein{High: math.Inf(1)}, "Bernstein: rewards from 0 to +Inf: want finite bounds, Low below High"},
 		{IPS{}, Bernstein{High: 8, MaxWeight: -1}, "Bernstein.MaxWeight must be finite and not negative, got -1"},
-		{IPS{}, Bernstein{High: 8}, "Bernstein.MaxWeight is 0: want the largest weight that can occur, one over the least " +
-			"probability that the log gives an action, or a bound of the estimator, as IPS.Clip"},
-		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, as it is no mean of bounded terms: " +
+		{IPS{}, Bernstein{High: 8}, "Bernstein.MaxWeight is 0: want the largest weight that can occur, one over the smallest " +
+			"probability that the log gives an action, or a bound of the estimator such as IPS.Clip"},
+		{SNIPS{}, Bernstein{High: 8, MaxWeight: 5}, "snips has no Bernstein interval, because it is not a mean of bounded terms: " +
 			"use IPS, DoublyRobust or Switch, or another Interval"},
 		{IPS{}, Bernstein{High: 7, MaxWeight: 5}, "decision 3 has reward 8, outside the Bernstein bounds 0 and 7"},
 		{Switch{}, Bernstein{Low: 0.5, High: 8, MaxWeight: 2}, "decision 2 gives action 0 a weight of 3.75, above " +
