@@ -146,7 +146,7 @@ func TestLoadGoesOnAsSaved(t *testing.T) {
 			t.Errorf("%s: samples differ after loading", name)
 		}
 		c.Learner.Belief, c.Features = armsModel(5, 3), 0
-		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		if _, err := agent.Load(c, path); err == nil || !strings.Contains(err.Error(), "a different configuration") {
 			t.Errorf("%s: loading with another model: %v", name, err)
 		}
 	}

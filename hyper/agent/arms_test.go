@@ -222,12 +222,12 @@ func TestArmsRefused(t *testing.T) {
 	must.M1(a.AddArm(1))
 	before := a.Whole()
 	for want, err := range map[string]error{
-		"the arms have changed meanwhile": prepared(),
-		"Like must begin with that of the 4 arms that there are, [-1 -1 -1 1], got [-1 -1 -1]": a.ChangeArms(
+		"the arms have changed since they were read": prepared(),
+		"Like must begin with the Like of the 4 existing arms, [-1 -1 -1 1], got [-1 -1 -1]": a.ChangeArms(
 			agent.ArmSet{First: 3, Like: []int{-1, -1, -1}, Offered: []int{0}}),
 		"arm 4 cannot begin like arm 4: want one of 0 to 3, or None": must2(a.AddArm(4)),
 		"arm 9 is not offered":               a.RemoveArm(9),
-		"Offered must have one arm at least": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like}),
+		"Offered must have at least one arm": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like}),
 		"Offered must be different arms of 0 to 3, got [1 1]": a.ChangeArms(agent.ArmSet{First: 3, Like: a.Arms().Like,
 			Offered: []int{1, 1}}),
 		"Names must be empty, or have one for each of the 4 arms, got 1": a.ChangeArms(agent.ArmSet{First: 3,
@@ -264,7 +264,7 @@ func TestArmsRefused(t *testing.T) {
 	if d := must.M1(reader.Decide(t.Context(), m)); len(d.Probabilities) != 4 {
 		t.Errorf("the reader decides among %d arms", len(d.Probabilities))
 	}
-	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "those of the file") {
+	if _, err := reader.AddArm(0); err == nil || !strings.Contains(err.Error(), "come from the file") {
 		t.Errorf("a reader: %v", err)
 	}
 }

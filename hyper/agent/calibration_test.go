@@ -135,7 +135,7 @@ func TestCalibrationOfProbabilities(t *testing.T) {
 		t.Errorf("four 1s in a row: %+v", got)
 	}
 	for want, err := range map[string]error{
-		"as many responses":         errOf(s.Calibrate([][]float32{{0}}, nil)),
+		"the number of responses":   errOf(s.Calibrate([][]float32{{0}}, nil)),
 		"not finite":                errOf(s.Calibrate([][]float32{{0}}, []float32{float32(math.NaN())})),
 		"an arm from 0 to 2, got 7": errOf(s.Calibrate([][]float32{{7}}, []float32{1})),
 	} {

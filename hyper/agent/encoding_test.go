@@ -73,7 +73,7 @@ func TestContextualOptions(t *testing.T) {
 	}
 	a := must.M1(New(c))
 	_, err := a.Act(t.Context(), nil)
-	if want := "a context of 3 numbers, and there is none: give it to Decide, as Menu.Context"; err == nil ||
+	if want := "a context of 3 numbers, and the menu has none: give it to Decide, as Menu.Context"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -191,7 +191,7 @@ func TestWrongMenus(t *testing.T) {
 	for want, e := range map[string]Encoding{
 		"Arms and Action exclude each other": {Arms: 2, Action: 2, Context: 1},
 		"Arms need a Context":                {Arms: 2},
-		"what is there to choose from":       {Context: 1},
+		"there is nothing to choose from":    {Context: 1},
 		"Cross goes with Code one-hot":       {Arms: 2, Context: 1, Code: AsBlock, Cross: true},
 		"Cross needs a Context":              {Action: 2, Cross: true},
 		"Context must be at least 0":         {Context: -1},
@@ -201,7 +201,7 @@ func TestWrongMenus(t *testing.T) {
 		}
 	}
 	if _, err := must.M1(Linear(2)).Decide(t.Context(), Menu{Context: []float32{1}}); err == nil ||
-		!strings.Contains(err.Error(), "need a Config.Encoding") {
+		!strings.Contains(err.Error(), "needs a Config.Encoding") {
 		t.Errorf("a context without an Encoding: %v", err)
 	}
 }

@@ -255,8 +255,8 @@ func TestOpenRefuses(t *testing.T) {
 			return agent.Open(c, none,
 				&memory{all: log.all[2:], first: 2})
 		},
-		"the checksum is wrong":    func() (*agent.Agent, error) { return agent.Open(c, none, damaged) },
-		"of another configuration": func() (*agent.Agent, error) { return agent.Open(logged()["network"], path, log) },
+		"the checksum is wrong":          func() (*agent.Agent, error) { return agent.Open(c, none, damaged) },
+		"with a different configuration": func() (*agent.Agent, error) { return agent.Open(logged()["network"], path, log) },
 		"no such decision": func() (*agent.Agent, error) {
 			l := &memory{}
 			must.M2(l.Append(journal.Record{Feedback: &journal.Feedback{ID: "7-00000001"}}))

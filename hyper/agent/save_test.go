@@ -71,7 +71,7 @@ func TestLoadComparesConfigurations(t *testing.T) {
 		"backend":    {func(c *agent.Config) { c.Backend = backend.Default() }, ""},
 		"more room":  {func(c *agent.Config) { c.Learner.Train.Capacity = 30 }, ""},
 		"same init":  {linear(func(h *hyper.Linear) { h.InitM = hyper.InitZeros }), ""},
-		"other init": {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "another initializer"},
+		"other init": {linear(func(h *hyper.Linear) { h.InitC = hyper.InitNormal(0.3) }), "a different initializer"},
 		"activation": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 8, 4, base.ActivationReLU) },
 			`Learner.Belief.Base.Activation: "tanh" in the file, "relu" here`},
 		"width": {func(c *agent.Config) { c.Learner.Belief = netModel(2, 9, 4, base.ActivationTanh) },

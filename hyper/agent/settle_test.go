@@ -144,8 +144,8 @@ func TestRewardsThatDoNotFit(t *testing.T) {
 	must.M(a.Observe(t.Context(), agent.Feedback{ID: id, Reward: 8e17, Weight: 2}))
 	for want, f := range map[string]agent.Feedback{
 		"the weight must be that of what came or was learned before, 2, got 1": {ID: id, Reward: 1},
-		"with those before, by sum: the reward is too large":                   {ID: id, Reward: 8e17, Weight: 2},
-		"the reward is too large":                                              {ID: id, Reward: float32(math.NaN()), Weight: 2},
+		"combined with the earlier rewards by sum: the reward is too large":    {ID: id, Reward: 8e17, Weight: 2},
+		"the reward is too large": {ID: id, Reward: float32(math.NaN()), Weight: 2},
 	} {
 		if err := a.Observe(t.Context(), f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -242,10 +242,10 @@ var wrongConfigs = []wrong{
 		"Learner.Policy: explore.TopTwo: N must be at least 2, or 0 for 30, got 1\nLearner.Policy: explore.TopTwo: Beta must be in (0, 1], or 0 for its default, got 1.5"},
 	{"reward", func(c *agent.Config) { c.Reward = agent.Reward{Wait: -1, Combine: 9, Default: new(float32)} },
 		"Reward.Combine: unknown 9; choose first, sum, max or last\nReward.Wait must not be negative, got -1ns"},
-	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be given with a " +
-		"Default, or a Combine other than first: how long are rewards waited for?"},
+	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be set with a " +
+		"Default, or with a Combine other than first: it is the time for which the agent waits for rewards"},
 	{"a wait for nothing", func(c *agent.Config) { c.Reward = agent.Reward{Wait: 1, Combine: agent.First} },
-		"Reward.Wait needs a Default, or a Combine other than first: otherwise nothing waits"},
+		"Reward.Wait needs a Default, or a Combine other than first: without them nothing waits"},
 	{"a long wait", func(c *agent.Config) { c.Expire, c.Reward = 1, agent.Reward{Wait: 2, Combine: agent.Last} },
 		"Reward.Wait must be at most Expire, 1ns, got 2ns"},
 	{"default", func(c *agent.Config) { c.Reward = silent(float32(nan)) },

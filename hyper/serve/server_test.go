@@ -352,7 +352,7 @@ func TestServerRefuses(t *testing.T) {
 		c.decide(`{"context": {}}`)
 	}
 	if status, out := c.send("POST", "/v1/reward", `{"rewards": [{"id": "`+known+`", "reward": 1}]}`); status != 200 ||
-		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: 100 later ones have been made; pending and expire in") {
+		!strings.Contains(fmt.Sprint(out["errors"]), "has expired: the agent has made 100 decisions since; pending and expire in") {
 		t.Errorf("%d %v", status, out)
 	}
 	if status, _ := c.send("POST", "/v1/reward", fmt.Sprintf(`{"id": %q, "reward": 1}`, known)); status != http.StatusGone {
@@ -418,7 +418,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 	must.M(again.Close())
 	o.Spec.Seed = 3
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another configuration: Seed") {
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "a different configuration: Seed") {
 		t.Errorf("another Spec: %v", err)
 	}
 }

@@ -206,7 +206,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 		t.Errorf("arm b was taken %v times of 20", count)
 	}
 	for want, args := range map[string][]string{
-		"there is none in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
+		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
 		`arms must be of those that the log has, a, b; got "z"`: {"evaluate", data, "--agent",
 			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
 		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
@@ -273,7 +273,7 @@ func TestServeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		"takes one argument, FILE.json":       {},
 		"no such file":                        {"nowhere.json"},
-		"what is there to choose from":        {write("1.json", `{}`)},
+		"there is nothing to choose from":     {write("1.json", `{}`)},
 		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
 		"arms must be two at least":           {write("3.json", `{"arms": ["a"]}`)},
 		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
