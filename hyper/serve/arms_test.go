@@ -411,20 +411,20 @@ func TestServerArmsRefused(t *testing.T) {
 		want string
 	}{
 		{c, arms(three, map[string]string{"d": "q"}, "a", "b", "d"),
-			`like: arm "d" cannot begin like "q": want one of the arms that there have been, a, b, c`},
+			`like: arm "d" cannot begin like "q": want one of the arms that have existed, a, b, c`},
 		{c, arms(three, map[string]string{"d": "e"}, "a", "b", "d", "e"),
-			`like: arm "d" cannot begin like "e": want one of the arms that there have been, a, b, c`},
+			`like: arm "d" cannot begin like "e": want one of the arms that have existed, a, b, c`},
 		{c, arms(three, map[string]string{"b": "a"}, "a", "b"),
-			`like: arm "b" was there before, and goes on with what it has learned: leave it out of like, or give the arm ` +
+			`like: arm "b" existed before, and keeps what it has learned: leave it out of like, or give the arm ` +
 				`another name`},
 		{c, arms(three, map[string]string{"d": "a"}, "a", "b"),
 			`like: arm "d" is not in arms: leave it out of like, or add it to arms`},
 		{c, arms(three, map[string]string{"a": "a"}, "a", "b"), `like: arm "a" must begin like another arm, got "a"`},
-		{c, arms(three, nil, "a"), "arms must be two at least"},
+		{c, arms(three, nil, "a"), "arms must have at least two names"},
 		{c, arms(three, nil, "a", "a"), `arms must have different names, got "a" at place 1`},
 		{n, arms(nets, map[string]string{"d": "a"}, "a", "b", "c", "d"), `like must be left out: learner "ensemble" has no ` +
-			`belief of its own for each arm, and learns anew from the log where arms come`},
-		{n, arms(nets, nil, "a", "b", "c", "d"), "the agent must learn anew from the log to have other arms or features, " +
+			`separate belief for each arm, and learns anew from the log if arms are added`},
+		{n, arms(nets, nil, "a", "b", "c", "d"), "the agent must learn anew from the log to get other arms or features, " +
 			"and the log has dropped its records before record"},
 		{n, with(nets, func(s *Spec) { s.Context.Names = []string{"x", "y"} }), "and the log has dropped its records"},
 	} {
@@ -449,7 +449,7 @@ func TestServerArmsRefused(t *testing.T) {
 	}
 	log := must.M1(LogOf(c.server.options.Dir, func() Records { return c.server.log.All(0) }))
 	if _, err := Evaluate(t.Context(), log, arms(three, nil, "a", "bb"), EvaluateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), `arms must be of those that the log has, a, b, c; got "bb"`) {
+		!strings.Contains(err.Error(), `arms must be arms of the log, a, b, c; got "bb"`) {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent"
 )
 
-// metrics are what /metrics shows.
+// metrics holds the metrics of /metrics.
 type metrics struct {
 	registry    *prometheus.Registry
 	seconds     *prometheus.HistogramVec
@@ -54,7 +54,7 @@ func newMetrics(s *Server) *metrics {
 			if c := s.calib.result(); c != nil {
 				return f(c)
 			}
-			return math.NaN() // nothing has been foretold yet
+			return math.NaN() // no rewards have been compared yet
 		})
 	}
 	m.registry.MustRegister(m.seconds, m.decisions, m.probability, m.rewards, m.reward, m.learning,
@@ -102,7 +102,7 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// failing is 1 where there is an error.
+// failing returns 1 if there is an error, and 0 otherwise.
 func failing(err error) float64 {
 	if err != nil {
 		return 1

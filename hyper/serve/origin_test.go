@@ -22,7 +22,7 @@ func TestServerRefusesOtherSites(t *testing.T) {
 	own := strings.TrimPrefix(c.url, "http://")
 	_, port := must.M2(net.SplitHostPort(own))
 	const (
-		noName = "is no name of this server; if it is one, start hyper serve with --host "
+		noName = "is not a name of this server; if it is one, start hyper serve with --host "
 		cross  = "a page of another site has made the request"
 		noType = "the body must have the header Content-Type: application/json, as curl --json sends it, got "
 		some   = `{"context": {}}`

@@ -210,13 +210,13 @@ func TestServerOfActions(t *testing.T) {
 		want string
 	}{
 		fmt.Sprintf(`{"id": %q, "reward": 1, "weight": 2}`, d["id"]): {analytic, "/v1/reward",
-			"wrong reward: weight must be left out, as the agent's learner counts each reward once, got 2"},
+			"wrong reward: weight must be left out, because the agent's learner counts each reward once, got 2"},
 		`{"context": {"age": 3}}`: {bare, "/v1/decide", `context: unknown feature "age": there are no features here`},
 		`{"context": {}, "actions": [{"features": {}}, {"id": "b"}]}`: {c, "/v1/decide",
-			"actions[1].features is missing; {} are features that are all 0"},
+			"actions[1].features is missing; {} means that all features are 0"},
 		`{"context": {}, "actions": [{"features": {"price": "high"}}]}`: {c, "/v1/decide",
 			`actions[0].features: feature "price" must be a number, true or false, got the string "high"`},
-		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and no arms"},
+		`{"context": {}}`: {c, "/v1/decide", "actions must be given, each by its features, and arms left out"},
 	} {
 		if status, out := x.c.send("POST", x.path, text); status < 400 || out["error"] != x.want {
 			t.Errorf("%s: %d %v, want %q", text, status, out, x.want)
@@ -279,7 +279,7 @@ func TestServerRefuses(t *testing.T) {
 			`context: feature "age" is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30`},
 		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json says" + more},
 		{"POST", "/v1/decide", `{}`, 400,
-			"context is missing: its features are age, visits; {} is one in which all are 0"},
+			"context is missing: its features are age, visits; {} is a context in which all are 0"},
 		{"POST", "/v1/decide", `null`, 400, "the JSON value" + null},
 		{"POST", "/v1/decide", `[]`, 400, "the JSON value must be an object, got an array" + more},
 		{"POST", "/v1/decide", `{"context": null}`, 400, "context" + null},
@@ -302,11 +302,11 @@ func TestServerRefuses(t *testing.T) {
 		{"POST", "/v1/decide", `{"arms": ["odl"]}`, 400,
 			`arms[0]: unknown arm "odl" (did you mean "old"?); the arms are old, new`},
 		{"POST", "/v1/decide", `{"arms": ["old", "old"]}`, 400, `arms[1]: arm "old" is given twice`},
-		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must have one at least, or be left out for all"},
+		{"POST", "/v1/decide", `{"arms": []}`, 400, "arms must have at least one arm, or be left out for all"},
 		{"POST", "/v1/decide", `{"arms": [` + many + `]}`, 400,
-			"a decision is among 3 actions at most, got 4; send less, or start hyper serve with --max-actions"},
+			"a decision may have at most 3 actions, got 4; send fewer, or start hyper serve with --max-actions"},
 		{"POST", "/v1/decide", `{"actions": [{"features": {}}]}`, 400, "actions must be left out: the agent chooses among " +
-			"arms, which have no features; give arms, or nothing for all"},
+			"arms, which have no features; give arms, or leave arms out for all"},
 		{"POST", "/v1/decide", `{"context": {"age": 1` + strings.Repeat(" ", 300) + `}}`, 413,
 			"the body has more than 300 bytes: send less, or start hyper serve with --max-bytes"},
 		{"POST", "/v1/reward", `{"id": "7-00000000", "reward": 1}`, 404,
