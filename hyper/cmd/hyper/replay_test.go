@@ -61,8 +61,8 @@ func TestLogOfProgram(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"and the file a context of 2, of its names": `{"arms": ["a", "b"], "context": {"names": ["x", "y"]}}`,
-		"among 2 arms, and the file has 3":          `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
-		"want the file to have arms in place":       `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
+		"chooses among 2 arms, and the file has 3":  `{"arms": ["a", "b", "c"], "context": {"names": ["x"]}}`,
+		"want the file to have arms instead":        `{"context": {"names": ["x"]}, "action": {"names": ["y"]}}`,
 		"a context of 1 numbers, and the file":      `{"arms": ["a", "b"]}`,
 	} {
 		for _, args := range [][]string{{"evaluate", dir}, {"replay", dir, "--to", filepath.Join(dir, "new")}} {
@@ -74,7 +74,7 @@ func TestLogOfProgram(t *testing.T) {
 		}
 	}
 	if status, _, stderr := call(t, "evaluate", dir); status != exitBadInput ||
-		!strings.Contains(stderr, "by --agent FILE") {
+		!strings.Contains(stderr, "with --agent FILE") {
 		t.Errorf("without --agent: %d %s", status, stderr)
 	}
 }
@@ -101,7 +101,7 @@ func TestLogOfProgramWithActions(t *testing.T) {
 		{arms, `{` + three + `}`, ""},
 		{arms, `{"arms": ["a", "b"]}`, "may take arm 2, counted from 0, and the file has 2 arms"},
 		{arms, `{"action": {"names": ["x", "y"]}}`, "the actions have 1 numbers each, and action in the file has 2"},
-		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has the weight 2, and the"},
+		{arms, `{` + three + `, "learner": "linear", "set": {"integrate": "analytic"}}`, "has weight 2, and the"},
 		{arms, `{` + three + `, "floor": 2}`, "floor must be at most 1"},
 		{arms, `{` + three + `, "expire": "1ns"}`, ""}, // the log says when rewards came
 		{late, `{` + three + `, "pending": 1}`, "raise pending in the agent's file"},

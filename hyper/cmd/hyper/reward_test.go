@@ -40,7 +40,7 @@ func TestReward(t *testing.T) {
 	}
 	status, out, stderr := send(written(t, "part.csv", "\ufeff"+table+"1,nobody,2\n"))
 	if status != exitFailed || !strings.Contains(stderr, `refused: decision "nobody": no such decision`) ||
-		!strings.Contains(out, "250 of 251 rewards were taken, or had been before; 1 were refused") {
+		!strings.Contains(out, "250 of 251 rewards were taken, now or before; 1 were refused") {
 		t.Errorf("%d %s %s", status, out, stderr)
 	}
 	status, out, stderr = send(written(t, "again.jsonl", lines))
@@ -59,12 +59,12 @@ func TestReward(t *testing.T) {
 		t.Errorf("30 others: %d %s %s", status, out, stderr)
 	}
 	if status, _, stderr := call(t, "reward", written(t, "a.csv", table), "--to", s.url); status != exitFailed ||
-		!strings.Contains(stderr, "0 rewards of 250 were sent: the server wants its token") {
+		!strings.Contains(stderr, "0 of 250 rewards were sent: the token is missing or wrong") {
 		t.Errorf("without a token: %d %s", status, stderr)
 	}
 	s.stop(syscall.SIGTERM)
 	if status, _, stderr := send(written(t, "b.csv", table)); status != exitFailed ||
-		!strings.Contains(stderr, "refused; run") {
+		!strings.Contains(stderr, "refused; correct") {
 		t.Errorf("without a server: %d %s", status, stderr)
 	}
 }

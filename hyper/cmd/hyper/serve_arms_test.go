@@ -63,7 +63,7 @@ func TestServeAddsArm(t *testing.T) {
 	before := asked.Load()
 	specOf(t, file, "abcd", `, "like": {"d": "b"}`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	time.Sleep(200 * time.Millisecond)
 	over.Store(true)
 	all.Wait()

@@ -115,13 +115,13 @@ func TestServe(t *testing.T) {
 	}
 	spec(`, "pending": 10`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	spec(`, "cross": 9`)
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("goes on as it was.*cross")
+	s.said("continues unchanged.*cross")
 	spec(`, "seed": 9`) // another agent, which learns from the log
 	must.M(s.cmd.Process.Signal(syscall.SIGHUP))
-	s.said("read anew")
+	s.said("read again")
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
@@ -207,12 +207,12 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"there is no log in this folder: file does not exist: want the folder of a hyper serve": {"evaluate", dir},
-		`arms must be of those that the log has, a, b; got "z"`: {"evaluate", data, "--agent",
+		`arms must be arms of the log, a, b; got "z"`: {"evaluate", data, "--agent",
 			write("c.json", `{"arms": ["b", "z"], "context": {"names": ["x"]}}`)},
-		"--learn must be between 0 and 1":   {"evaluate", data, "--learn", "0"},
-		"--missing must be between -1e18":   {"evaluate", data, "--missing", "NaN"},
-		"--to must be a folder that is not": {"replay", data, "--to", data},
-		"takes one argument, LOG":           {"replay"},
+		"--learn must be between 0 and 1":       {"evaluate", data, "--learn", "0"},
+		"--missing must be between -1e18":       {"evaluate", data, "--missing", "NaN"},
+		"--to must name a folder that does not": {"replay", data, "--to", data},
+		"takes one argument, LOG":               {"replay"},
 		"d.json: context.buckets must be as in the folder, 0, got 3": {"replay", data, "--to", dir + "/x", "--agent",
 			write("d.json", `{"arms": ["a", "b"], "context": {"names": ["x"], "buckets": 3}}`)},
 		"--level must be between 0 and 1": {"evaluate", data, "--level", "2"},
@@ -252,7 +252,7 @@ func TestServeFrom(t *testing.T) {
 	if status := s.stop(syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	r.said("goes on with the last snapshot")
+	r.said("continues with the last snapshot")
 	if h := health(); h.Status != "not following" || h.Data != 5 {
 		t.Errorf("%+v", h)
 	}
@@ -275,7 +275,7 @@ func TestServeRefuses(t *testing.T) {
 		"no such file":                        {"nowhere.json"},
 		"there is nothing to choose from":     {write("1.json", `{}`)},
 		`unknown field "arm"`:                 {write("2.json", `{"arm": ["a"]}`)},
-		"arms must be two at least":           {write("3.json", `{"arms": ["a"]}`)},
+		"arms must have at least two names":   {write("3.json", `{"arms": ["a"]}`)},
 		`different names, got "a" at place 1`: {write("4.json", `{"arms": ["a", "a"]}`)},
 		`(did you mean "bayesian-linear"?)`:   {write("5.json", `{"arms": ["a", "b"], "learner": "bayesian-liner"}`)},
 		`unknown key "wave"`:                  {write("6.json", `{"action": {"buckets": 2}, "set": {"wave": 3}}`)},
