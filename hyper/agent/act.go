@@ -55,7 +55,7 @@ func (a *Agent) Act(ctx context.Context, actions [][]float32) (Decision, error) 
 func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	f, belief := a.belief()
 	defer belief.drop()
-	m, named := f.offering(m)
+	m, named := f.listOffered(m)
 	actions, err := f.encoded(m, true)
 	if err != nil {
 		return Decision{}, err
@@ -73,7 +73,7 @@ func (a *Agent) Decide(ctx context.Context, m Menu) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err = a.committed(f, d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
+	d, err = a.commitDecision(f, d, m, newWaiting(number, inputOf(actions, d.Action), time.Now()))
 	if err == nil && named {
 		d = f.byArm(d)
 	}
@@ -90,7 +90,7 @@ func inputOf(actions [][]float32, action int) []float32 {
 
 // Inputs returns the inputs of the belief for the actions of a menu, in the form that Sample and Add take. Numbers are
 // standardised with the present statistics, and are not counted in them.
-func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.viewed().encoded(m, false) }
+func (a *Agent) Inputs(m Menu) ([][]float32, error) { return a.currentForm().encoded(m, false) }
 
 // encoded returns the inputs of a menu, or an error that says what is wrong with the menu. If own is true, the numbers
 // of the menu count in the statistics that standardise them.

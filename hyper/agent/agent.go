@@ -46,7 +46,7 @@ import (
 // Agent is a belief that learns and explores. All methods are safe for concurrent use. Act and Sample read the last
 // complete state while Observe, Add, Learn and the background learner make the next state.
 type Agent struct {
-	*form // replaced when arms change: see viewed
+	*form // replaced when arms change: see currentForm
 
 	learning sync.Mutex // held while the next state is made
 	closed   bool
@@ -92,8 +92,8 @@ type form struct {
 	reader     *uint64 // the seed of a Reader; nil for other agents
 }
 
-// viewed returns the current form.
-func (a *Agent) viewed() *form {
+// currentForm returns the current form.
+func (a *Agent) currentForm() *form {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.form

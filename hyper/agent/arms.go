@@ -43,7 +43,7 @@ func newArms(n int) ArmSet {
 
 // Arms returns a copy of the agent's arms, which the caller may change. It returns a zero ArmSet if actions are not
 // arms.
-func (a *Agent) Arms() ArmSet { return a.viewed().set.copied() }
+func (a *Agent) Arms() ArmSet { return a.currentForm().set.copied() }
 
 func (s ArmSet) copied() ArmSet {
 	return ArmSet{s.First, slices.Clone(s.Like), slices.Clone(s.Offered), slices.Clone(s.Names)}
@@ -52,8 +52,8 @@ func (s ArmSet) copied() ArmSet {
 // Whole reports whether all arms are offered, in the order of their numbers.
 func (s ArmSet) Whole() bool { return slices.Equal(s.Offered, allArms(len(s.Like))) }
 
-// leadsTo returns an error if the arms cannot change from s to next.
-func (s ArmSet) leadsTo(next ArmSet) error {
+// checkNext returns an error if the arms cannot change from s to next.
+func (s ArmSet) checkNext(next ArmSet) error {
 	n := len(s.Like)
 	switch {
 	case n == 0:
@@ -129,11 +129,11 @@ func (a *Agent) ChangeArms(next ArmSet) error {
 // PrepareArms.
 func (a *Agent) PrepareArms(next ArmSet) (change func() error, err error) {
 	next = next.copied()
-	changes, f := a.armChanges.Load(), a.viewed()
+	changes, f := a.armChanges.Load(), a.currentForm()
 	if f.reader != nil {
 		return nil, errors.New("the arms of a Reader come from the file that it reads, and cannot be changed")
 	}
-	if err := f.set.leadsTo(next); err != nil {
+	if err := f.set.checkNext(next); err != nil {
 		return nil, err
 	}
 	var wider *Agent
@@ -187,7 +187,7 @@ func (a *Agent) changeArms(changes uint64, wider *Agent, next ArmSet, at time.Ti
 	last := a.form
 	r := journal.Record{Time: at.UnixNano(),
 		Arms: &journal.Arms{Like: next.Like, Offered: next.Offered, Names: next.Names, Was: len(a.set.Like)}}
-	if wait, err = a.commit(r, func() { a.becomes(&f, s) }); err != nil {
+	if wait, err = a.commit(r, func() { a.replaceForm(&f, s) }); err != nil {
 		s.drop()
 	} else if wider != nil {
 		last.end()
@@ -206,8 +206,8 @@ func (f *form) end() {
 	f.programs.end()
 }
 
-// becomes makes f and its state s the agent's form and state.
-func (a *Agent) becomes(f *form, s *snapshot) {
+// replaceForm makes f and its state s the agent's form and state.
+func (a *Agent) replaceForm(f *form, s *snapshot) {
 	a.reading.Lock()
 	last := a.now
 	a.form, a.now = f, s
@@ -244,7 +244,7 @@ func (s ArmSet) valid() bool {
 	for arm, like := range s.Like {
 		ok = ok && (like == None || like >= 0 && like < arm)
 	}
-	return ok && s.First > 0 && s.leadsTo(s) == nil
+	return ok && s.First > 0 && s.checkNext(s) == nil
 }
 
 // slots returns the number of arms, including arms that are not offered; it returns 0 if actions are not arms.
@@ -286,8 +286,8 @@ func (c Config) withArms(n int) (wider Config, ok bool) {
 	return c, true
 }
 
-// as returns a form made from the same Config whose arms have become set in steps, and its initial state.
-func (f *form) as(set ArmSet, steps []int) (*form, *snapshot, error) {
+// rebuilt returns a form made from the same Config whose arms have become set in steps, and its initial state.
+func (f *form) rebuilt(set ArmSet, steps []int) (*form, *snapshot, error) {
 	out, s, err := newForm(f.made, f.backend)
 	if err != nil {
 		return nil, nil, err
@@ -333,7 +333,7 @@ func (f *form) widened(s *snapshot, wider *form, fresh *snapshot, like []int) (*
 	}
 	defer more.drop()
 	next := before.replaced(nil, nil)
-	next.learns(nil)
+	next.setLearned(nil)
 	for i, name := range f.names {
 		was, is := before.state[i].Tensor, more.state[i].Tensor
 		if stored(name) || was.Shape().Equal(is.Shape()) {
@@ -392,9 +392,9 @@ func withParts(was, fresh *tensors.Tensor, n int, like []int) (*tensors.Tensor, 
 	return out, errors.Join(err, inner, last)
 }
 
-// offering lists the offered arms in a menu that names no arms. It does so only if some arms are not offered, or if
+// listOffered lists the offered arms in a menu that names no arms. It does so only if some arms are not offered, or if
 // they are offered in another order than their numbers; named is then true.
-func (f *form) offering(m Menu) (out Menu, named bool) {
+func (f *form) listOffered(m Menu) (out Menu, named bool) {
 	if f.set.First == 0 || m.Arms != nil || m.Actions != nil || f.set.Whole() {
 		return m, false
 	}

@@ -66,7 +66,7 @@ func (a *Agent) start() {
 		for b.wait(b.more) {
 			for a.behind() {
 				begun := time.Now()
-				if b.set(a.round1()); b.last() != nil {
+				if b.set(a.trainRound()); b.last() != nil {
 					break // until more data come
 				}
 				spent := time.Since(begun)
@@ -85,8 +85,8 @@ func (a *Agent) behind() bool {
 	return a.now.rounds < a.now.data.Seen*a.config.Background.Rounds
 }
 
-// round1 makes one round. It turns a panic into an error, because a panic would end the program.
-func (a *Agent) round1() (err error) {
+// trainRound makes one round. It turns a panic into an error, because a panic would end the program.
+func (a *Agent) trainRound() (err error) {
 	defer recovered(&err)
 	return waited(a.learn(record(journal.Record{Trained: &journal.Trained{Rounds: 1}}), a.trained))
 }

@@ -27,8 +27,8 @@ type Calibration struct {
 	Joint, ExpectedJoint       float64
 }
 
-// foretellers is the number of functions that Calibrate draws.
-const foretellers = 128
+// calibrationFunctions is the number of functions that Calibrate draws.
+const calibrationFunctions = 128
 
 // Calibrate measures how well the snapshot predicts responses y at inputs x, [responses][features] as [Agent.Inputs]
 // returns them. The snapshot must not have learned from these responses. Calibrate draws 128 functions, with programs
@@ -52,7 +52,7 @@ func (s *Snapshot) Calibrate(x [][]float32, y []float32) (Calibration, error) {
 			return Calibration{}, fmt.Errorf("response %d is %w: %v", i, ErrNotFinite, v)
 		}
 	}
-	means, err := s.Sample(x, foretellers)
+	means, err := s.Sample(x, calibrationFunctions)
 	if err != nil {
 		return Calibration{}, err
 	}

@@ -86,18 +86,18 @@ func (a *Agent) Alarms() Alarms {
 	return out
 }
 
-// predicting is the number of functions whose average predicts a reward.
-const predicting = 64
+// meanFunctions is the number of functions whose average predicts a reward.
+const meanFunctions = 64
 
-// watched returns a new snapshot, held by the caller, whose test of change has seen a datum that is yet to be learned.
-// At an alarm with Restart the snapshot has no data.
-func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot, error) {
+// afterTest returns a new snapshot, held by the caller, whose test of change has seen a datum that is yet to be
+// learned. At an alarm with Restart the snapshot has no data.
+func (a *Agent) afterTest(s *snapshot, x []float32, y, weight float32) (*snapshot, error) {
 	if a.config.Change == nil {
 		return s.replaced(nil, nil), nil
 	}
 	d := s.change
 	d.Seen++
-	miss, ok, err := a.miss(s, x, y, weight)
+	miss, ok, err := a.predictionError(s, x, y, weight)
 	if err != nil {
 		return nil, err
 	}
@@ -121,24 +121,24 @@ func (a *Agent) watched(s *snapshot, x []float32, y, weight float32) (*snapshot,
 	return next, nil
 }
 
-// fewest is the number of responses from which standardised responses have a scale.
-const fewest = 10
+// leastResponses is the number of responses from which standardised responses have a scale.
+const leastResponses = 10
 
-// miss returns the difference between a reward and the mean that a state predicts, times the square root of the weight:
-// a reward of weight w is as exact as the mean of w rewards. ok is false if there is no prediction.
-func (a *form) miss(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
-	if a.config.Learner.Train.Standardize && s.data.Seen < fewest {
+// predictionError returns the difference between a reward and the mean that a state predicts, times the square root of
+// the weight: a reward of weight w is as exact as the mean of w rewards. ok is false if there is no prediction.
+func (a *form) predictionError(s *snapshot, x []float32, y, weight float32) (miss float64, ok bool, err error) {
+	if a.config.Learner.Train.Standardize && s.data.Seen < leastResponses {
 		return 0, false, nil
 	}
 	belief := a.beliefOf(s)
 	defer belief.drop()
-	f, err := a.draw(belief, [][]float32{x}, predicting, uint32(s.change.Seen))
+	f, err := a.draw(belief, [][]float32{x}, meanFunctions, uint32(s.change.Seen))
 	if err != nil {
 		return 0, false, err
 	}
 	mean := 0.0
 	for i := range f {
-		mean += float64(f[i][0]) / predicting
+		mean += float64(f[i][0]) / meanFunctions
 	}
 	miss = (float64(y) - mean) * math.Sqrt(float64(weight))
 	return miss, !math.IsNaN(miss) && !math.IsInf(miss, 0), nil
@@ -153,7 +153,7 @@ func (a *form) uniform(datum int) float64 {
 
 // restarted returns a snapshot without data that keeps the room for data of s.
 func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
-	_, begun, err := a.as(a.set, a.steps)
+	_, begun, err := a.rebuilt(a.set, a.steps)
 	if err != nil {
 		return nil, fmt.Errorf("beginning anew after a change: %w", err)
 	}
@@ -167,7 +167,7 @@ func (a *Agent) restarted(s *snapshot) (*snapshot, error) {
 		}
 	}
 	if begun.learned != nil {
-		next.learns(held(begun.learned))
+		next.setLearned(held(begun.learned))
 	}
 	next.data, next.rounds = contents{Rows: s.data.Rows}, 0 // a Background learner counts rounds by data
 	return next, nil

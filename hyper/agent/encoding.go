@@ -308,15 +308,15 @@ func (s *spread) add(x []float32) {
 	}
 }
 
-// farthest is the largest absolute value of a standardised number, in standard deviations.
-const farthest = 5
+// mostDeviations is the largest absolute value of a standardised number, in standard deviations.
+const mostDeviations = 5
 
 // of returns the standardised numbers. A number that has always been the same becomes 0.
 func (s *spread) of(x []float32) []float32 {
 	out := make([]float32, len(x))
 	for i, v := range x {
 		if sd := math.Sqrt(s.M2[i] / max(s.Count-1, 1)); sd > 0 {
-			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -farthest), farthest))
+			out[i] = float32(min(max((float64(v)-s.Mean[i])/sd, -mostDeviations), mostDeviations))
 		}
 	}
 	return out

@@ -32,7 +32,7 @@ func (a *Agent) Explain(ctx context.Context, m Menu, functions int) ([]Explanati
 	if functions < 2 {
 		return nil, fmt.Errorf("an explanation needs at least 2 functions, got %d", functions)
 	}
-	f := a.viewed()
+	f := a.currentForm()
 	if _, err := f.encoded(m, false); err != nil {
 		return nil, err
 	}

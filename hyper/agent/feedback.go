@@ -53,7 +53,7 @@ func (a *Agent) Observe(ctx context.Context, all ...Feedback) error {
 func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(f.ID, now)
+	w, err := a.pending.lookUp(f.ID, now)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +61,14 @@ func (a *Agent) take(f Feedback, now time.Time) (wait func() error, err error) {
 	reward := a.config.Reward
 	switch y := reward.Combine.with(w.outcome, f.Reward); {
 	case !w.counted && reward.keeps():
-		wait, err = a.kept(w, f, y, now)
+		wait, err = a.keepReward(w, f, y, now)
 	case !w.counted:
 		r := journal.Record{Time: now.UnixNano(), Feedback: &journal.Feedback{ID: f.ID, Reward: f.Reward, Weight: f.Weight}}
-		wait, err = a.settled(r, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+		wait, err = a.learnReward(r, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
 	case w.Default || reward.keeps() && w.Rewarded && y != w.Reward:
-		wait, err = a.corrected(w, f, y, now)
+		wait, err = a.correctReward(w, f, y, now)
 	default:
-		return a.synced, nil
+		return a.syncLog, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reward of decision %s: %w", f.ID, err)

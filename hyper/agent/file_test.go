@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Files that another program wrote, with a checksum that is right: each is refused with its reason.
+// Files from another program, with a correct checksum, are each refused with the reason.
 func TestForeignFiles(t *testing.T) {
 	a := ensemble(backend.Go, nil, base.Linear{Features: 2})
 	must.M(a.Told([]float32{1, 2}, 3))

@@ -72,7 +72,7 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 	}
 	a, f, err := load(c, path, nil)
 	if err != nil {
-		return nil, 0, fmt.Errorf("loading %s: %w", path, cured(err, log))
+		return nil, 0, fmt.Errorf("loading %s: %w", path, withAdvice(err, log))
 	}
 	next := log.Next()
 	switch {
@@ -92,8 +92,8 @@ func opened(c Config, path string, log Journal) (a *Agent, from uint64, err erro
 	return a, from, nil
 }
 
-// cured adds advice to the error of a damaged file. log is the log that belongs to the file, or nil.
-func cured(err error, log Journal) error {
+// withAdvice adds advice to the error of a damaged file. log is the log that belongs to the file, or nil.
+func withAdvice(err error, log Journal) error {
 	switch {
 	case !errors.Is(err, ErrDamaged) || errors.Is(err, saved.ErrFolder):
 		return err
@@ -183,14 +183,14 @@ func (a *Agent) Replay(r journal.Record) error {
 func (a *Agent) replayFeedback(f *journal.Feedback, at time.Time) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(f.ID, time.Time{})
+	w, err := a.pending.lookUp(f.ID, time.Time{})
 	if err != nil || w.counted {
 		return err
 	}
 	if f.Kept {
-		_, err = a.kept(w, Feedback{f.ID, f.Reward, f.Weight}, a.config.Reward.Combine.with(w.outcome, f.Reward), at)
+		_, err = a.keepReward(w, Feedback{f.ID, f.Reward, f.Weight}, a.config.Reward.Combine.with(w.outcome, f.Reward), at)
 	} else {
-		_, err = a.settled(journal.Record{}, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
+		_, err = a.learnReward(journal.Record{}, w, journal.Settled{ID: f.ID, Reward: f.Reward, Weight: f.Weight})
 	}
 	if err != nil {
 		err = fmt.Errorf("reward of decision %s: %w", f.ID, err)
@@ -204,7 +204,7 @@ func (a *Agent) replayDecision(d *journal.Decision, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	m, f := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}, a.viewed()
+	m, f := Menu{Context: d.Context, Actions: d.Actions, Arms: d.Arms}, a.currentForm()
 	x := d.Input
 	if x == nil {
 		inputs, err := f.encoded(m, true)
@@ -249,8 +249,8 @@ func (a *Agent) commit(r journal.Record, change func()) (wait func() error, err 
 	return wait, nil
 }
 
-// committed remembers a decision, and returns it when its record is safe.
-func (a *Agent) committed(f *form, d Decision, m Menu, w waiting) (Decision, error) {
+// commitDecision remembers a decision, and returns it when its record is safe.
+func (a *Agent) commitDecision(f *form, d Decision, m Menu, w waiting) (Decision, error) {
 	if f.reader != nil {
 		return d, nil
 	}
@@ -298,8 +298,8 @@ func (a *Agent) Continue(log Journal) error {
 	return nil
 }
 
-// synced waits until all records of the log are safe.
-func (a *Agent) synced() error {
+// syncLog waits until all records of the log are safe.
+func (a *Agent) syncLog() error {
 	if a.log == nil {
 		return nil
 	}

@@ -146,19 +146,19 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 		if err := a.checkFeedback(y, weight); err != nil {
 			return nil, err
 		}
-		s, err := a.watched(s, x, y, weight)
+		s, err := a.afterTest(s, x, y, weight)
 		if err != nil {
 			return nil, err
 		}
 		defer s.drop()
-		s, err = a.roomy(s)
+		s, err = a.withRoom(s)
 		if err != nil {
 			return nil, err
 		}
 		defer s.drop()
 		row, data := a.config.place(s.data)
 		if s.learned != nil {
-			next, err := s.taught(x, y, weight)
+			next, err := s.withDatum(x, y, weight)
 			if err == nil {
 				next.data = data
 			}
@@ -182,8 +182,8 @@ func (a *Agent) added(x []float32, y, weight float32) step {
 	}
 }
 
-// roomy returns a snapshot with room for one more datum; the caller drops it.
-func (a *Agent) roomy(s *snapshot) (*snapshot, error) {
+// withRoom returns a snapshot with room for one more datum; the caller drops it.
+func (a *Agent) withRoom(s *snapshot) (*snapshot, error) {
 	rows := a.config.room(s.data)
 	if rows == s.data.Rows {
 		return s.replaced(nil, nil), nil

@@ -46,7 +46,7 @@ func (a *form) absorb(s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	s.learns(learned)
+	s.setLearned(learned)
 	for _, name := range a.learner.Names() {
 		i := a.place(name)
 		s.state[i].drop()
@@ -55,8 +55,8 @@ func (a *form) absorb(s *snapshot) error {
 	return nil
 }
 
-// learns replaces the posterior that a snapshot holds; nil means none.
-func (s *snapshot) learns(p *train.HostPosterior) {
+// setLearned replaces the posterior that a snapshot holds; nil means none.
+func (s *snapshot) setLearned(p *train.HostPosterior) {
 	if s.learned != nil {
 		s.learned.Drop()
 	}
@@ -94,8 +94,8 @@ func (a *form) wholeOf(s *snapshot, places []int) (*snapshot, error) {
 	return whole, nil
 }
 
-// taught returns a snapshot that has learned one more datum, in plain Go.
-func (s *snapshot) taught(x []float32, y, weight float32) (*snapshot, error) {
+// withDatum returns a snapshot that has learned one more datum, in plain Go.
+func (s *snapshot) withDatum(x []float32, y, weight float32) (*snapshot, error) {
 	return s.learnedNext(s.learned.Observe(x, y, weight))
 }
 
@@ -105,6 +105,6 @@ func (s *snapshot) learnedNext(learned *train.HostPosterior, ok bool) (*snapshot
 		return nil, errDiverged
 	}
 	next := s.replaced(nil, nil)
-	next.learns(learned)
+	next.setLearned(learned)
 	return next, nil
 }

@@ -47,8 +47,8 @@ type choices struct {
 
 // choices lists the actions of a menu, also if the menu means all arms. The error says what is wrong with the menu.
 func (a *Agent) choices(m Menu) (choices, error) {
-	f := a.viewed()
-	m, named := f.offering(m)
+	f := a.currentForm()
+	m, named := f.listOffered(m)
 	inputs, err := f.encoded(m, false)
 	if err != nil {
 		return choices{}, err

@@ -80,9 +80,9 @@ func (p *pending) keep(w waiting) {
 	p.next = max(p.next, w.number+1)
 }
 
-// look returns a decision. The error wraps ErrUnknown or ErrExpired. A decision that is too old at the time now has
+// lookUp returns a decision. The error wraps ErrUnknown or ErrExpired. A decision that is too old at the time now has
 // expired; a zero time skips this check.
-func (p *pending) look(id string, now time.Time) (waiting, error) {
+func (p *pending) lookUp(id string, now time.Time) (waiting, error) {
 	number, salt, err := parseID(id)
 	if err != nil {
 		return waiting{}, err

@@ -10,21 +10,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// corrected corrects what the agent has learned from a decision, after a late reward. y is the reward of the decision
-// that includes the late reward.
-func (a *Agent) corrected(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
-	if err := a.fits(w, f, y); err != nil {
+// correctReward corrects what the agent has learned from a decision, after a late reward. y is the reward of the
+// decision that includes the late reward.
+func (a *Agent) correctReward(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
+	if err := a.checkCombined(w, f, y); err != nil {
 		return nil, err
 	}
 	s := journal.Settled{ID: f.ID, Reward: y, Weight: f.Weight}
-	if wait, err = a.resettled(journal.Record{Time: now.UnixNano(), Settled: &s}, w, y); err == nil {
+	if wait, err = a.relearnReward(journal.Record{Time: now.UnixNano(), Settled: &s}, w, y); err == nil {
 		a.settlements.late.Add(1)
 	}
 	return wait, err
 }
 
-// resettled changes the learned reward of a decision to y, and appends the record that describes it.
-func (a *Agent) resettled(r journal.Record, w waiting, y float32) (wait func() error, err error) {
+// relearnReward changes the learned reward of a decision to y, and appends the record that describes it.
+func (a *Agent) relearnReward(r journal.Record, w waiting, y float32) (wait func() error, err error) {
 	steps := []step{a.revised(w, y)}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
@@ -39,13 +39,13 @@ func (a *Agent) resettled(r journal.Record, w waiting, y float32) (wait func() e
 func (a *Agent) replaySettled(s journal.Settled) error {
 	a.learning.Lock()
 	defer a.learning.Unlock()
-	w, err := a.pending.look(s.ID, time.Time{})
+	w, err := a.pending.lookUp(s.ID, time.Time{})
 	switch {
 	case err != nil:
 	case w.counted:
-		_, err = a.resettled(journal.Record{}, w, s.Reward)
+		_, err = a.relearnReward(journal.Record{}, w, s.Reward)
 	default:
-		_, err = a.settled(journal.Record{Settled: &s}, w, s)
+		_, err = a.learnReward(journal.Record{Settled: &s}, w, s)
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func (a *Agent) Save(path string) error {
 
 // save passes the header and the state of the agent to write.
 func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
-	if a.viewed().reader != nil {
+	if a.currentForm().reader != nil {
 		return errors.New("a Reader cannot be saved: it draws other random numbers than the agent whose file it reads")
 	}
 	now, f, waiting := a.whole()
@@ -76,7 +76,7 @@ func (a *Agent) save(write func(f file, state []*tensors.Tensor) error) error {
 	if f.Arms != nil {
 		f.Format = armsFormat
 	}
-	if err := a.synced(); err != nil { // after a loss of power, the log must have all that the file has
+	if err := a.syncLog(); err != nil { // after a loss of power, the log must have all that the file has
 		return err
 	}
 	s, err := f.of.wholeOf(now, nil)
@@ -125,7 +125,7 @@ func Load(c Config, path string) (*Agent, error) { return loaded(c, path, "loadi
 func loaded(c Config, path, what string) (*Agent, error) {
 	a, _, err := load(c.withDefaults(), path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, cured(err, nil))
+		return nil, fmt.Errorf("%s: %w", what, withAdvice(err, nil))
 	}
 	a.start()
 	a.background.wake()
@@ -236,18 +236,18 @@ func (a *Agent) restore(path string) (f file, err error) {
 		return f, err
 	}
 	last := a.form
-	if a.becomes(to, s); last != to {
+	if a.replaceForm(to, s); last != to {
 		last.end()
 	}
 	a.encoder.restore(f.Context, f.Action)
-	atLeast(&a.decisions, f.Decisions)
-	atLeast(&a.samples, f.Samples)
+	raiseTo(&a.decisions, f.Decisions)
+	raiseTo(&a.samples, f.Samples)
 	a.pending.restore(waiting, f.Decisions)
 	return f, nil
 }
 
-// atLeast raises a count to at least n. It is safe for concurrent use.
-func atLeast(count *atomic.Uint64, n uint64) {
+// raiseTo raises a count to at least n. It is safe for concurrent use.
+func raiseTo(count *atomic.Uint64, n uint64) {
 	for {
 		if now := count.Load(); now >= n || count.CompareAndSwap(now, n) {
 			return
@@ -267,7 +267,7 @@ func (a *Agent) formOf(f file) (*form, *snapshot, error) {
 	if !set.valid() || set.First != a.set.First || len(set.Like) != max(set.First, slices.Max(append(f.Grown, 0))) {
 		return nil, nil, fmt.Errorf("%w: its arms are %+v", saved.ErrDamaged, set)
 	}
-	to, own, err := a.as(set, f.Grown)
+	to, own, err := a.rebuilt(set, f.Grown)
 	if err == nil && to.encoder != nil {
 		to.encoder.seen = a.encoder.seen
 	}
@@ -336,7 +336,7 @@ func (a *form) acceptsState(f file, own *snapshot, state []*tensors.Tensor) erro
 		if !t.Shape().Equal(want) {
 			return fmt.Errorf("%w: %s has shape %s, not %s", saved.ErrDamaged, a.names[i], t.Shape(), want)
 		}
-		if fixed(a.names[i]) && !alike(t, own.state[i].Tensor) {
+		if fixed(a.names[i]) && !almostEqual(t, own.state[i].Tensor) {
 			return fmt.Errorf("it was saved by an agent with a different configuration: "+
 				"its %s was drawn by a different initializer, or by a different version", a.names[i])
 		}
@@ -363,8 +363,8 @@ func (a *form) shapes(s *snapshot, rows int) []shapes.Shape {
 	return out
 }
 
-// alike reports whether tensors are equal up to rounding errors, which differ between backends.
-func alike(a, b *tensors.Tensor) bool {
+// almostEqual reports whether tensors are equal up to rounding errors, which differ between backends.
+func almostEqual(a, b *tensors.Tensor) bool {
 	if a.DType() != dtypes.Float32 {
 		return a.Equal(b)
 	}

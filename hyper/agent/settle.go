@@ -30,13 +30,13 @@ func (a *Agent) Settlements() Settlements {
 // Settled returns the reward that an agent whose Config.Reward waits has learned for a decision; after a correction it
 // is the corrected reward. ok is false if the agent has not learned from the decision yet, or no longer remembers it.
 func (a *Agent) Settled(id string) (reward float32, ok bool) {
-	w, err := a.pending.look(id, time.Time{})
+	w, err := a.pending.lookUp(id, time.Time{})
 	return w.Reward, err == nil && w.counted && w.Datum > 0
 }
 
-// settled learns a reward for a decision from which the agent has not learned, and appends the record that describes
-// it.
-func (a *Agent) settled(r journal.Record, w waiting, s journal.Settled) (wait func() error, err error) {
+// learnReward learns a reward for a decision from which the agent has not learned, and appends the record that
+// describes it.
+func (a *Agent) learnReward(r journal.Record, w waiting, s journal.Settled) (wait func() error, err error) {
 	steps := []step{a.added(w.x, s.Reward, s.Weight)}
 	if a.config.Background == nil {
 		steps = append(steps, a.trained)
@@ -69,12 +69,12 @@ func (c Config) eraOf(s *snapshot) int {
 	return 0
 }
 
-// kept keeps a reward until the wait of its decision is over. y is the decision's reward that includes it.
-func (a *Agent) kept(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
+// keepReward keeps a reward until the wait of its decision is over. y is the decision's reward that includes it.
+func (a *Agent) keepReward(w waiting, f Feedback, y float32, now time.Time) (wait func() error, err error) {
 	if a.closed {
 		return nil, ErrClosed
 	}
-	if err := a.fits(w, f, y); err != nil {
+	if err := a.checkCombined(w, f, y); err != nil {
 		return nil, err
 	}
 	r := journal.Record{Time: now.UnixNano(),
@@ -94,8 +94,8 @@ func (a *Agent) kept(w waiting, f Feedback, y float32, now time.Time) (wait func
 	return wait, err
 }
 
-// fits reports a reward that cannot be combined with the earlier rewards.
-func (a *Agent) fits(w waiting, f Feedback, y float32) error {
+// checkCombined reports a reward that cannot be combined with the earlier rewards.
+func (a *Agent) checkCombined(w waiting, f Feedback, y float32) error {
 	if err := a.checkFeedback(f.Reward, f.Weight); err != nil {
 		return err
 	}
@@ -175,15 +175,15 @@ func (a *Agent) settle(w waiting, now time.Time) (wait func() error, err error) 
 	if a.replays {
 		return nil, errReplays
 	}
-	if w, err = a.pending.look(w.id(), time.Time{}); err != nil {
-		return a.synced, nil // the agent no longer remembers it
+	if w, err = a.pending.lookUp(w.id(), time.Time{}); err != nil {
+		return a.syncLog, nil // the agent no longer remembers it
 	}
 	y, weight, ok := a.pending.settlement(&w)
 	if !ok {
-		return a.synced, nil
+		return a.syncLog, nil
 	}
 	s := journal.Settled{ID: w.id(), Reward: y, Weight: weight, Default: !w.Rewarded}
-	if wait, err = a.settled(journal.Record{Time: now.UnixNano(), Settled: &s}, w, s); err != nil {
+	if wait, err = a.learnReward(journal.Record{Time: now.UnixNano(), Settled: &s}, w, s); err != nil {
 		return nil, fmt.Errorf("settling decision %s: %w", w.id(), err)
 	}
 	if s.Default {

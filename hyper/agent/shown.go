@@ -17,7 +17,7 @@ import (
 // ErrUnknown, ErrExpired, ErrLog, or the error of ctx.
 func (a *Agent) Shown(ctx context.Context, ids ...string) error {
 	var errs []error
-	wait := a.synced
+	wait := a.syncLog
 	for i, id := range ids {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, fmt.Errorf("%d of %d decisions were not marked as shown: %w", len(ids)-i, len(ids), err))
@@ -33,9 +33,9 @@ func (a *Agent) Shown(ctx context.Context, ids ...string) error {
 
 // show marks a decision as shown at the time now. The caller must call wait.
 func (a *Agent) show(id string, now time.Time) (wait func() error, err error) {
-	w, err := a.pending.look(id, now)
+	w, err := a.pending.lookUp(id, now)
 	if err != nil || !w.Hidden {
-		return a.synced, err
+		return a.syncLog, err
 	}
 	first := false
 	r := journal.Record{Time: now.UnixNano(), Shown: &journal.Shown{ID: id}}

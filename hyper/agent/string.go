@@ -8,7 +8,7 @@ import (
 
 // String describes the agent for a person: its actions, its belief, and the numbers of its decisions and rewards.
 func (a *Agent) String() string {
-	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.viewed().what("agent"), a.decisions.Load(), a.Size())
+	return fmt.Sprintf("%s; decisions: %d, rewards: %d", a.currentForm().what("agent"), a.decisions.Load(), a.Size())
 }
 
 // String describes the agent of the snapshot.

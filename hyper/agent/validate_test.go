@@ -27,7 +27,7 @@ var (
 	inf   = math.Inf(1)
 )
 
-// good is a configuration without fault, of a network.
+// good is a valid configuration of a network.
 func good() agent.Config {
 	return agent.Config{
 		Learner: learner.Learner{Belief: hyper.Model{
@@ -40,14 +40,14 @@ func good() agent.Config {
 	}
 }
 
-// wrong is a change that makes a configuration wrong, and the whole error it gives.
+// wrong is a change that makes a configuration invalid, with the whole error.
 type wrong struct {
 	name   string
 	change func(c *agent.Config)
 	want   string
 }
 
-// belief sets the hypermodel, of a linear base model without a prior.
+// belief sets the hypermodel, with a linear base model without a prior.
 func belief(h hyper.Hypermodel) func(c *agent.Config) {
 	return func(c *agent.Config) { c.Learner.Belief = hyper.Model{Base: line, Hyper: h} }
 }
@@ -255,7 +255,7 @@ var wrongConfigs = []wrong{
 	{"many", func(c *agent.Config) {
 		c.Learner.Belief, c.Learner.Policy, c.Learner.StepSize, c.Floor = hyper.Model{Base: line}, explore.IDS{N: -1}, -1, 2
 	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},
-	// A base model of the user's own tells its inputs by what it builds.
+	// The inputs of a user's own base model are known from the graph that it builds.
 	{"own base model", func(c *agent.Config) {
 		c.Learner.Belief, c.Features = hyper.Model{Base: scaled{line}, Hyper: hyper.Ensemble{Particles: 2, Params: 2}}, 3
 	}, "Learner.Belief: hyper.Model cannot be applied to inputs of 3 features: "},
@@ -267,13 +267,13 @@ type constant struct{}
 func (constant) Groups() []int              { return nil }
 func (constant) Apply(theta, _ *Node) *Node { return theta }
 
-// scaled is a base model of a user's own, which knows neither its inputs nor a gradient.
+// scaled is a user's own base model, which declares neither its inputs nor a gradient.
 type scaled struct{ line base.Linear }
 
 func (s scaled) Groups() []int              { return s.line.Groups() }
 func (s scaled) Apply(theta, x *Node) *Node { return MulScalar(s.line.Apply(theta, x), 2) }
 
-// Every wrong field of every part gives its own error, and no other, whose text is always the same.
+// Every invalid field of every part gives its own error and no other, and the text is always the same.
 func TestWrongConfigurations(t *testing.T) {
 	for _, w := range slices.Concat(wrongModels, wrongConfigs) {
 		for range 3 {

@@ -89,8 +89,8 @@ func (a *Agent) warmLearning() error {
 	return a.train.compile(s, a.round(s)...)
 }
 
-// warmHost reports whether decisions among this number of actions are made in plain Go.
-func (a *form) warmHost(belief *snapshot, actions int) (bool, error) {
+// decidesOnHost reports whether decisions among this number of actions are made in plain Go.
+func (a *form) decidesOnHost(belief *snapshot, actions int) (bool, error) {
 	var x [][]float32
 	for range actions {
 		x = append(x, make([]float32, max(a.config.Features, 1)))
@@ -101,7 +101,7 @@ func (a *form) warmHost(belief *snapshot, actions int) (bool, error) {
 
 // warmAct compiles Act for a number of actions; 0 means all arms.
 func (a *form) warmAct(held *snapshot, actions int) error {
-	if ok, err := a.warmHost(held, actions); ok || err != nil {
+	if ok, err := a.decidesOnHost(held, actions); ok || err != nil {
 		return err
 	}
 	size := padded(actions)

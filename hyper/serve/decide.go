@@ -156,7 +156,7 @@ func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error)
 		return m, all, nil
 	case r.Arms == nil:
 		m.Arms = slices.Clone(a.places)
-		return a.alone(m), all, nil
+		return a.armsAsActions(m), all, nil
 	case len(r.Arms) == 0:
 		return m, nil, errors.New("arms must have at least one arm, or be left out for all")
 	}
@@ -171,11 +171,11 @@ func (a served) withArms(m agent.Menu, r *Request) (agent.Menu, []string, error)
 		}
 		m.Arms = append(m.Arms, a.places[at])
 	}
-	return a.alone(m), r.Arms, nil
+	return a.armsAsActions(m), r.Arms, nil
 }
 
-// alone moves the arms of a menu without a context to its actions.
-func (a served) alone(m agent.Menu) agent.Menu {
+// armsAsActions moves the arms of a menu without a context to its actions.
+func (a served) armsAsActions(m agent.Menu) agent.Menu {
 	if m.Context == nil {
 		for _, at := range m.Arms {
 			m.Actions = append(m.Actions, []float32{float32(at)})

@@ -86,7 +86,7 @@ func Evaluate(ctx context.Context, log *Log, spec Spec, o EvaluateOptions) (*Eva
 	if err != nil {
 		return nil, err
 	}
-	a, err := log.taught(ctx, spec, split)
+	a, err := log.trainedAgent(ctx, spec, split)
 	if err != nil {
 		return nil, err
 	}

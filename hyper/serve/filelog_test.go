@@ -18,8 +18,9 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// The decisions of another policy teach an agent what they show, and say how it would have done: a coin among two
-// pages, in CSV with the probability of the page alone, or in JSON with both. The two forms are the same log.
+// The decisions of another policy teach an agent, and estimate how well the agent would have done. A coin chooses
+// between two pages. The log is in CSV with the probability of the page taken, or in JSON with both probabilities; the
+// two forms are the same log.
 func TestFileLog(t *testing.T) {
 	table, objects := "arm,reward,probability,age,country\n", ""
 	for i := range 400 {
@@ -54,7 +55,7 @@ func TestFileLog(t *testing.T) {
 	}
 }
 
-// Actions with features, a reward that silence stands for, weights; what is wrong is said with the line.
+// The test covers actions with features, a default reward, and weights. An error names the line.
 func TestFileLogLines(t *testing.T) {
 	silence := float32(0)
 	silent := pages

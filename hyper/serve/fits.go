@@ -97,10 +97,10 @@ func (l *Log) fitted(spec Spec) Records {
 
 // translate converts the numbers of a decision from one Spec to another.
 func translate(d *journal.Decision, from, to Spec) {
-	d.Context = moved(d.Context, from.Context, to.Context)
+	d.Context = renumbered(d.Context, from.Context, to.Context)
 	if len(to.Arms) == 0 {
 		for i := range d.Actions {
-			d.Actions[i] = moved(d.Actions[i], from.Action, to.Action)
+			d.Actions[i] = renumbered(d.Actions[i], from.Action, to.Action)
 		}
 		return
 	}
@@ -123,8 +123,8 @@ func armsOf(d *journal.Decision) []int {
 	return given
 }
 
-// moved converts numbers of features from one Features to another with the same number of buckets.
-func moved(x []float32, from, to Features) []float32 {
+// renumbered converts numbers of features from one Features to another with the same number of buckets.
+func renumbered(x []float32, from, to Features) []float32 {
 	if slices.Equal(from.Names, to.Names) {
 		return x
 	}

@@ -60,7 +60,7 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 		at, like, given := slices.Index(set.Names, name), agent.None, s.Like[name]
 		if given != "" && last.Like[name] != given {
 			if like = slices.Index(set.Names[:known], given); like < 0 {
-				return set, unlike(name, given, names)
+				return set, unknownLike(name, given, names)
 			}
 			if at >= 0 && set.Like[at] != like {
 				return set, fmt.Errorf("like: arm %.40q existed before, and keeps what it has learned: leave it out of "+
@@ -76,8 +76,8 @@ func (s Spec) armSet(set agent.ArmSet, names []string, last Spec) (agent.ArmSet,
 	return set, nil
 }
 
-// unlike returns the error of a new arm that should begin like an arm that has never existed.
-func unlike(arm, like string, names []string) error {
+// unknownLike returns the error of a new arm that should begin like an arm that has never existed.
+func unknownLike(arm, like string, names []string) error {
 	return fmt.Errorf("like: arm %.40q cannot begin like %.40q%s: want one of the arms that have existed, %.200s", arm,
 		like, nearest.Hint(like, names), strings.Join(names, ", "))
 }
@@ -103,8 +103,8 @@ func lastSpec(dir string, spec Spec) (Spec, error) {
 	return last, err
 }
 
-// leave saves a Spec in the folder.
-func leave(dir string, spec Spec) error {
+// saveSpec saves a Spec in the folder.
+func saveSpec(dir string, spec Spec) error {
 	text, err := json.MarshalIndent(spec, "", "  ")
 	if err != nil {
 		return err

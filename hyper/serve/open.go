@@ -33,7 +33,7 @@ func (s *Server) begin(spec Spec) error {
 	}
 	for _, arm := range slices.Sorted(maps.Keys(spec.Like)) { // also for a new folder
 		if like := spec.Like[arm]; err == nil && !slices.Contains(s.now.names, like) {
-			err = unlike(arm, like, s.now.names)
+			err = unknownLike(arm, like, s.now.names)
 		}
 	}
 	if err != nil {
@@ -67,10 +67,10 @@ func (s *Server) open(spec Spec) (out served, err error) {
 		err = out.Warmup(max(len(spec.Arms), 1))
 	}
 	if err == nil {
-		err = s.means(spec, from)
+		err = s.logMeaning(spec, from)
 	}
 	if err == nil {
-		err = leave(s.options.Dir, spec)
+		err = saveSpec(s.options.Dir, spec)
 	}
 	return out, err
 }
@@ -129,9 +129,9 @@ func (s *Server) fits(spec Spec) bool {
 	return err == nil && agent.Check(c, s.file()) == nil
 }
 
-// means logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward differs.
+// logMeaning logs the meaning of the numbers of a Spec, if the last meaning in the records from a number onward differs.
 // This happens if an earlier server ended while it changed the meaning.
-func (s *Server) means(spec Spec, from uint64) error {
+func (s *Server) logMeaning(spec Spec, from uint64) error {
 	last := spec
 	for r, err := range s.log.All(from) {
 		if err != nil {
@@ -141,11 +141,11 @@ func (s *Server) means(spec Spec, from uint64) error {
 			last.Context, last.Action = featuresOf(f.Context), featuresOf(f.Action)
 		}
 	}
-	return s.says(spec, last)
+	return s.logFeatures(spec, last)
 }
 
-// says logs the meaning of the numbers of a Spec, unless it equals the meaning in last.
-func (s *Server) says(spec, last Spec) error {
+// logFeatures logs the meaning of the numbers of a Spec, unless it equals the meaning in last.
+func (s *Server) logFeatures(spec, last Spec) error {
 	if alike(spec, last) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func newReader(s *Server) (*Server, error) {
 	}
 	err := s.Refresh(context.Background())
 	if err != nil && s.now.Agent == nil {
-		kept := s.readAgain()
+		kept := s.openSnapshot()
 		if errors.Is(kept, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func newReader(s *Server) (*Server, error) {
 	return s, nil
 }
 
-// readAgain opens the snapshot in the folder.
-func (s *Server) readAgain() error {
+// openSnapshot opens the snapshot in the folder.
+func (s *Server) openSnapshot() error {
 	spec, err := SpecOf(s.options.Dir)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *Server) refresh(ctx context.Context) error {
 func (s *Server) follow(spec Spec, file string) error {
 	next, err := reader(spec, file)
 	if err == nil {
-		err = leave(s.options.Dir, spec)
+		err = saveSpec(s.options.Dir, spec)
 	}
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ func (s *Server) latest() (f *os.File, tag string, err error) {
 	}
 	a, done := s.agent()
 	defer done()
-	if s.old(a) {
+	if s.outdated(a) {
 		if err := s.save(a); err != nil {
 			return nil, "", err
 		}
@@ -281,8 +281,8 @@ func (s *Server) latest() (f *os.File, tag string, err error) {
 	return f, s.saved, err
 }
 
-// old reports whether the agent has learned since it was saved, if that was a second ago or more.
-func (s *Server) old(a served) bool {
+// outdated reports whether the agent has learned since it was saved, if that was a second ago or more.
+func (s *Server) outdated(a served) bool {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	return s.saved == "" || s.saved != s.tag(a) && time.Since(s.savedAt) > time.Second

@@ -50,7 +50,7 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 	other, grows := errors.Is(err, agent.ErrOther), len(next.Like) > len(set.Like) && !c.AddsArms()
 	switch {
 	case other || grows || !alike(spec, now.spec):
-		return s.another(ctx, spec, grows || !alike(spec, now.spec))
+		return s.replaceAgent(ctx, spec, grows || !alike(spec, now.spec))
 	case err != nil:
 		return err
 	}
@@ -60,9 +60,9 @@ func (s *Server) Reload(ctx context.Context, spec Spec) error {
 		}
 	}
 	if same(spec, s.now.spec) {
-		return leave(s.options.Dir, spec)
+		return saveSpec(s.options.Dir, spec)
 	}
-	return s.goesOn(spec, func() error { return nil })
+	return s.reopen(spec, func() error { return nil })
 }
 
 // changeArms changes the arms. Requests wait only while the agent makes the change.
@@ -79,7 +79,7 @@ func (s *Server) changeArms(spec Spec, next agent.ArmSet) error {
 	if err := s.Save(); err != nil { // before the folder's Spec gets the new names
 		return err
 	}
-	return leave(s.options.Dir, last)
+	return saveSpec(s.options.Dir, last)
 }
 
 func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (err error) {
@@ -95,9 +95,9 @@ func (s *Server) swapArms(spec Spec, next agent.ArmSet, change func() error) (er
 	return err
 }
 
-// another continues with another agent, which learns from the log. anew means that the present agent is replaced only
+// replaceAgent continues with another agent, which learns from the log. anew means that the present agent is replaced only
 // because of its names or arms; the log must then have everything that it has learned.
-func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
+func (s *Server) replaceAgent(ctx context.Context, spec Spec, anew bool) error {
 	seen, now := s.log.Next(), s.now
 	log, err := OpenLog(func() Records { return s.log.All(0) }, now.spec, now.names)
 	if err != nil {
@@ -118,12 +118,12 @@ func (s *Server) another(ctx context.Context, spec Spec, anew bool) error {
 			return err
 		}
 	}
-	return s.goesOn(spec, func() error { return s.succeed(ctx, next, spec, seen) })
+	return s.reopen(spec, func() error { return s.replaceFile(ctx, next, spec, seen) })
 }
 
-// goesOn calls do while no agent uses the log, and then opens the agent again with a Spec. After an error the server is
+// reopen calls do while no agent uses the log, and then opens the agent again with a Spec. After an error the server is
 // unchanged.
-func (s *Server) goesOn(spec Spec, do func() error) error {
+func (s *Server) reopen(spec Spec, do func() error) error {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	if err := s.save(s.now); err != nil {
@@ -151,10 +151,10 @@ func (s *Server) goesOn(spec Spec, do func() error) error {
 	return errors.Join(err, wrong)
 }
 
-// succeed replaces the file of the present agent by the file of next, which has learned from the log before record
+// replaceFile replaces the file of the present agent by the file of next, which has learned from the log before record
 // seen. The old file remains as FILE.last. At any time there is a file with which the log can continue; after an error
 // it is the old file.
-func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
+func (s *Server) replaceFile(ctx context.Context, next *agent.Agent, spec Spec, seen uint64) error {
 	defer next.Close()
 	now := s.now
 	later := &Log{all: func() Records { return s.log.All(seen) }, arms: next.Arms().Names, changed: true,
@@ -172,7 +172,7 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen
 			return err
 		}
 	}
-	if err := s.says(spec, now.spec); err != nil {
+	if err := s.logFeatures(spec, now.spec); err != nil {
 		return err
 	}
 	file := s.file()
@@ -191,5 +191,5 @@ func (s *Server) succeed(ctx context.Context, next *agent.Agent, spec Spec, seen
 		return err
 	}
 	s.renamed++
-	return leave(s.options.Dir, spec)
+	return saveSpec(s.options.Dir, spec)
 }

@@ -27,7 +27,7 @@ type Records = iter.Seq2[journal.Record, error]
 // The error is an error of the Spec or of a record, or reports a decision that does not fit the Spec, or a reward that
 // the Spec's learner cannot learn from.
 func Replay(ctx context.Context, log *Log, spec Spec, before uint64) (*agent.Agent, error) {
-	a, err := log.taught(ctx, spec, before)
+	a, err := log.trainedAgent(ctx, spec, before)
 	if err != nil || len(spec.Arms) == 0 {
 		return a, err
 	}
@@ -50,9 +50,9 @@ func (l *Log) named(spec Spec, n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// taught returns an agent of a Spec that has learned from the records before a number. It has the arms that the log has
+// trainedAgent returns an agent of a Spec that has learned from the records before a number. It has the arms that the log has
 // at that time. If it cannot add arms, it has all arms from the beginning.
-func (l *Log) taught(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
+func (l *Log) trainedAgent(ctx context.Context, spec Spec, before uint64) (*agent.Agent, error) {
 	spec.Background = 0
 	c, err := spec.Config()
 	if err == nil && len(spec.Arms) > 0 {
@@ -92,14 +92,14 @@ func learnFrom(ctx context.Context, a *agent.Agent, records Records, before uint
 		err := a.Replay(r)
 		dropped := errors.Is(err, agent.ErrUnknown) || errors.Is(err, agent.ErrExpired) && !there[r.ID()]
 		if err != nil && !dropped {
-			return inWords(r, err)
+			return withAdvice(r, err)
 		}
 	}
 	return nil
 }
 
-// inWords adds to the error of a record what to change in the file of a Spec.
-func inWords(r journal.Record, err error) error {
+// withAdvice adds to the error of a record what to change in the file of a Spec.
+func withAdvice(r journal.Record, err error) error {
 	switch {
 	case errors.Is(err, agent.ErrExpired):
 		return fmt.Errorf("%w, and its reward came later: raise pending in the agent's file", err)
@@ -119,7 +119,7 @@ func SaveNew(a *agent.Agent, spec Spec, dir string) error {
 	if err := a.Save(filepath.Join(dir, agentFile)); err != nil {
 		return err
 	}
-	return leave(dir, spec)
+	return saveSpec(dir, spec)
 }
 
 // weighted returns the error of a reward with a weight that the learner cannot use.

@@ -99,5 +99,5 @@ func (s *Server) take(ctx context.Context, a served, f Reward) error {
 		s.calib.rewarded(f.ID, *f.Reward)
 	}
 	s.metrics.rewarded(*f.Reward, err, time.Since(begun))
-	return late(err)
+	return withHint(err)
 }

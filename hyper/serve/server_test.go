@@ -25,7 +25,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// pages is an agent of arms in a context, and items one of actions with features.
+// pages is an agent of arms in a context, and items is an agent of actions with features.
 var (
 	pages = Spec{Arms: []string{"old", "new"}, Context: Features{Names: []string{"age", "visits"}}, Floor: 0.1,
 		Set: json.RawMessage(`{"waves": 20}`), Pending: 100, Backend: backend.Go}
@@ -33,7 +33,7 @@ var (
 		Set: json.RawMessage(`{"waves": 20}`), Backend: backend.Go}
 )
 
-// client sends requests to a server, and holds both to openapi.json.
+// client sends requests to a server, and checks requests and answers against openapi.json.
 type client struct {
 	t      *testing.T
 	server *Server
@@ -52,15 +52,15 @@ func serving(t *testing.T, o Options) *client {
 	return &client{t, s, h.URL, router(), o.Token}
 }
 
-// router finds what openapi.json says of a request.
+// router finds the operation of a request in openapi.json.
 func router() routers.Router {
 	api := must.M1(openapi3.NewLoader().LoadFromData(document))
 	must.M(api.Validate(context.Background()))
 	return must.M1(gorillamux.NewRouter(api))
 }
 
-// send returns the status and the answer, and checks both against openapi.json: also the request where it is answered
-// with 200.
+// send returns the status and the answer. It checks the answer against openapi.json, and also the request if it is
+// answered with 200.
 func (c *client) send(method, path, text string) (int, map[string]any) {
 	c.t.Helper()
 	r := must.M1(http.NewRequest(method, c.url+path, strings.NewReader(text)))
@@ -102,7 +102,7 @@ func (c *client) check(method, path, text string, w *http.Response, got []byte) 
 	}
 }
 
-// decide asks for a decision, which must be made.
+// decide asks for a decision, which must succeed.
 func (c *client) decide(text string) map[string]any {
 	c.t.Helper()
 	status, d := c.send("POST", "/v1/decide", text)
@@ -120,8 +120,8 @@ func (c *client) reward(id any, y float64) {
 	}
 }
 
-// The agent learns through HTTP which arm is right in which context, and says what it is: after 60 visitors it takes
-// the right page for the next 20 but for what its floor of 0.1 may take at random.
+// The agent learns through HTTP which arm is best in which context. After 60 visitors it takes the best page for the
+// next 20, except for random actions by its floor of 0.1.
 func TestServerLearns(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	right := 0
@@ -227,7 +227,7 @@ func TestServerOfActions(t *testing.T) {
 	}
 }
 
-// Arms alone need no more than their names, rewards may have any scale, and a decision may be among some of them.
+// Arms without a context need only their names. Rewards may have any scale, and a decision may offer some of the arms.
 func TestServerOfArmsAlone(t *testing.T) {
 	spec := Spec{Arms: []string{"a", "b", "c"}, Backend: backend.Go}
 	c := serving(t, Options{Spec: spec})
@@ -248,11 +248,11 @@ func TestServerOfArmsAlone(t *testing.T) {
 	}
 }
 
-// goWords are what a client in another language cannot know.
+// goWords are words that a client in another language cannot know.
 var goWords = regexp.MustCompile(`Go |json:|\bfloat(32|64)\b|interface|map\[|%!|<nil>|` +
 	`\b(Act|Decide|Observe|Feedback|Config|Learner|Menu|Weight)\b`)
 
-// What is wrong with a request has the right status, one message in the words of the API, and changes nothing.
+// A wrong request gets the right status and one message in the words of the API, and changes nothing.
 func TestServerRefuses(t *testing.T) {
 	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})
 	known := fmt.Sprint(c.decide(`{"context": {"age": 30}}`)["id"])
@@ -360,7 +360,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// Without the token, or with another one, nothing is answered but health, the page and the API.
+// Without the right token, only health, the page and the description of the API are answered.
 func TestServerToken(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Token: "secret"})
 	c.decide(`{"context": {}}`)
@@ -377,7 +377,7 @@ func TestServerToken(t *testing.T) {
 	}
 }
 
-// More requests than the Rate are refused, and later ones answered again.
+// Requests beyond the Rate are refused, and later ones are answered again.
 func TestServerRate(t *testing.T) {
 	c := serving(t, Options{Spec: pages, Rate: 5})
 	var got []int
@@ -390,7 +390,7 @@ func TestServerRate(t *testing.T) {
 	}
 }
 
-// What is saved is found again: data, and decisions that wait for their reward.
+// A restarted server has the saved data, and the decisions that wait for their reward.
 func TestServerRestarts(t *testing.T) {
 	o := Options{Spec: pages, Dir: filepath.Join(t.TempDir(), "deep", "agent"), Log: slog.New(slog.DiscardHandler)}
 	s := must.M1(New(o))
@@ -423,7 +423,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// Clients at once, while it is saved and looked at.
+// Clients run while the server is saved and observed.
 func TestServerManyClients(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	var all sync.WaitGroup
@@ -445,7 +445,7 @@ func TestServerManyClients(t *testing.T) {
 	}
 }
 
-// Reload takes what says how an agent runs, keeps what it knows, and refuses another agent.
+// Reload applies fields that control how an agent runs, keeps its belief, and refuses a different agent.
 func TestServerReloads(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	id := c.decide(`{"context": {"age": 30}}`)["id"]
@@ -472,8 +472,8 @@ func TestServerReloads(t *testing.T) {
 	}
 }
 
-// Reload of another agent: it has learned from the log, takes the rewards of decisions before, once, and is there after
-// a restart. One that cannot learn from the log is refused, and the last one goes on.
+// Reload with a different agent: it has learned from the log, takes the rewards of earlier decisions once, and is there
+// after a restart. An agent that cannot learn from the log is refused, and the present one continues.
 func TestServerReloadsAnother(t *testing.T) {
 	c := serving(t, Options{Spec: pages})
 	var waiting any
@@ -519,7 +519,7 @@ func TestServerReloadsAnother(t *testing.T) {
 	must.M(again.Close())
 }
 
-// A handler that panics fails its request alone.
+// A handler that panics fails only its own request.
 func TestServerPanics(t *testing.T) {
 	var log bytes.Buffer
 	s := &Server{options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}

@@ -40,7 +40,7 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	defer done()
 	out := &Waits{}
 	for _, id := range ids {
-		err := late(a.Shown(ctx, id))
+		err := withHint(a.Shown(ctx, id))
 		switch {
 		case err == nil:
 			out.Shown++
@@ -53,8 +53,8 @@ func (s *Server) shown(ctx context.Context, r *Shown) (*Waits, error) {
 	return out, nil
 }
 
-// late adds advice to the error of a decision that the agent does not remember.
-func late(err error) error {
+// withHint adds advice to the error of a decision that the agent does not remember.
+func withHint(err error) error {
 	switch {
 	case errors.Is(err, agent.ErrUnknown):
 		return fmt.Errorf("%w; send the id that /v1/decide answered", err)

@@ -85,7 +85,7 @@ func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, e
 	} else if err != nil {
 		return false, err
 	}
-	s, err := reading(data, p.segments[i])
+	s, err := readSegment(data, p.segments[i])
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", path, err)
 	}

@@ -167,7 +167,7 @@ func (l *Log) Trim(before time.Time, number uint64) error {
 		return err
 	}
 	l.first = number
-	if err := l.write(marked(number)); err != nil {
+	if err := l.write(markBody(number)); err != nil {
 		return err
 	}
 	if err := l.flush(); err != nil { // before a file is removed
@@ -206,7 +206,7 @@ func (l *Log) end() error {
 	if l.failed != nil { // a part of a frame may be written
 		return nil
 	}
-	if err := l.write(marked(l.first)); err != nil {
+	if err := l.write(markBody(l.first)); err != nil {
 		return err
 	}
 	return l.file.Sync()

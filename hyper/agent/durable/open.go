@@ -48,7 +48,7 @@ func (l *Log) open() (err error) {
 		return fmt.Errorf("it has an earlier version: `go run ./hyper/cmd/convertlog %s` in a clone of the repository "+
 			"converts it", l.dir)
 	}
-	if err := l.find(); err != nil || l.options.ReadOnly {
+	if err := l.findEnd(); err != nil || l.options.ReadOnly {
 		return err
 	}
 	if err := l.begin(); err != nil {
@@ -57,8 +57,8 @@ func (l *Log) open() (err error) {
 	return errors.Join(disk.Sync(filepath.Dir(l.dir)), l.sweep())
 }
 
-// find reads the last segment, sets the numbers of the first and the next record, and syncs the segment.
-func (l *Log) find() error {
+// findEnd reads the last segment, sets the numbers of the first and the next record, and syncs the segment.
+func (l *Log) findEnd() error {
 	if len(l.segments) == 0 {
 		if l.options.ReadOnly {
 			return fmt.Errorf("there is no log in this folder: %w", os.ErrNotExist)
@@ -73,7 +73,7 @@ func (l *Log) find() error {
 	if err != nil {
 		return err
 	}
-	s, err := reading(data, last)
+	s, err := readSegment(data, last)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -109,7 +109,7 @@ func (l *Log) begin() error {
 	if err != nil {
 		return err
 	}
-	l.buffer = frame{l.next, l.next, marked(l.first)}.append(append(l.buffer[:0], magic...))
+	l.buffer = frame{l.next, l.next, markBody(l.first)}.append(append(l.buffer[:0], magic...))
 	if _, err = f.Write(l.buffer); err == nil {
 		err = f.Sync()
 	}

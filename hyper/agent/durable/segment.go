@@ -68,8 +68,8 @@ func frameAt(data []byte, least, most uint64) (f frame, size int, ok bool) {
 	return f, size, crc32.Checksum(data[4:size], castagnoli) == binary.LittleEndian.Uint32(data)
 }
 
-// marked returns the body of a mark.
-func marked(first uint64) []byte { return binary.AppendUvarint([]byte{0}, first) }
+// markBody returns the body of a mark.
+func markBody(first uint64) []byte { return binary.AppendUvarint([]byte{0}, first) }
 
 // mark returns the number in a mark; ok is false if the frame is not a mark.
 func (f frame) mark() (first uint64, ok bool) {
@@ -106,8 +106,8 @@ type segment struct {
 	next uint64 // number of the next record
 }
 
-// reading begins to read a segment with a number. The error means that the file is not a segment.
-func reading(data []byte, number uint64) (*segment, error) {
+// readSegment begins to read a segment with a number. The error means that the file is not a segment.
+func readSegment(data []byte, number uint64) (*segment, error) {
 	s := &segment{data, min(len(magic), len(data)), number}
 	if string(data[:s.at]) != magic[:s.at] {
 		return nil, fmt.Errorf("%w, or it has another version: it begins with %q", journal.ErrDamaged, data[:s.at])

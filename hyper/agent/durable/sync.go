@@ -28,7 +28,7 @@ func (l *Log) wait(end uint64) error {
 		case l.closed:
 			return l.failed // Close could not make them safe
 		default:
-			if err := l.share(); err != nil {
+			if err := l.syncShared(); err != nil {
 				return err
 			}
 		}
@@ -36,9 +36,9 @@ func (l *Log) wait(end uint64) error {
 	return nil
 }
 
-// share waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no other
+// syncShared waits for Options.Delay, and then syncs all records written until then. The caller holds l.order, and no other
 // goroutine syncs. share releases l.order during the delay and the sync.
-func (l *Log) share() error {
+func (l *Log) syncShared() error {
 	l.syncing = true
 	if l.options.Delay > 0 {
 		l.order.Unlock()
@@ -51,15 +51,15 @@ func (l *Log) share() error {
 	l.order.Lock()
 	l.syncing = false
 	l.synced.Broadcast()
-	return l.settled(to, err)
+	return l.noteSync(to, err)
 }
 
 // flush syncs what is written. The caller holds l.order.
-func (l *Log) flush() error { return l.settled(l.next, l.file.Sync()) }
+func (l *Log) flush() error { return l.noteSync(l.next, l.file.Sync()) }
 
-// settled notes the result of a sync. If the sync failed, the program ends, because it is unknown what is on the disk,
+// noteSync notes the result of a sync. If the sync failed, the program ends, because it is unknown what is on the disk,
 // and a second sync may wrongly succeed. The caller holds l.order.
-func (l *Log) settled(to uint64, err error) error {
+func (l *Log) noteSync(to uint64, err error) error {
 	if err == nil {
 		l.safe = max(l.safe, to)
 		return nil

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Hall's transformation, of which unskewed is the inverse.
+// unskewed is the inverse of Hall's transformation.
 func TestUnskewed(t *testing.T) {
 	for _, s := range []float64{-0.7, -0.01, 1e-6, 1e-8, 0, 0.2, 1} {
 		for _, x := range []float64{-3, -1.96, 0, 0.5, 2.6} {
@@ -23,7 +23,7 @@ func TestUnskewed(t *testing.T) {
 	}
 }
 
-// Without weights and skewness Hall's interval is Student's.
+// Without weights and skewness, Hall's interval is Student's.
 func TestHallIsStudents(t *testing.T) {
 	p, rewards := []float64{0.5, 0.5}, []float64{}
 	var samples []Sample
@@ -44,7 +44,8 @@ func TestHallIsStudents(t *testing.T) {
 	}
 }
 
-// The bootstrap is Hall's interval for many decisions, differs between seeds, and is the same for one.
+// With many decisions, the bootstrap's interval is close to Hall's. It differs between seeds, and is the same for one
+// seed.
 func TestBootstrap(t *testing.T) {
 	samples := newWorld(1, bernoulli).log(newRand(), 5000)
 	hall := must.M1(Evaluate(samples, SNIPS{}, Options{}))
@@ -74,8 +75,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// Theorem 4 of Maurer and Pontil, by hand, for two sides of 2.5% each, with bounds of reward [0, 1] and weights up to
-// 2.
+// The interval equals theorem 4 of Maurer and Pontil computed by hand, with 2.5% on each side, rewards in [0, 1] and
+// weights up to 2.
 func TestBernsteinByHand(t *testing.T) {
 	samples := repeated(10000, func(i int, reward float64) Sample {
 		return must.M1(NewSample(i%2, reward, []float64{0.5, 0.5}, []float64{0.75, 0.25}, []float64{0.5, 0.5}))
@@ -134,7 +135,7 @@ func TestBernsteinBadInput(t *testing.T) {
 	}
 }
 
-// Moments of products and sums of independent numbers are those of all pairs.
+// The moments of products and sums of independent numbers equal the moments over all pairs.
 func TestMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	draw := func(n int) (x []float64) {
