@@ -67,11 +67,11 @@ func body[In any](s *Server, w http.ResponseWriter, r *http.Request) (*In, error
 	case err == nil:
 		return in, nil
 	case errors.Is(err, io.EOF):
-		err = errors.New("the request has no body: send a JSON object, as openapi.json says")
+		err = errors.New("the request has no body: send a JSON object, as openapi.json describes it")
 	case errors.Is(err, strconv.ErrRange):
 		return nil, refused{fmt.Errorf("%w; numbers must be between -1e18 and 1e18", err), http.StatusUnprocessableEntity}
 	}
-	return nil, bad("%w; openapi.json says what a request has", err)
+	return nil, bad("%w; openapi.json describes the request", err)
 }
 
 // checkType reports a body that is not JSON. Browsers let pages of other sites send the types of HTML forms without a
@@ -136,7 +136,7 @@ func (s *Server) routes(mux *http.ServeMux) http.Handler {
 			fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%.80s takes %s, got %.20s", r.URL.Path, allow, r.Method))
 			return
 		}
-		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json has what there is", r.URL.Path))
+		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.80s; openapi.json lists the paths", r.URL.Path))
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, pattern := mux.Handler(r); pattern != "" {
@@ -194,7 +194,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if p := recover(); p != nil {
 				s.options.Log.Error("a request made the server panic", "path", r.URL.Path, "panic", p,
 					"stack", string(debug.Stack()))
-				fail(w, http.StatusInternalServerError, errors.New("the server failed; its log says more"))
+				fail(w, http.StatusInternalServerError, errors.New("the server failed; see its log"))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -256,8 +256,8 @@ var goWords = regexp.MustCompile(`Go |json:|\bfloat(32|64)\b|interface|map\[|%!|
 func TestServerRefuses(t *testing.T) {
 	c := serving(t, Options{Spec: pages, MostBytes: 300, MostActions: 3})
 	known := fmt.Sprint(c.decide(`{"context": {"age": 30}}`)["id"])
-	const more, null = "; openapi.json says what a request has",
-		" must not be null: give a value, or leave it out; openapi.json says what a request has"
+	const more, null = "; openapi.json describes the request",
+		" must not be null: give a value, or leave it out; openapi.json describes the request"
 	many := strings.Repeat(`"old",`, 3) + `"old"`
 	for _, x := range []struct {
 		method, path, text string
@@ -277,7 +277,7 @@ func TestServerRefuses(t *testing.T) {
 			"context.age is too large a number, 1e999: value out of range; numbers must be between -1e18 and 1e18"},
 		{"POST", "/v1/decide", `{"context": {"age": 1e30}}`, 422,
 			`context: feature "age" is too large, or not finite: it must be between -1e18 and 1e18, got 1e+30`},
-		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json says" + more},
+		{"POST", "/v1/decide", ``, 400, "the request has no body: send a JSON object, as openapi.json describes it" + more},
 		{"POST", "/v1/decide", `{}`, 400,
 			"context is missing: its features are age, visits; {} is a context in which all are 0"},
 		{"POST", "/v1/decide", `null`, 400, "the JSON value" + null},
@@ -336,7 +336,7 @@ func TestServerRefuses(t *testing.T) {
 		{"GET", "/v1/decide", "", 405, "/v1/decide takes POST, got GET"},
 		{"PUT", "/v1/snapshot", "{}", 405, "/v1/snapshot takes GET, HEAD, POST, got PUT"},
 		{"DELETE", "/v1/health", "", 405, "/v1/health takes GET, HEAD, got DELETE"},
-		{"GET", "/v2", "", 404, "there is no /v2; openapi.json has what there is"},
+		{"GET", "/v2", "", 404, "there is no /v2; openapi.json lists the paths"},
 	} {
 		status, out := c.send(x.method, x.path, x.text)
 		message := fmt.Sprint(out["error"])

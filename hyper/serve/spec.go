@@ -24,8 +24,8 @@ import (
 // Spec describes an agent in a JSON file for a service: the options to choose from, by name, and the learner that
 // chooses, with its settings.
 type Spec struct {
-	// Arms has the names of the options, if they are the same for each decision, or a part of them. Without Arms, each
-	// decision lists its actions by their features.
+	// Arms has the names of the options, if each decision chooses among these options, or among some of them. Without
+	// Arms, each decision lists its actions by their features.
 	Arms []string `json:"arms,omitempty"`
 	// Like names, for a new arm, the present or former arm with whose belief it begins: {"newer": "new"}. Other new
 	// arms begin with the prior.
