@@ -21,8 +21,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/serve"
 )
 
-// The rewards of a file reach a server in requests that it takes, also where it bounds their bytes; those of decisions
-// that it has not made are refused, by exit status 1. The same rewards again change nothing.
+// The rewards of a file reach a server in requests that it accepts, even if it bounds their bytes. Rewards of decisions
+// that it has not made are refused, with exit status 1. Sending the same rewards again changes nothing.
 func TestReward(t *testing.T) {
 	const decisions = 250
 	token := written(t, "token", "secret\n")
@@ -69,8 +69,8 @@ func TestReward(t *testing.T) {
 	}
 }
 
-// A server with certificates is known by its authority, and shown the client's own. One that has too many requests is
-// asked again.
+// The command checks the certificate of a server against its authority, and sends its own. If the server refuses a
+// request for its rate, the command sends it again.
 func TestRewardByTLS(t *testing.T) {
 	var requests, most atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +109,7 @@ func TestRewardByTLS(t *testing.T) {
 	}
 }
 
-// A file that is wrong is refused by its line, before a server is asked; so are flags.
+// A wrong file is refused before a request is sent, and the error names the line. Wrong flags are refused too.
 func TestRewardRefuses(t *testing.T) {
 	good := written(t, "good.csv", "id,reward\n0-00000000,1\n")
 	for want, args := range map[string][]string{

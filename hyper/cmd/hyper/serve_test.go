@@ -32,7 +32,7 @@ type service1 struct {
 
 var atAddress = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// startService starts it with a folder and a file, unless that is "", and more flags, at a free port.
+// startService starts a server with a folder, a file unless that is "", and more flags, at a free port.
 func startService(t *testing.T, dir, file string, flags ...string) *service1 {
 	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", dir}, flags...)
@@ -73,7 +73,7 @@ func (s *service1) post(path, token, text string) (status int, out map[string]an
 	return w.StatusCode, out
 }
 
-// stop ends it by a signal, and waits for its exit status.
+// stop ends the server by a signal, and waits for its exit status.
 func (s *service1) stop(with os.Signal) int {
 	s.t.Helper()
 	must.M(s.cmd.Process.Signal(with))
@@ -83,8 +83,8 @@ func (s *service1) stop(with os.Signal) int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// The command serves an agent, reads its file anew at SIGHUP, saves it at SIGTERM, and goes on with it: a decision made
-// before takes its reward after.
+// The command serves an agent, reads its file again at SIGHUP, saves it at SIGTERM, and continues with it after a
+// restart: a decision from before takes its reward afterwards.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file, token, data := filepath.Join(dir, "agent.json"), filepath.Join(dir, "token"), filepath.Join(dir, "data")
@@ -138,8 +138,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The log of a server teaches another agent, and tells how it would have done: with rewards that are 1 for arm b alone,
-// one that has learned of them does better than the log, and one that takes each arm alike does not.
+// The log of a server teaches another agent, and estimates how well it would have done. Rewards are 1 only for arm b:
+// an agent that has learned from them does better than the log, and an agent that takes all arms equally does not.
 func TestReplayAndEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "other")
@@ -224,7 +224,7 @@ func TestReplayAndEvaluate(t *testing.T) {
 	}
 }
 
-// A server that reads decides by the snapshots of the one that learns, and follows it.
+// A server that reads decides by the snapshots of the server that learns, and follows it.
 func TestServeFrom(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.json")
@@ -261,7 +261,7 @@ func TestServeFrom(t *testing.T) {
 	}
 }
 
-// Flags and files that are wrong are refused, with the exit status of bad input.
+// Wrong flags and files are refused, with the exit status of bad input.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
