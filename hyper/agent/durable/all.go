@@ -104,7 +104,7 @@ func (p *pass) read(i int, yield func(journal.Record, error) bool) (more bool, e
 	case p.next >= end:
 		return true, nil
 	case s.left() > 0:
-		return false, fmt.Errorf("%w: %s cannot be read from byte %d on: take a backup of the folder", journal.ErrDamaged,
+		return false, fmt.Errorf("%w: %s cannot be read from byte %d on: restore the folder from a backup", journal.ErrDamaged,
 			path, s.at)
 	}
 	return false, fmt.Errorf("%w: %d to %d", ErrGap, p.next, end-1)

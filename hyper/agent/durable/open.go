@@ -90,8 +90,8 @@ func (l *Log) findEnd() error {
 		l.safe = l.next
 		return nil
 	case damaged:
-		return fmt.Errorf("record %d: %w: %s cannot be read from byte %d on, although it had been safe on the disk: take a "+
-			"backup of the folder", s.next, journal.ErrDamaged, path, s.at)
+		return fmt.Errorf("record %d: %w: %s cannot be read from byte %d on, although it had been safe on the disk: "+
+			"restore the folder from a backup", s.next, journal.ErrDamaged, path, s.at)
 	case s.left() > 0:
 		l.options.Log.Warn("the end of the log cannot be read, and is dropped: it was torn when the program or the machine "+
 			"stopped, before it was acknowledged, or it was damaged since", "bytes", s.left(), "file", path)
