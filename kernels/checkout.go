@@ -16,15 +16,15 @@ const modulePath = "github.com/hypermodels/hypermodels"
 // checkout is the root folder of this project's files: a clone of the repository, or a release in Go's module cache.
 type checkout string
 
-// module is a Go module that has to do with this project.
+// module is a Go module that is this project or requires it.
 type module struct {
 	dir string
-	own bool // this project itself; otherwise, a module that requires it
+	own bool // whether it is this project itself
 }
 
 var errNoModule = errors.New("not inside a checkout of " + modulePath + ", nor inside a module that requires it")
 
-// findModule looks in dir and the folders above it for a module that is, or requires, this project.
+// findModule returns the nearest module, in dir or in a folder above it, that is or requires this project.
 func findModule(dir string) (module, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func findModule(dir string) (module, error) {
 	}
 }
 
-// files are this project's files as the module sees them: itself, or the version that it requires.
+// files returns this project's files for the module: the module itself, or the version that it requires.
 func (m module) files() (checkout, error) {
 	if m.own {
 		return checkout(m.dir), nil
@@ -52,10 +52,10 @@ func (m module) files() (checkout, error) {
 	if dir := strings.TrimSpace(string(out)); err == nil && dir != "" {
 		return checkout(dir), nil
 	}
-	return "", badInput(fmt.Errorf("%s requires %s, which is not there: run `go mod download` in it", m.dir, modulePath))
+	return "", badInput(fmt.Errorf("%s requires %s, which is missing: run `go mod download` in it", m.dir, modulePath))
 }
 
-// notebooks is the folder that lab opens and run looks in.
+// notebooks returns the folder that lab opens, and in which run finds notebooks.
 func (m module) notebooks() string {
 	if m.own {
 		return filepath.Join(m.dir, "notebooks")
@@ -63,7 +63,7 @@ func (m module) notebooks() string {
 	return m.dir
 }
 
-// here finds the module around the working folder, and this project's files.
+// here returns the module around the working folder, and this project's files.
 func here() (module, checkout, error) {
 	m, err := findModule(".")
 	if err != nil {
@@ -73,7 +73,7 @@ func here() (module, checkout, error) {
 	return m, files, err
 }
 
-// releaseVersion is that of the release which this program was compiled from, by `go run .../kernels@VERSION`.
+// releaseVersion returns the release from which this program was compiled by `go run .../kernels@VERSION`.
 func releaseVersion() (version string, ok bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Path != modulePath || !strings.HasPrefix(info.Main.Version, "v") {
@@ -82,7 +82,8 @@ func releaseVersion() (version string, ok bool) {
 	return info.Main.Version, true
 }
 
-// anywhere is here, or outside of all modules the release that this program was compiled from, in Go's module cache.
+// anywhere is like here. Outside all modules it returns the release from which this program was compiled, in Go's
+// module cache.
 func anywhere() (module, checkout, error) {
 	m, files, err := here()
 	version, ok := releaseVersion()
@@ -97,17 +98,17 @@ func anywhere() (module, checkout, error) {
 		err = json.Unmarshal(out, &release)
 	}
 	if err != nil || release.Dir == "" {
-		return module{}, "", fmt.Errorf("the files of %s@%s are not there: %w", modulePath, version, err)
+		return module{}, "", fmt.Errorf("the files of %s@%s are missing: %w", modulePath, version, err)
 	}
 	return module{dir: release.Dir, own: true}, checkout(release.Dir), nil
 }
 
-// path of something among the project's files, given relative to their root.
+// path returns the path of a project file, given relative to the project's root.
 func (c checkout) path(parts ...string) string {
 	return filepath.Join(append([]string{string(c)}, parts...)...)
 }
 
-// read returns the contents of files, one after the other.
+// read returns the concatenated contents of files.
 func (c checkout) read(names ...string) ([]byte, error) {
 	var all []byte
 	for _, name := range names {

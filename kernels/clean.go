@@ -18,9 +18,10 @@ func cleanCommand() *cobra.Command {
 	var old bool
 	cmd := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what setup installed, and what XLA compiled",
-		Long: "Removes what setup installed, of every version, and what XLA compiled. With --old, it removes what this version\n" +
-			"does not use: the folders of earlier pins. A checkout that still has those pins makes them again at its next setup.",
+		Short: "Remove the files that setup installed, and the programs that XLA compiled",
+		Long: "Removes the files that setup installed, of every version, and the programs that XLA compiled. With --old, it only\n" +
+			"removes the folders that this version does not use, which belong to earlier pins. A checkout with those pins makes\n" +
+			"them again at its next setup.",
 		Args: bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := openStore()
@@ -40,11 +41,11 @@ func cleanCommand() *cobra.Command {
 			return s.clean(cmd.Context(), made, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&old, "old", false, "only what this version does not use")
+	cmd.Flags().BoolVar(&old, "old", false, "only remove folders that this version does not use")
 	return cmd
 }
 
-// current are the folders that this version uses, there or not.
+// current returns the folders that this version uses. They need not exist.
 func current(ctx context.Context, s store) (used []string, err error) {
 	k, items, plugins, err := wanted(ctx, s, true)
 	if err != nil {
@@ -66,7 +67,7 @@ func current(ctx context.Context, s store) (used []string, err error) {
 	return used, nil
 }
 
-// cleanCompiled removes what XLA compiled, wherever HYPER_COMPILE_CACHE puts it.
+// cleanCompiled removes the programs that XLA compiled, also if HYPER_COMPILE_CACHE selects another folder.
 func cleanCompiled() error {
 	cleared, err := backend.ClearCompileCache()
 	if cleared {
@@ -78,16 +79,16 @@ func cleanCompiled() error {
 	return nil
 }
 
-// made are the patterns of what setup makes in the store, of this version and of earlier ones; hashed are those of
-// folders with a hash of pins. Anything else there is somebody else's and stays.
+// made lists patterns of the files that setup makes in the store, in this and in earlier versions. hashed lists the
+// patterns of folders whose name has a hash of pins. All other files belong to others and stay.
 var (
 	hashed = []string{"venv-*", "tools-*", "xla-*", "cuda-*", "warm-*", "launcher-*", "command-*", "test-*",
 		"browser-*"}
 	made = append(slices.Clone(hashed), "jupyter", "pjrt/pjrt_c_api_*_plugin.so", "nvidia", "plugins")
 )
 
-// clean removes what setup made, by patterns, and says what, then the folders that this leaves empty. The lock's file
-// stays: another setup may be waiting for it.
+// clean removes the files that match the patterns, except used ones, and prints their names. The file of the lock
+// stays, because another setup may wait for it.
 func (s store) clean(ctx context.Context, patterns, used []string) error {
 	if _, err := os.Stat(string(s)); errors.Is(err, fs.ErrNotExist) {
 		say("nothing to remove: there is no %s", s)
@@ -113,15 +114,16 @@ func (s store) clean(ctx context.Context, patterns, used []string) error {
 			}
 		}
 	}
-	os.Remove(s.path("pjrt")) // Fails, as it should, when something else is in there.
+	os.Remove(s.path("pjrt")) // This fails if the folder has other files, as it should.
 	return nil
 }
 
-// remove removes a folder or a link of setup's. A plugin or a library folder that is not a link was put there by hand.
+// remove removes a folder or a link of setup. A plugin or a library folder that is not a link was put there by hand,
+// and stays.
 func remove(path string) error {
 	byHand := filepath.Base(filepath.Dir(path)) == "pjrt" || filepath.Base(path) == "nvidia"
 	if _, err := os.Readlink(path); err != nil && byHand {
-		say("kept %s: it is no link of setup's", path)
+		say("kept %s: setup has not made it, because it is not a link", path)
 		return nil
 	}
 	say("removing %s", path)

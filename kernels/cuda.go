@@ -14,11 +14,12 @@ import (
 
 const opensVerb = "opens"
 
-// opensCommand tries a backend, in a process of its own: a plugin may take memory, or the process down.
+// opensCommand returns a command that tries to open a backend. It is a separate process, because a plugin may need
+// memory or crash the process.
 func opensCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    opensVerb + " BACKEND",
-		Short:  "Tell by the exit status whether a backend opens",
+		Short:  "Open a backend; the exit status says whether it works",
 		Hidden: true,
 		Args:   bad(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -28,7 +29,7 @@ func opensCommand() *cobra.Command {
 	}
 }
 
-// cudaLoads tells whether XLA's CUDA plugin works on this machine.
+// cudaLoads reports whether XLA's CUDA plugin works on this machine.
 func cudaLoads(ctx context.Context) bool {
 	if backend.Check(backend.XLACUDA) != nil {
 		return false
@@ -42,7 +43,7 @@ func cudaLoads(ctx context.Context) bool {
 	return exec.CommandContext(ctx, self, opensVerb, backend.XLACUDA).Run() == nil
 }
 
-// kernelNames are the kernels to offer on this machine.
+// kernelNames returns the names of the kernels for this machine.
 func kernelNames(ctx context.Context) []string {
 	if cudaLoads(ctx) {
 		return []string{kernelName, cudaKernelName}
@@ -50,7 +51,7 @@ func kernelNames(ctx context.Context) []string {
 	return []string{kernelName}
 }
 
-// offerCUDA shows the CUDA kernel to the project's own JupyterLab, or hides it. The other kernel is found in the
+// offerCUDA shows the CUDA kernel in the project's JupyterLab, or hides it. JupyterLab finds the other kernel in the
 // checkout.
 func (k kit) offerCUDA(names []string, g goTool) error {
 	dir := k.store.path("jupyter", "data", "kernels", cudaKernelName)

@@ -13,11 +13,11 @@ import (
 
 const explainVerb = "explain"
 
-// explainCommand is for start.sh, which has no kernel of its own to show an error in.
+// explainCommand returns the command with which start.sh shows an error in a notebook, because it has no kernel itself.
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    explainVerb + " CONNECTION-FILE WHY",
-		Short:  "Tell a Jupyter client why the kernel does not start (started by start.sh)",
+		Short:  "Show a Jupyter client why the kernel does not start (started by start.sh)",
 		Hidden: true,
 		Args:   bad(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,8 +26,8 @@ func explainCommand() *cobra.Command {
 	}
 }
 
-// explain takes the place of a kernel that does not start, so that the user reads why in the notebook and not only in
-// Jupyter's log. It ends when Jupyter is done with it.
+// explain replaces a kernel that does not start. It shows the reason in the notebook, not only in Jupyter's log, and
+// returns when Jupyter ends the kernel.
 func explain(ctx context.Context, connection string, why error) error {
 	if errors.Is(why, context.Canceled) {
 		return why
@@ -39,7 +39,7 @@ func explain(ctx context.Context, connection string, why error) error {
 	return layer.Explain(ctx, connection, why)
 }
 
-// launcherItem is this program itself, for start.sh to explain what keeps Go from compiling it.
+// launcherItem returns an item with this program itself. start.sh uses it to explain why Go cannot compile the program.
 func launcherItem() item {
 	build := func(_ context.Context, dir, _ string) error {
 		return copySelf(filepath.Join(dir, "kernels"))
@@ -47,7 +47,7 @@ func launcherItem() item {
 	return item{name: "launcher", pins: "1", build: build}
 }
 
-// copySelf copies this program.
+// copySelf copies this program to a file.
 func copySelf(to string) error {
 	self, err := os.Executable()
 	if err != nil {

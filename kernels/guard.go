@@ -13,14 +13,14 @@ import (
 
 const guardVerb = "guard"
 
-// guardCommand is the inner half of supervise. The guard is the parent of a command, stays out of reach of what kills
-// the process that started it (it has a session of its own), and outlives the command until everything that the command
-// started has ended: GoNB, for one, when killed leaves the running cell behind.
+// guardCommand returns the inner part of supervise. The guard is the parent of a command. It has its own session, so
+// that signals to the process that started it do not reach it. It runs until the command and all processes that the
+// command started have ended. For example, a GoNB that is killed leaves its running cell behind.
 func guardCommand() *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{
 		Use:    guardVerb + " [--remove FOLDER] -- COMMAND [ARGUMENT...]",
-		Short:  "Run a command and leave nothing of it behind",
+		Short:  "Run a command, and end all processes that it starts",
 		Hidden: true,
 		Args:   bad(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, argv []string) error {
@@ -36,13 +36,13 @@ func guardCommand() *cobra.Command {
 	return cmd
 }
 
-// How long a command may take to stop by itself, and its children's guards to clean up, before they are killed.
+// Time that a command has to stop, and that its children's guards have to clean up, before they are killed.
 const (
 	stopGrace  = 8 * time.Second
 	sweepGrace = 5 * time.Second
 )
 
-// guard runs the command and returns its exit status when nothing of it is left.
+// guard runs the command, and returns its exit status when all its processes have ended.
 func guard(argv []string) (int, error) {
 	parent := os.Getppid()
 	becomeReaper()
@@ -60,7 +60,7 @@ func guard(argv []string) (int, error) {
 	return code, nil
 }
 
-// await waits for the command, and has it stopped on a signal or when the guard's parent is gone.
+// await waits for the command. It stops the command on a signal, or when the guard's parent has ended.
 func await(p *os.Process, parent int, stop <-chan os.Signal, ended <-chan int) int {
 	tick := time.NewTicker(masterPoll)
 	defer tick.Stop()
@@ -86,9 +86,9 @@ func await(p *os.Process, parent int, stop <-chan os.Signal, ended <-chan int) i
 	}
 }
 
-// sweep kills what is left below this process, and waits until nothing is. Guards end by themselves, having swept on
-// their part; with late, those that do not are killed too. It looks until it sees nothing twice: the process table is
-// not read at one moment, and who loses its parent meanwhile is not seen.
+// sweep kills the descendants of this process, and waits until there are none. Guards end by themselves after their own
+// sweep; if late is set, guards that do not end are killed, too. sweep ends when it has found no process twice in a
+// row, because reading the process table takes time and a process can lose its parent meanwhile.
 func sweep(late bool) {
 	began := time.Now()
 	for clear := 0; clear < 2 && time.Since(began) < 2*sweepGrace; time.Sleep(20 * time.Millisecond) {

@@ -20,7 +20,7 @@ const helperVar = "HYPERMODELS_TEST_HELPER"
 
 func init() {
 	switch os.Getenv(helperVar) {
-	case "first": // Starts the second, which dies with it, and is killed.
+	case "first": // Starts the second helper, which dies with it; the test kills it.
 		runtime.LockOSThread()
 		cmd := exec.Command(os.Args[0], os.Args[1:]...)
 		cmd.Env = append(os.Environ(), helperVar+"=second")
@@ -28,7 +28,7 @@ func init() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		fmt.Println(cmd.Start())
 		time.Sleep(time.Hour)
-	case "second": // Has many threads, as a Go program at work does, and a child.
+	case "second": // Has many threads, like a busy Go program, and a child.
 		for range 100 {
 			go func() {
 				runtime.LockOSThread()
@@ -44,8 +44,8 @@ func init() {
 	}
 }
 
-// TestGuardFollowsDyingThreads kills a command whose own child, of many threads, dies with it: while the threads end
-// one by one, that child is a zombie to which a grandchild still belongs.
+// TestGuardFollowsDyingThreads kills a command whose child has many threads and dies with the command. While the
+// threads end one by one, the child is a zombie that still has a child of its own.
 func TestGuardFollowsDyingThreads(t *testing.T) {
 	run, dir := testprogram.Build(t), t.TempDir()
 	for i := range 20 {
@@ -63,10 +63,10 @@ func TestGuardFollowsDyingThreads(t *testing.T) {
 		})
 		grandchild, _ := strconv.Atoi(pids[0])
 		first, _ := strconv.Atoi(pids[1])
-		time.Sleep(20 * time.Millisecond) // The threads start.
+		time.Sleep(20 * time.Millisecond) // Lets the threads start.
 		kill(first)
 		cmd.Wait()
-		// A grandchild that is dead may wait a little for the system's first process to collect it.
+		// The system's first process may take a moment to collect a dead grandchild.
 		for began := time.Now(); alive(grandchild); time.Sleep(10 * time.Millisecond) {
 			if time.Since(began) > 5*time.Second {
 				kill(grandchild)

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// TestGuardLeavesNothing kills the parent of a guard, whose command has started a process in a session of its own.
+// TestGuardLeavesNothing kills the parent of a guard whose command has started a process in a session of its own.
 func TestGuardLeavesNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("orphans are followed on Linux only")
@@ -23,7 +23,7 @@ func TestGuardLeavesNothing(t *testing.T) {
 	if err := os.Mkdir(litter, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// A command that ignores the polite signal and leaves an orphan.
+	// The command ignores SIGTERM and leaves an orphan.
 	const command = `trap "" TERM; setsid sh -c 'echo $$ >"$0"; exec sleep 300' "$0" & wait; sleep 300`
 	parent := exec.Command("sh", "-c", `"$0" guard --remove "$1" -- sh -c "$2" "$3" & wait`, run, litter, command, pidFile)
 	if err := parent.Start(); err != nil {

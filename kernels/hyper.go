@@ -19,8 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// hyperCommand is what %hyper runs in a cell: the hyper command of the project that the notebook's cells compile
-// against.
+// hyperCommand returns the command of %hyper in a cell. It runs the hyper command of the project that the cells import.
 func hyperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                layer.HyperVerb + " [ARGUMENT...]",
@@ -37,9 +36,9 @@ func hyperCommand() *cobra.Command {
 	}
 }
 
-// hyperProgram finds the command, or compiles it.
+// hyperProgram returns the path of the command, which it compiles if necessary.
 func hyperProgram(ctx context.Context) (string, error) {
-	repo := checkout(os.Getenv(checkoutVar)) // The notebook may lie elsewhere.
+	repo := checkout(os.Getenv(checkoutVar)) // The notebook may be in another folder.
 	if repo == "" {
 		var err error
 		if _, repo, err = here(); err != nil {
@@ -58,7 +57,7 @@ func hyperProgram(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, dir := range []string{repo.around(notebooks), string(repo)} { // A module may lack what the command alone needs.
+	for _, dir := range []string{repo.around(notebooks), string(repo)} { // A module may lack dependencies.
 		var program string
 		if program, err = s.program(ctx, g, dir, modulePath+"/hyper/cmd/hyper"); err == nil {
 			return program, nil
@@ -67,11 +66,12 @@ func hyperProgram(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("the hyper command does not compile: %w", err)
 }
 
-// keptPrograms is how many compiled programs the store keeps, the latest: each has tens of megabytes.
+// keptPrograms is the number of compiled programs that the store keeps, the latest ones. Each has tens of megabytes.
 const keptPrograms = 3
 
-// program is a program of a module, compiled as cells are. The store keeps it, and it is found again while its sources
-// are the same. In a store that is only read, as in an image, what is not there is compiled into the temporary folder.
+// program returns the path of a module's program, compiled with the settings of cells. The store keeps the program as
+// long as its sources do not change. If the store is read-only, as in an image, a missing program is compiled into the
+// temporary folder.
 func (s store) program(ctx context.Context, g goTool, module, pkg string) (string, error) {
 	pins, err := g.sources(ctx, module, pkg)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s store) program(ctx context.Context, g goTool, module, pkg string) (strin
 	return filepath.Join(s.dir(it), name), s.keepLatest(it.name+"-*", keptPrograms)
 }
 
-// keepLatest removes all but the latest n folders of a pattern.
+// keepLatest removes all but the latest n folders that match a pattern.
 func (s store) keepLatest(pattern string, n int) error {
 	folders, err := filepath.Glob(s.path(pattern))
 	if err != nil {
@@ -119,7 +119,7 @@ func (s store) keepLatest(pattern string, n int) error {
 	return nil
 }
 
-// inModule runs the Go command in a module's folder as cells are compiled, and returns what it prints.
+// inModule runs the Go command in a module's folder with the settings of cells, and returns its output.
 func (g goTool) inModule(ctx context.Context, module string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.path, args...)
 	cmd.Dir, cmd.Env = module, goEnv("GOFLAGS="+cellFlags())
@@ -132,8 +132,8 @@ func (g goTool) inModule(ctx context.Context, module string, args ...string) ([]
 	return out, nil
 }
 
-// sources tells all that a program depends on: Go's settings, the packages of the module cache, in which nothing
-// changes, by their versions, and those of local modules by their files.
+// sources returns a text that changes when the program may change. It has Go's settings, the versions of packages in
+// the module cache, which do not change, and the hashes of the files of local modules.
 func (g goTool) sources(ctx context.Context, module, pkg string) (string, error) {
 	list, err := g.inModule(ctx, module, "list", "-deps",
 		"-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,HFiles,SFiles,EmbedFiles", pkg)
@@ -171,13 +171,13 @@ func (g goTool) sources(ctx context.Context, module, pkg string) (string, error)
 	return pins.String(), nil
 }
 
-// goModule is a module as `go list` tells of it.
+// goModule is a module in the output of `go list`.
 type goModule struct {
 	Path, Version string
 	Replace       *goModule
 }
 
-// pinned is the module's version in the module cache, "" for a folder of the user's own.
+// pinned returns the module's version in the module cache, or "" for a local folder.
 func (m goModule) pinned() string {
 	if m.Replace != nil {
 		m = *m.Replace

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestProgramIsKept compiles a program of a module and of a local one that it requires.
+// TestProgramIsKept compiles a program of a module, and of a local module that it requires.
 func TestProgramIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -80,7 +80,7 @@ func TestProgramIsKept(t *testing.T) {
 
 	t.Setenv("TMPDIR", t.TempDir())
 	whole := s
-	s = store(source) // No folder can be made here.
+	s = store(source) // no folder can be made here
 	if program := says("four"); filepath.Dir(program) != os.TempDir() {
 		t.Errorf("with a store that is only read the program is %s", program)
 	}

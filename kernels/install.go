@@ -12,23 +12,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// installOptions say which Jupyter is meant.
+// installOptions selects a Jupyter.
 type installOptions struct {
 	user   bool
 	prefix string
 }
 
 func (o *installOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.user, "user", false, "for this user: every Jupyter and VS Code finds it (the default)")
+	cmd.Flags().BoolVar(&o.user, "user", false, "install for this user: every Jupyter and VS Code finds the kernel (the default)")
 	cmd.Flags().StringVar(&o.prefix, "prefix", "",
-		"for the Jupyter of an environment: `DIR` is what its Python calls sys.prefix")
+		"install for the Jupyter of an environment: `DIR` is sys.prefix of its Python")
 }
 
-// data is Jupyter's folder for kernels and the like.
+// data returns Jupyter's data folder, which contains the kernels.
 func (o *installOptions) data() (string, error) {
 	switch {
 	case o.user && o.prefix != "":
-		return "", badInput(errors.New("--user and --prefix are two places for the kernel: give one"))
+		return "", badInput(errors.New("--user and --prefix select two folders for the kernel: give one"))
 	case o.prefix != "":
 		prefix, err := filepath.Abs(o.prefix)
 		if err != nil {
@@ -42,7 +42,7 @@ func (o *installOptions) data() (string, error) {
 	return userData()
 }
 
-// userData is the folder of the user's own kernels, as jupyter_core finds it.
+// userData returns the data folder of the user's Jupyter, by the rules of jupyter_core.
 func userData() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return filepath.Abs(dir)
@@ -65,8 +65,8 @@ func installCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [--user | --prefix DIR]",
 		Short: "Add the Go kernel to your own Jupyter or VS Code",
-		Long: "Does what setup does, and adds the kernel to a Jupyter that is not the project's. The kernel goes on using this\n" +
-			"checkout. Where XLA's CUDA plugin loads, a kernel that uses it by default is added too.",
+		Long: "Runs setup, and adds the kernel to a Jupyter outside the project. The kernel uses this checkout. If XLA's CUDA\n" +
+			"plugin works, a kernel that uses it by default is added, too.",
 		Args: bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			data, err := o.data()
@@ -88,7 +88,7 @@ func uninstallCommand() *cobra.Command {
 	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall [--user | --prefix DIR]",
-		Short: "Remove what install has added",
+		Short: "Remove the files that install has added",
 		Args:  bad(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {
 			data, err := o.data()
@@ -110,7 +110,7 @@ func uninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// installKernels writes the kernels' folders, after removing what an earlier install wrote.
+// installKernels removes the files of an earlier install, and writes the folders of the kernels.
 func (k kit) installKernels(ctx context.Context, data string) error {
 	old, err := readManifest(data)
 	if err == nil {
@@ -135,7 +135,8 @@ func (k kit) installKernels(ctx context.Context, data string) error {
 	return m.write()
 }
 
-// installLabExtensions copies the files: other than a kernel's, a page gets them from below Jupyter's folders only.
+// installLabExtensions copies the extension's files. A page can only load them from below Jupyter's folders, unlike a
+// kernel's files.
 func (k kit) installLabExtensions(m *manifest) error {
 	files := os.DirFS(k.repo.path(labExtensions))
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {

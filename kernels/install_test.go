@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// below lists the files and folders below one.
+// below returns the files and folders below a folder.
 func below(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string
@@ -35,7 +35,7 @@ func TestUninstallRemovesWhatInstallWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := below(t, prefix)
-	for range 2 { // The second replaces the first.
+	for range 2 { // the second time replaces the first
 		if err := k.installKernels(t.Context(), data); err != nil {
 			t.Fatal(err)
 		}

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// kernelName is the kernel's folder under kernels/, which is its name for Jupyter.
+// kernelName is the name of the kernel in Jupyter, and of the kernel's folder in kernels/.
 const kernelName = "go-hypermodels"
 
-// labExtensions is the folder of the project's extensions of JupyterLab.
+// labExtensions is the folder of the project's JupyterLab extensions.
 const labExtensions = "kernels/labextensions"
 
-// launcherVar names this program to kernels/go-hypermodels/start.sh.
+// launcherVar is the environment variable with the path of this program, for kernels/go-hypermodels/start.sh.
 const launcherVar = "HYPERMODELS_KERNELS"
 
-// jupyterEnv is the environment of Jupyter and what it starts. JUPYTER_PATH makes the checkout's kernel visible with
-// nothing installed, and private folders keep the user's own Jupyter as it is.
+// jupyterEnv returns the environment of Jupyter and its children. JUPYTER_PATH makes the kernel of the checkout visible
+// without an installation. Private folders leave the user's own Jupyter unchanged.
 func (k kit) jupyterEnv() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -40,17 +40,17 @@ func (k kit) jupyterEnv() ([]string, error) {
 	), nil
 }
 
-// runtimeDir makes a folder for what a Jupyter and its kernels share while they run. It is this user's alone: nobody
-// else can connect to a kernel. The caller removes it.
+// runtimeDir makes a folder for the runtime files of a Jupyter and its kernels. Only this user can access it, so that
+// no one else can connect to a kernel. The caller removes the folder.
 func runtimeDir() (string, error) { return shortDir("hyper-jupyter-") }
 
-// shortDir makes a temporary folder of a path that is short enough for sockets, in $TMPDIR or else in /tmp.
+// shortDir makes a temporary folder with a path that is short enough for sockets, in $TMPDIR or else in /tmp.
 func shortDir(prefix string) (string, error) {
-	why := errors.New("the folder for temporary files has too long a path for sockets: set TMPDIR to a shorter one")
+	why := errors.New("the path of the folder for temporary files is too long for sockets: set TMPDIR to a shorter path")
 	for _, base := range []string{"", "/tmp"} {
 		dir, err := os.MkdirTemp(base, prefix)
 		if err != nil {
-			why = fmt.Errorf("the folder for temporary files cannot be used, set TMPDIR to another: %w", err)
+			why = fmt.Errorf("the folder for temporary files cannot be used, set TMPDIR to another folder: %w", err)
 			continue
 		}
 		if len(dir)+len(longestSocket) <= maxSocketPath {
@@ -63,10 +63,10 @@ func shortDir(prefix string) (string, error) {
 
 const (
 	longestSocket = "/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5"
-	maxSocketPath = 103 // macOS has 104 bytes with a zero at the end, Linux 108
+	maxSocketPath = 103 // macOS allows 104 bytes including a zero at the end, Linux 108
 )
 
-// mergeEnv sets variables in an environment.
+// mergeEnv returns an environment with some variables set.
 func mergeEnv(env []string, set ...string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(old string) bool {
 		name, _, _ := strings.Cut(old, "=")
@@ -75,14 +75,14 @@ func mergeEnv(env []string, set ...string) []string {
 	return append(out, set...)
 }
 
-// labConfig are JupyterLab's own settings, which it cannot be told on its command line.
+// labConfig has settings of JupyterLab that its command line cannot set.
 var labConfig = map[string]string{
-	// No question about news and no look for a newer version: both ask the network.
+	// JupyterLab does not offer news and does not look for a newer version, because both use the network.
 	"page_config.json": `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
 `,
-	// The first completion may wait for gopls to read the packages: JupyterLab would give it one second. Beside the names
-	// stands what inspection says: signatures and documentation. And without the times of the last change the notebooks'
-	// names can be read.
+	// The first completion may wait until gopls has read the packages; JupyterLab's default is one second. Completions
+	// are shown with signatures and documentation. Without the times of the last change, the names of notebooks have
+	// enough space.
 	"default_setting_overrides.json": `{
   "@jupyterlab/completer-extension:manager": {"providerTimeout": 30000, "showDocumentationPanel": true},
   "@jupyterlab/lsp-extension:plugin": {"activate": "on"},
@@ -91,7 +91,7 @@ var labConfig = map[string]string{
 `,
 }
 
-// configureJupyter writes the settings that are not there. The user may have changed the others since.
+// configureJupyter writes missing settings. It does not change existing ones, because the user may have edited them.
 func (k kit) configureJupyter() error {
 	dir := k.store.path("jupyter", "config", "labconfig")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// keptCommand is what %kept runs in a cell, too.
+// keptCommand returns the command that lists kept values. %kept runs it in a cell.
 func keptCommand() *cobra.Command {
 	var remove []string
 	var all bool
 	cmd := &cobra.Command{
 		Use:   layer.KeptVerb,
-		Short: "List the values that notebooks of this folder keep (notebook.Keep), or remove some",
+		Short: "List the values that notebooks in this folder keep (notebook.Keep), or remove values",
 		Args:  bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := kept.Of(".")
@@ -45,8 +45,8 @@ func keptCommand() *cobra.Command {
 			return listKept(cmd.OutOrStdout(), entries)
 		},
 	}
-	cmd.Flags().StringArrayVar(&remove, "remove", nil, "remove the value of this name; repeatable")
-	cmd.Flags().BoolVar(&all, "remove-all", false, "remove all")
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "remove the value with this name; repeatable")
+	cmd.Flags().BoolVar(&all, "remove-all", false, "remove all values")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func listKept(w io.Writer, entries []kept.Entry) error {
 	return t.Flush()
 }
 
-// size is a number of bytes for people.
+// size returns a number of bytes as text.
 func size(bytes int64) string {
 	switch {
 	case bytes < 10_000:
@@ -74,11 +74,11 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
-// keptEnv names the folder of kept values to cells, wherever they go.
+// keptEnv returns a variable with the folder of kept values, for cells that change their working folder.
 func keptEnv(notebooks string) []string {
 	folder, err := kept.Of(notebooks)
 	if err != nil {
-		return nil // Keep says it.
+		return nil // Keep reports the error.
 	}
 	return []string{"HYPERMODELS_KEPT=" + string(folder)}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// kernelCommand is what Jupyter starts, through kernels/go-hypermodels/start.sh.
+// kernelCommand returns the command that Jupyter starts, through kernels/go-hypermodels/start.sh.
 func kernelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "kernel CONNECTION-FILE",
@@ -30,7 +30,7 @@ func kernelCommand() *cobra.Command {
 				err = explain(cmd.Context(), connection, err)
 			}
 			switch {
-			case errors.Is(err, context.Canceled): // Jupyter is done with it.
+			case errors.Is(err, context.Canceled): // Jupyter has ended the kernel.
 				return nil
 			case err == nil && code != 0:
 				return exitError(code)
@@ -40,7 +40,7 @@ func kernelCommand() *cobra.Command {
 	}
 }
 
-// runKernel runs GoNB for one notebook, behind the layer, with a temporary folder of its own, until Jupyter stops it.
+// runKernel runs GoNB behind the layer for one notebook, with its own temporary folder, until Jupyter stops it.
 func runKernel(ctx context.Context, connection string) (int, error) {
 	k, g, err := installed(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func runKernel(ctx context.Context, connection string) (int, error) {
 		stdout: os.Stdout, stderr: os.Stderr})
 }
 
-// checkoutVar tells what a cell starts where this project's files are.
+// checkoutVar is the environment variable with the folder of this project's files, for programs that a cell starts.
 const checkoutVar = "HYPERMODELS_CHECKOUT"
 
-// startDirVar tells the folder that Jupyter started the kernel in: the notebook's.
+// startDirVar is the environment variable with the folder in which Jupyter started the kernel: the notebook's folder.
 const startDirVar = "HYPERMODELS_NOTEBOOK_DIR"
 
 func notebookDir() (string, error) {
@@ -77,7 +77,7 @@ func notebookDir() (string, error) {
 	return os.Getwd()
 }
 
-// installed finds what setup has prepared, without making anything.
+// installed returns the files that setup has prepared. It makes nothing.
 func installed(ctx context.Context) (kit, goTool, error) {
 	_, repo, err := here()
 	if err != nil {
@@ -101,7 +101,8 @@ func installed(ctx context.Context) (kit, goTool, error) {
 	return kit{repo: repo, store: s, tools: s.dir(tools)}, g, nil
 }
 
-// kernelEnv is the environment of GoNB and of cells: they compile against the checkout, link fast, and stay offline.
+// kernelEnv returns the environment of GoNB and of cells: cells import the checkout, link quickly, and do not use the
+// network.
 func (k kit) kernelEnv(g goTool, tmp string) []string {
 	path := []string{layer.ShimDir(tmp), k.tools, filepath.Dir(g.path), os.Getenv("PATH")}
 	return goEnv(
@@ -109,7 +110,7 @@ func (k kit) kernelEnv(g goTool, tmp string) []string {
 		"HYPERMODELS_GO="+g.path,
 		checkoutVar+"="+string(k.repo),
 		"GOFLAGS="+cellFlags(),
-		"GOWORK=", // GoNB's workspace, not one that the user may have set.
+		"GOWORK=", // GoNB's workspace, not a workspace of the user.
 		"GOMLX_NO_AUTO_INSTALL=1",
 		"TMPDIR="+tmp,
 		"GOTMPDIR="+tmp,

@@ -14,7 +14,7 @@ import (
 func labCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lab [-- JUPYTER-ARGUMENT...]",
-		Short: "Open JupyterLab on the notebooks of the checkout, or of your project",
+		Short: "Open JupyterLab with the notebooks of the checkout, or of your project",
 		Example: "  go run ./kernels lab\n" +
 			"  go run ./kernels lab -- --no-browser --port 9999",
 		Args: bad(onlyAfterDash),
@@ -31,7 +31,7 @@ func labCommand() *cobra.Command {
 	}
 }
 
-// onlyAfterDash accepts arguments for another program, which begin after "--".
+// onlyAfterDash accepts arguments for another program only after "--".
 func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	before := cmd.ArgsLenAtDash()
 	if before < 0 {
@@ -43,13 +43,13 @@ func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// jupyterLab is the command that starts JupyterLab on the folder that it starts in. As a script, and not by -m, it does
-// not look for Python's modules there: a queue.py among the notebooks is no part of it.
+// jupyterLab returns the command line of JupyterLab, which shows its working folder. It is a script and does not use
+// -m, so that Python does not look for modules in that folder: a queue.py among the notebooks must not be imported.
 func (k kit) jupyterLab() []string {
 	return []string{k.python(), filepath.Join(filepath.Dir(k.python()), "jupyter-lab")}
 }
 
-// lab runs JupyterLab until it ends or ctx does.
+// lab runs JupyterLab until it ends or ctx ends.
 func (k kit) lab(ctx context.Context, args []string) error {
 	env, err := k.jupyterEnv()
 	if err != nil {
@@ -80,18 +80,18 @@ func (k kit) lab(ctx context.Context, args []string) error {
 	}
 	argv := append(k.jupyterLab(),
 		"--KernelManager.transport=ipc",
-		// Only the project's kernels: the Python that runs Jupyter is no place for a notebook.
+		// Only the project's kernels. The Python that runs Jupyter has no packages for a notebook.
 		"--KernelSpecManager.allowed_kernelspecs={'"+strings.Join(names, "','")+"'}",
 		"--LabApp.extra_labextensions_path="+k.repo.path(labExtensions),
-		"--LabApp.extension_manager=readonly", // The other one asks the package index for what could be installed.
+		"--LabApp.extension_manager=readonly", // The other manager asks the package index for extensions.
 		"--KernelSpecManager.ensure_native_kernel=False",
-		// The menu has no export that needs TeX, Chromium or Qt.
+		// The menu has no exports that need TeX, Chromium or Qt.
 		"--PDFExporter.enabled=False", "--WebPDFExporter.enabled=False",
 		"--QtPDFExporter.enabled=False", "--QtPNGExporter.enabled=False",
 		"--MappingKernelManager.default_kernel_name="+kernelName,
 	)
 	if os.Geteuid() == 0 {
-		argv = append(argv, "--allow-root") // As in a container; Jupyter listens on localhost alone.
+		argv = append(argv, "--allow-root") // For containers. Jupyter listens only on localhost.
 	}
 	code, err := supervise(ctx, child{argv: append(argv, args...),
 		env: mergeEnv(env, "JUPYTER_RUNTIME_DIR="+runtime, "JUPYTER_CONFIG_PATH="+config),

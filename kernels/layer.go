@@ -10,12 +10,12 @@ import (
 
 const layerVerb = "layer"
 
-// layerCommand is the kernel proper, under a guard of the launcher's.
+// layerCommand returns the command of the kernel itself, which runs under a guard of the launcher.
 func layerCommand() *cobra.Command {
 	var c layer.Config
 	cmd := &cobra.Command{
 		Use:    layerVerb + " --connection FILE --dir FOLDER -- GONB [ARGUMENT...]",
-		Short:  "Stand between Jupyter and GoNB (started by kernel)",
+		Short:  "Connect Jupyter and GoNB (started by kernel)",
 		Hidden: true,
 		Args:   bad(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, argv []string) error {
@@ -28,7 +28,7 @@ func layerCommand() *cobra.Command {
 				return err
 			}
 			c.Program, c.Start, c.Engine, c.Env = self, start, argv, os.Environ()
-			defer os.RemoveAll(c.Dir) // The guard does the same, if it lives.
+			defer os.RemoveAll(c.Dir) // The guard does the same if it is alive.
 			ctx := withParent(cmd.Context())
 			if err := layer.Serve(ctx, c); err != nil {
 				return explain(ctx, c.Connection, err)
@@ -41,7 +41,7 @@ func layerCommand() *cobra.Command {
 	return cmd
 }
 
-// wrapperCommands run what cells run: see package layer.
+// wrapperCommands returns the commands that run a cell's programs: see package layer.
 func wrapperCommands() []*cobra.Command {
 	var list []*cobra.Command
 	for verb, run := range map[string]func([]string) int{
@@ -50,7 +50,7 @@ func wrapperCommands() []*cobra.Command {
 	} {
 		list = append(list, &cobra.Command{
 			Use:                verb,
-			Short:              "Run what a cell runs (started by GoNB)",
+			Short:              "Run a program of a cell (started by GoNB)",
 			Hidden:             true,
 			DisableFlagParsing: true,
 			RunE: func(_ *cobra.Command, argv []string) error {

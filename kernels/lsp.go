@@ -17,11 +17,11 @@ import (
 
 const lspVerb = "lsp"
 
-// lspCommand is what jupyter-lsp starts, by what lab tells it.
+// lspCommand returns the command that jupyter-lsp starts, because of the settings of lab.
 func lspCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    lspVerb + " CHECKOUT",
-		Short:  "Serve a page that edits notebooks by the Language Server Protocol (started by JupyterLab)",
+		Short:  "Answer a page that edits notebooks, by the Language Server Protocol (started by JupyterLab)",
 		Hidden: true,
 		Args:   bad(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,8 +33,8 @@ func lspCommand() *cobra.Command {
 	}
 }
 
-// configureLSP writes settings that name the server to jupyter-lsp, and no other: it would look for those of all
-// languages. The result is a folder for JUPYTER_CONFIG_PATH.
+// configureLSP writes settings with this server for jupyter-lsp, and switches off its search for servers of other
+// languages. It returns a folder for JUPYTER_CONFIG_PATH.
 func (k kit) configureLSP(dir, notebooks string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,10 +55,10 @@ func (k kit) configureLSP(dir, notebooks string) (string, error) {
 	return folder, os.WriteFile(filepath.Join(folder, "jupyter_server_config.d", "gopls.json"), text, 0o600)
 }
 
-// goLine is the version of Go that a module asks for.
+// goLine matches the version of Go that a module requires.
 var goLine = regexp.MustCompile(`(?m)^go \S+$`)
 
-// serveLSP serves standard input and output, in a workspace beside the module around the working folder.
+// serveLSP answers on standard input and output, in a workspace next to the module around the working folder.
 func serveLSP(ctx context.Context) error {
 	k, g, err := installed(ctx)
 	if err != nil {
@@ -89,13 +89,13 @@ func serveLSP(ctx context.Context) error {
 		return err
 	}
 	start := func() (io.ReadWriteCloser, error) {
-		// While one types, gopls stops "go list" again and again, and each that is stopped leaves a temporary folder.
+		// While the user types, gopls stops "go list" repeatedly, and each stopped command leaves a temporary folder.
 		return layer.StartGopls(filepath.Join(k.tools, "gopls"), dir, k.kernelEnv(g, tmp), os.Stderr)
 	}
 	return layer.RunEditor(ctx, both{os.Stdin, os.Stdout}, start, dir)
 }
 
-// both is a stream of a reader and a writer.
+// both combines a reader and a writer into a stream.
 type both struct {
 	io.Reader
 	io.WriteCloser

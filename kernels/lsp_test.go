@@ -17,21 +17,21 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// lspPage is a page that edits notebooks of the repository; what is found arrives in faults.
+// lspPage simulates a page that edits notebooks of the repository. Diagnostics arrive in faults.
 type lspPage struct {
 	*jsonrpc2.Conn
 	t      *testing.T
 	faults chan []string
 }
 
-// openPage starts the server, and ends it at the end of the test: nothing is left then.
+// openPage starts the server, and ends it at the end of the test. No files may remain.
 func openPage(t *testing.T) *lspPage {
 	t.Helper()
 	program := testprogram.Build(t)
 	if out, code := result(t, program, "setup"); code != 0 {
 		t.Fatalf("setup: exit status %d\n%s", code, out)
 	}
-	ctx := context.WithoutCancel(t.Context()) // That of the test has ended when the page is closed.
+	ctx := context.WithoutCancel(t.Context()) // The context of the test has ended when the page is closed.
 	cmd := exec.CommandContext(ctx, program, lspVerb, string(testCheckout(t)))
 	tmp := t.TempDir()
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=")
@@ -70,7 +70,7 @@ func openPage(t *testing.T) *lspPage {
 	return p
 }
 
-// begin is what each page says first.
+// begin sends the first messages of a page.
 func (p *lspPage) begin() {
 	p.t.Helper()
 	if err := p.Call(p.t.Context(), "initialize", struct{}{}, nil); err != nil {
@@ -78,7 +78,7 @@ func (p *lspPage) begin() {
 	}
 }
 
-// tell says of a notebook that it is opened, changed or closed.
+// tell sends that a notebook is opened, changed or closed.
 func (p *lspPage) tell(event, path, text string) {
 	p.t.Helper()
 	document := map[string]any{"uri": "file://" + path, "languageId": "go", "version": 1, "text": text}
@@ -89,7 +89,7 @@ func (p *lspPage) tell(event, path, text string) {
 	}
 }
 
-// await waits until what is found fits, and returns what is found when nothing changes any more.
+// await waits until the diagnostics satisfy fits, and returns them when they no longer change.
 func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
 	p.t.Helper()
 	for limit := time.After(5 * time.Minute); !fits(last); {
@@ -108,7 +108,7 @@ func (p *lspPage) await(what string, fits func([]string) bool) (last []string) {
 	}
 }
 
-// The committed notebooks have no fault, and one that is put into them is found, and nothing else.
+// The committed notebooks have no faults. A fault that is added to one of them is found, and nothing else.
 func TestNotebooksHaveNoFaults(t *testing.T) {
 	page := openPage(t)
 	const fault = "\n\n\n%%\nvar n int = \"a\"\nfmt.Println(n)"
@@ -125,8 +125,8 @@ func TestNotebooksHaveNoFaults(t *testing.T) {
 	}
 }
 
-// Faults are found in all cells of a new notebook: those that come later, move, and stay when others go; and when the
-// page has been loaded again.
+// Faults are found in all cells of a new notebook. Faults of cells that are added later, that move, or that stay when
+// others are deleted are found, too, and after the page has been loaded again.
 func TestFaultsOfLaterCells(t *testing.T) {
 	page := openPage(t)
 	const path = "/notebooks/new.ipynb"
@@ -142,7 +142,7 @@ func TestFaultsOfLaterCells(t *testing.T) {
 		}
 	}
 	page.tell("didOpen", path, "")
-	time.Sleep(time.Second) // gopls has the first cell.
+	time.Sleep(time.Second) // gopls has the first cell
 	page.tell("didChange", path, cell("a"))
 	finds("a")
 	page.tell("didChange", path, join(cell("a"), ""))
@@ -159,7 +159,7 @@ func TestFaultsOfLaterCells(t *testing.T) {
 	finds("b")
 }
 
-// codeOf is a notebook's code, as jupyter-lsp joins it.
+// codeOf returns a notebook's code, joined as by jupyter-lsp.
 func codeOf(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -2,14 +2,14 @@
 // plugin.
 //
 //	go run ./kernels setup    install everything that the notebooks need, once
-//	go run ./kernels lab      open JupyterLab on the notebooks
-//	go run ./kernels run      execute the notebooks and report what fails
+//	go run ./kernels lab      open JupyterLab with the notebooks
+//	go run ./kernels run      execute the notebooks and report failures
 //	go run ./kernels new DIR  begin a project of your own
 //	go run ./kernels install  add the Go kernel to your own Jupyter or VS Code; uninstall removes it
-//	go run ./kernels clean    remove what setup installed
+//	go run ./kernels clean    remove the files that setup installed
 //
-// Everything is pinned, by hash where a registry gives one, and lies in one folder of the project (see
-// [github.com/hypermodels/hypermodels/hyper/backend.Home]); the user's own Python and Jupyter stay as they are.
+// Everything is pinned, by hash if a registry provides one, and is in one folder of the project (see
+// [github.com/hypermodels/hypermodels/hyper/backend.Home]). The user's own Python and Jupyter do not change.
 package main
 
 import (
@@ -25,13 +25,13 @@ import (
 )
 
 func main() {
-	// The first signal stops what runs, in order; a second one ends this process at once.
+	// The first signal stops everything in order; a second one ends this process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
 	os.Exit(status(command().ExecuteContext(ctx)))
 }
 
-// command is the tree of verbs.
+// command returns the command with its subcommands.
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "kernels",
@@ -51,23 +51,23 @@ func command() *cobra.Command {
 	return root
 }
 
-// runsOn reports a system that the kernel does not run on.
+// runsOn returns an error on a system on which the kernel cannot run.
 func runsOn(system string) error {
 	if system == "windows" {
-		return badInput(errors.New("the Go kernel does not run on Windows itself: install WSL (`wsl --install` in a " +
+		return badInput(errors.New("the Go kernel runs on Windows only inside WSL: install WSL (`wsl --install` in a " +
 			"terminal, https://learn.microsoft.com/windows/wsl/install), and run this command in its Linux"))
 	}
 	return nil
 }
 
-// inputError is an error in what the user typed. The exit status tells it from a failure of the work itself.
+// inputError is an error in the user's input. It has its own exit status.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
 func badInput(err error) error { return inputError{err} }
 
-// bad marks the errors of an argument check as the user's.
+// bad marks the errors of an argument check as errors in the user's input.
 func bad(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -77,12 +77,12 @@ func bad(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// exitError ends the program with the status of a child that has told its own story.
+// exitError ends the program with the status of a child that has already reported its error.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// status prints an error once and maps it to an exit status: 2 for bad input, 1 for what failed.
+// status prints an error once, and returns the exit status: 2 for wrong input, 1 for a failure.
 func status(err error) int {
 	var input inputError
 	var exit exitError

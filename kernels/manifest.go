@@ -12,19 +12,19 @@ import (
 	"slices"
 )
 
-// manifest is what install has written below one of Jupyter's data folders, so that uninstall removes that and no more.
-// It lies beside the kernel itself.
+// manifest lists the files that install has written in one of Jupyter's data folders, so that uninstall removes only
+// these. It is stored next to the kernel.
 type manifest struct {
 	data    string            // the data folder
-	Files   map[string]string `json:"files"`   // sha256 by path, from the data folder
-	Folders []string          `json:"folders"` // that did not exist before, outer ones first
+	Files   map[string]string `json:"files"`   // sha256 by path relative to the data folder
+	Folders []string          `json:"folders"` // folders that install has made, outer ones first
 }
 
 func manifestPath(data string) string {
 	return filepath.Join(data, "kernels", kernelName, "install.json")
 }
 
-// errNotInstalled means that install has written nothing there.
+// errNotInstalled means that install has written nothing in the data folder.
 var errNotInstalled = errors.New("the kernel is not installed there")
 
 func readManifest(data string) (manifest, error) {
@@ -42,7 +42,7 @@ func readManifest(data string) (manifest, error) {
 	return m, nil
 }
 
-// add writes a file, which must not be there, and notes it.
+// add writes a new file and adds it to the manifest.
 func (m *manifest) add(name string, data []byte) error {
 	path := filepath.Join(m.data, name)
 	if err := m.addFolder(filepath.Dir(path)); err != nil {
@@ -57,7 +57,7 @@ func (m *manifest) add(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// addFolder makes a folder and those above it, and notes which were missing.
+// addFolder makes a folder and missing folders above it, and adds the new ones to the manifest.
 func (m *manifest) addFolder(dir string) error {
 	if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 		return nil
@@ -69,7 +69,7 @@ func (m *manifest) addFolder(dir string) error {
 	return os.Mkdir(dir, 0o755)
 }
 
-// write writes the manifest itself.
+// write writes the manifest.
 func (m *manifest) write() error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *manifest) write() error {
 	return os.WriteFile(manifestPath(m.data), append(text, '\n'), 0o644)
 }
 
-// remove removes what is as install wrote it. A file that somebody has changed stays, and so do folders with others'.
+// remove removes the files that have not changed since install wrote them, and folders that are empty then.
 func (m *manifest) remove() error {
 	for name, sum := range m.Files {
 		path := filepath.Join(m.data, filepath.FromSlash(name))
@@ -87,7 +87,7 @@ func (m *manifest) remove() error {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && digest(data) != sum:
-			say("kept %s: it was changed after it was installed", path)
+			say("kept %s: it has changed since its installation", path)
 			continue
 		case err == nil:
 			err = os.Remove(path)
@@ -100,7 +100,7 @@ func (m *manifest) remove() error {
 		return err
 	}
 	for _, dir := range slices.Backward(m.Folders) {
-		os.Remove(dir) // Fails, as it should, when something else is in there.
+		os.Remove(dir) // This fails if the folder has other files, as it should.
 	}
 	return nil
 }

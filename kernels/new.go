@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// projectFiles are the templates of a project's files, named as these are but for the ending.
+// projectFiles has templates of a project's files. A file's name is the template's name without its extension.
 //
 //go:embed project/*.tmpl
 var projectFiles embed.FS
@@ -26,10 +26,10 @@ func newCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "new DIR",
-		Short: "Begin a project of your own: a module that imports hyper, with a notebook that runs at once",
+		Short: "Begin a project of your own: a module that imports hyper, with a notebook",
 		Long: "Makes the folder DIR with a Go module: a small world and an agent that explores it, a test, and a notebook.\n" +
 			"In it, `go tool kernels lab` opens JupyterLab and `go tool kernels run` executes the notebook. The module requires\n" +
-			"the release that this command belongs to, or is bound to the checkout that it runs in.",
+			"the release of this command, or uses the checkout in which the command runs.",
 		Args: bad(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := newProject(args[0], name)
@@ -48,18 +48,18 @@ type project struct {
 	dir     string
 	Module  string // its path
 	Package string // the name of its package
-	Version string // of this project, as the module requires it
-	Replace string // the checkout in place of that version, or ""
+	Version string // required version of this project
+	Replace string // checkout that replaces the version, or ""
 }
 
-// newProject checks what the user wants.
+// newProject checks the user's arguments.
 func newProject(dir, name string) (project, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return project{}, err
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return project{}, fmt.Errorf("%s is there and not an empty folder: name another", dir)
+		return project{}, fmt.Errorf("%s exists and is not an empty folder: choose another folder", dir)
 	}
 	if name == "" {
 		name = "example.com/" + strings.ToLower(filepath.Base(dir))
@@ -72,7 +72,7 @@ func newProject(dir, name string) (project, error) {
 	return p, err
 }
 
-// packageName is a package name for a module path: its last element, as far as it is made of letters and digits.
+// packageName returns a package name for a module path: the letters and digits of its last element.
 func packageName(name string) string {
 	word := regexp.MustCompile(`[a-z][a-z0-9]*`).FindString(strings.ToLower(path.Base(name)))
 	if word == "" {
@@ -81,7 +81,7 @@ func packageName(name string) string {
 	return word
 }
 
-// inEmptyFolder runs a command where it finds nothing.
+// inEmptyFolder runs a command in a new, empty folder.
 func inEmptyFolder(name string, args ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "hyper-new-")
 	if err != nil {
@@ -93,7 +93,7 @@ func inEmptyFolder(name string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// origin tells the version of this project that this command belongs to, and the checkout that stands for it, if any.
+// origin returns the version of this project to which this command belongs, and the checkout that replaces it, or "".
 func origin() (version, replace string, err error) {
 	_, files, err := here()
 	if err == nil {
@@ -108,7 +108,7 @@ func origin() (version, replace string, err error) {
 	return "", "", err
 }
 
-// make writes the project's files into a folder of another name, which gets its own when it is whole.
+// make writes the project's files into a folder with a temporary name, and renames the folder when it is complete.
 func (p project) make(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(p.dir), 0o755); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (p project) make(ctx context.Context) error {
 	return nil
 }
 
-// write fills in the templates.
+// write writes the files from the templates.
 func (p project) write(dir string) error {
 	all, err := template.ParseFS(projectFiles, "project/*.tmpl")
 	if err != nil {
@@ -149,8 +149,8 @@ func (p project) write(dir string) error {
 	return nil
 }
 
-// resolve completes go.mod and go.sum: with the checksums of the checkout, if there is one, nothing is asked of the
-// network that this machine already has.
+// resolve completes go.mod and go.sum. With the checksums of a checkout, it downloads nothing that this machine already
+// has.
 func (p project) resolve(ctx context.Context, dir string) error {
 	if p.Replace != "" {
 		sums, err := checkout(p.Replace).read("go.sum")
@@ -165,7 +165,7 @@ func (p project) resolve(ctx context.Context, dir string) error {
 	cmd.Dir, cmd.Env = dir, goEnv()
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
-	say("finding what %s requires", p.Module)
+	say("resolving the dependencies of %s", p.Module)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go list: %w\n%s", err, strings.TrimSpace(complaint.String()))
 	}

@@ -19,16 +19,16 @@ var executeScript string
 
 // fault is a cell that failed, as execute.py reports it.
 type fault struct {
-	Cell   int    // its place in the notebook, from 1, prose cells counted
-	Source string // what it says
-	Error  string // what went wrong
-	Output string // what it printed to standard error
+	Cell   int    // number of the cell in the notebook, from 1, including text cells
+	Source string // source code of the cell
+	Error  string // error of the cell
+	Output string // output of the cell on standard error
 }
 
-// terminalCodes are the colours of errors and of what cells print.
+// terminalCodes matches the colours in errors and in output.
 var terminalCodes = regexp.MustCompile("\x1b\\[[0-9;]*m *")
 
-// String shows the cell and what went wrong, indented.
+// String returns the cell and its error, indented.
 func (f *fault) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  cell %d:\n%s", f.Cell, indent(f.Source, "    | "))
@@ -43,7 +43,7 @@ func indent(text, by string) string {
 	return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by) + "\n"
 }
 
-// checkNotebook tells what keeps a file from being run as a notebook.
+// checkNotebook returns an error if a file is not a notebook.
 func checkNotebook(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -59,14 +59,14 @@ func checkNotebook(path string) error {
 	return nil
 }
 
-// execution is what execute.py reports.
+// execution is the report of execute.py.
 type execution struct {
-	Notebook string // the notebook with its outputs
-	Failure  *fault // nil when all cells succeeded
+	Notebook string // the notebook including its outputs
+	Failure  *fault // nil if all cells succeeded
 }
 
-// runNotebook executes one notebook and writes its outputs where they are wanted. A failing cell is a fault; an error
-// means that it could not be run.
+// runNotebook executes one notebook, and writes its outputs where the options say. A failing cell gives a fault. An
+// error means that the notebook could not be run.
 func (k kit) runNotebook(ctx context.Context, path string, o runOptions) (*fault, error) {
 	if err := checkNotebook(path); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (k kit) runNotebook(ctx context.Context, path string, o runOptions) (*fault
 	return done.Failure, err
 }
 
-// execute runs execute.py, with a folder of its own for Jupyter's run-time files.
+// execute runs execute.py with its own folder for Jupyter's runtime files.
 func (k kit) execute(ctx context.Context, path string, o runOptions) (execution, error) {
 	env, err := k.jupyterEnv()
 	if err != nil {
@@ -94,7 +94,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 	if err != nil {
 		return execution{}, err
 	}
-	// As a file, and not by -c, it does not look for Python's modules in the working folder.
+	// The script is a file, and not an argument of -c, so that Python does not look for modules in the working folder.
 	script := filepath.Join(tmp, "execute.py")
 	if err := os.WriteFile(script, []byte(executeScript), 0o600); err != nil {
 		return execution{}, err
@@ -114,7 +114,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 		return execution{}, fmt.Errorf("nbclient ended with status %d: %s", code, stderr.String())
 	}
 	report := bytes.TrimSpace(stdout.Bytes())
-	report = report[bytes.LastIndexByte(report, '\n')+1:] // The kernel may have printed before it.
+	report = report[bytes.LastIndexByte(report, '\n')+1:] // The kernel may have printed something before.
 	var done execution
 	if err := json.Unmarshal(report, &done); err != nil {
 		return execution{}, fmt.Errorf("no result from nbclient:\n%s", stderr.String())
@@ -122,7 +122,7 @@ func (k kit) execute(ctx context.Context, path string, o runOptions) (execution,
 	return done, nil
 }
 
-// replaceFile writes a file in one step.
+// replaceFile replaces a file atomically.
 func replaceFile(path, text string) error {
 	fresh := path + ".new"
 	if err := os.WriteFile(fresh, []byte(text), 0o644); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/layer"
 )
 
-// result runs the command and returns what it printed and its exit status.
+// result runs the command and returns its output and exit status.
 func result(t *testing.T, program string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)
@@ -32,8 +32,8 @@ func result(t *testing.T, program string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestNotebook executes the first notebook of the checkout, with its small experiments; `go run ./kernels run` executes
-// them all.
+// TestNotebook executes the first notebook of the checkout with small experiments. `go run ./kernels run` executes all
+// notebooks.
 func TestNotebook(t *testing.T) {
 	run := testprogram.Build(t)
 	out, code := result(t, run, "run", "--quick", testCheckout(t).path("notebooks", "00-start-here.ipynb"))
@@ -43,7 +43,7 @@ func TestNotebook(t *testing.T) {
 	}
 }
 
-// TestFirstCell is the promise to a user with an empty notebook: no import lines, declarations stay, pictures show.
+// TestFirstCell checks an empty notebook: cells need no import lines, declarations stay, and pictures are shown.
 func TestFirstCell(t *testing.T) {
 	run := testprogram.Build(t)
 	path := filepath.Join(t.TempDir(), "first.ipynb")
@@ -98,8 +98,8 @@ func TestFailingCells(t *testing.T) {
 	}
 }
 
-// Lines of pages and of notebooks' cells are at most 120 columns wide, as those of the code are. Rows of tables, headings
-// and formulas cannot be broken.
+// Lines of pages and of cells in notebooks have at most 120 columns, like lines of code. Rows of tables, headings and
+// formulas cannot be broken.
 func TestTextFitsThePage(t *testing.T) {
 	root := testCheckout(t).path()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -152,7 +152,7 @@ func checkWidth(t *testing.T, where, text string) {
 	}
 }
 
-// committed is a notebook as it is read for tests.
+// committed is a notebook in the form that tests need.
 type committed struct {
 	Cells []struct {
 		ID      string
@@ -166,7 +166,7 @@ type committed struct {
 	Minor int `json:"nbformat_minor"`
 }
 
-// allNotebooks reads the notebooks of the checkout, and that of new projects.
+// allNotebooks reads the notebooks of the checkout, and the notebook of new projects.
 func allNotebooks(t *testing.T) map[string][]byte {
 	t.Helper()
 	repo := testCheckout(t)
@@ -183,8 +183,8 @@ func allNotebooks(t *testing.T) map[string][]byte {
 	return all
 }
 
-// A notebook that JupyterLab opens and saves stays as it is: with the kernel's own words about the language, ids of
-// cells, sorted keys, an indentation of one space, and no output that is empty.
+// A notebook does not change when JupyterLab opens and saves it. It has the kernel's description of the language, ids
+// of cells, sorted keys, an indentation of one space, and no empty outputs.
 func TestNotebooksAreAsLabSavesThem(t *testing.T) {
 	for path, text := range allNotebooks(t) {
 		in := json.NewDecoder(bytes.NewReader(text))
@@ -225,7 +225,7 @@ func TestNotebooksAreAsLabSavesThem(t *testing.T) {
 	}
 }
 
-// firstDifference shows the first line that differs.
+// firstDifference returns the first line that differs.
 func firstDifference(got, want []byte) string {
 	lines := strings.Split(string(want), "\n")
 	for i, line := range strings.Split(string(got), "\n") {
@@ -236,7 +236,7 @@ func firstDifference(got, want []byte) string {
 	return "it ends early"
 }
 
-// The language version that the kernel tells is that of go.mod, which cells are compiled by.
+// The language version of the kernel is the version in go.mod, with which cells are compiled.
 func TestLanguageVersion(t *testing.T) {
 	text, err := os.ReadFile(testCheckout(t).path("go.mod"))
 	if err != nil {
@@ -248,10 +248,11 @@ func TestLanguageVersion(t *testing.T) {
 	}
 }
 
-// links are those of Markdown and of HTML.
+// links matches links in Markdown and in HTML.
 var links = regexp.MustCompile(`\]\(([^()\s]+)\)|(?m:^\[[^\]]+\]: *(\S+))|(?:href|src)="([^"]+)"`)
 
-// A link of a notebook stays in its folder, of which JupyterLab shows nothing outside, and leads to something.
+// A link in a notebook stays within the notebook's folder, because JupyterLab shows no other files, and its target
+// exists.
 func TestNotebookLinks(t *testing.T) {
 	for path, text := range allNotebooks(t) {
 		var n committed
@@ -281,7 +282,7 @@ func TestNotebookLinks(t *testing.T) {
 	}
 }
 
-// joined is the text of an output, which is one string or one for each line.
+// joined returns the text of an output, which is one string or a string for each line.
 func joined(t *testing.T, raw json.RawMessage) (text string) {
 	t.Helper()
 	var lines []string
@@ -294,7 +295,7 @@ func joined(t *testing.T, raw json.RawMessage) (text string) {
 	return strings.Join(lines, "")
 }
 
-// checkLink tells what is wrong with a link of a page in a folder. Those to the web are not followed.
+// checkLink returns an error if a link of a page in a folder is wrong. It does not follow links to the web.
 func checkLink(folder, link string) error {
 	to, err := url.Parse(link)
 	if err != nil || to.Scheme != "" || to.Host != "" || to.Path == "" {

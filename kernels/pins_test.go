@@ -18,7 +18,7 @@ func testCheckout(t *testing.T) checkout {
 	return repo
 }
 
-// Every requirement is pinned to one version and has a hash, and no file names an index to take it from.
+// Every requirement is pinned to one version and has a hash, and no file names a package index.
 func TestRequirementsArePinnedByHash(t *testing.T) {
 	repo := testCheckout(t)
 	files, _ := filepath.Glob(repo.path("kernels", "requirements*.txt"))
@@ -44,7 +44,7 @@ func TestRequirementsArePinnedByHash(t *testing.T) {
 	}
 }
 
-// entries splits a requirements file into requirements, each followed by its hashes.
+// entries splits a requirements file into requirements, each with its hashes.
 func entries(t *testing.T, file string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -82,7 +82,7 @@ func required(t *testing.T, path string) map[string]string {
 	return versions
 }
 
-// The image installs Jupyter from this program and what it imports, and from nothing else of the library.
+// The image installs Jupyter from this program and its imports, and from nothing else of the library.
 func TestImageHasWhatSetupImports(t *testing.T) {
 	repo := testCheckout(t)
 	cmd := exec.Command("go", "list", "-deps", "./kernels")
@@ -103,7 +103,7 @@ func TestImageHasWhatSetupImports(t *testing.T) {
 	}
 }
 
-// The root module stays free of editor tools and linters, and gonb is the same version as kernel and as library.
+// The root module requires no editor tools and linters, and gonb has the same version as a kernel and as a library.
 func TestGoPins(t *testing.T) {
 	repo := testCheckout(t)
 	const gonb = "github.com/janpfeifer/gonb"

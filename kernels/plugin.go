@@ -10,16 +10,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// plugin is a PJRT plugin of XLA that comes as a Python wheel. The wheel is only a way to deliver a shared library:
-// no Python runs it.
+// plugin is a PJRT plugin of XLA from a Python wheel. The wheel is only the package of a shared library; Python does
+// not run it.
 type plugin struct {
 	item
 	device string // "cpu" or "cuda", as backend.PluginFile spells it
-	file   string // the library in the item's folder
-	beside string // a folder of the item that the library looks for as ../NAME, or ""
+	file   string // path of the library in the item's folder
+	beside string // a folder of the item that the library expects at ../NAME, or ""
 }
 
-// The wheels of both plugins.
+// pluginWheels has the wheels of both plugins.
 var pluginWheels = []plugin{
 	{
 		item:   item{name: "xla", pins: "kernels/requirements-xla.txt"},
@@ -34,10 +34,10 @@ var pluginWheels = []plugin{
 	},
 }
 
-// pluginsFor lists the plugins to install on this machine.
+// pluginsFor returns the plugins to install on this machine.
 func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		say("no pinned XLA plugin for %s/%s (there is one for linux/amd64): the Go backend is used", runtime.GOOS,
+		say("there is no pinned XLA plugin for %s/%s, only for linux/amd64: programs use the backend go", runtime.GOOS,
 			runtime.GOARCH)
 		return nil, nil
 	}
@@ -62,8 +62,8 @@ func pluginsFor(k kit, cuda bool) ([]plugin, error) {
 	return list, nil
 }
 
-// links maps the plugin's links in the store to what they point at: the library under the name that package backend
-// looks for, and the folder that the library looks for.
+// links maps the paths of the plugin's links in the store to their targets: the library, under the name that package
+// backend expects, and the folder that the library expects.
 func (p plugin) links(s store) map[string]string {
 	dir := s.dir(p.item)
 	links := map[string]string{s.path("pjrt", backend.PluginFile(p.device)): filepath.Join(dir,
@@ -74,7 +74,7 @@ func (p plugin) links(s store) map[string]string {
 	return links
 }
 
-// linked tells whether the plugin is installed and linked.
+// linked reports whether the plugin is installed and linked.
 func (p plugin) linked(s store) bool {
 	for at, target := range p.links(s) {
 		there, err := os.Stat(at)

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// process is one row of the machine's process table.
+// process is a row of the machine's process table.
 type process struct {
 	pid, parent int
 	guard       bool // a guard of this program
-	dead        bool // ended, or its first thread has: it may still be a parent
+	dead        bool // the process or its first thread has ended; it may still have children
 }
 
-// descendants lists the living processes below pid, without pid itself; with spare, without those below a guard.
+// descendants returns the living descendants of pid. With spare, it leaves out those below a guard.
 func descendants(pid int, spare bool) []process {
 	children := map[int][]process{}
 	for _, p := range processes() {
@@ -28,10 +28,10 @@ func descendants(pid int, spare bool) []process {
 	return slices.DeleteFunc(found, func(p process) bool { return p.dead })
 }
 
-// isGuard tells a guard of this program by its command line.
+// isGuard reports whether a command line belongs to a guard of this program.
 func isGuard(argv []string) bool { return len(argv) > 1 && argv[1] == guardVerb }
 
-// jupyterPid is the process of the Jupyter that started this kernel, or 0.
+// jupyterPid returns the process of the Jupyter that started this kernel, or 0.
 func jupyterPid() int {
 	pid, err := strconv.Atoi(os.Getenv("JPY_PARENT_PID"))
 	if err != nil {

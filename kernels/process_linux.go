@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// becomeReaper makes this process the parent of descendants whose own parent ends, so that none gets out of sight.
+// becomeReaper makes this process the parent of descendants whose own parent has ended, so that all of them can be
+// found.
 func becomeReaper() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // processes reads the process table.
@@ -29,7 +30,7 @@ func processes() []process {
 		if err != nil {
 			continue
 		}
-		// After the name in parentheses, which may hold anything: state and parent.
+		// The name in parentheses may have any characters. After it come the state and the parent.
 		rest := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(rest) < 2 {
 			continue
@@ -40,7 +41,7 @@ func processes() []process {
 	return list
 }
 
-// processArgs is the command line of a process.
+// processArgs returns the command line of a process.
 func processArgs(pid int) []string {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 {

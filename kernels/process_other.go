@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// becomeReaper does nothing here: only Linux lets a process inherit its orphaned descendants.
+// becomeReaper does nothing: only on Linux a process can inherit its orphaned descendants.
 func becomeReaper() {}
 
-// processes asks ps for the process table.
+// processes reads the process table by ps.
 func processes() []process {
 	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=,args=").Output()
 	if err != nil {
@@ -31,7 +31,7 @@ func processes() []process {
 	return list
 }
 
-// processArgs is the command line of a process, cut at spaces.
+// processArgs returns the command line of a process, split at spaces.
 func processArgs(pid int) []string {
 	out, err := exec.Command("ps", "-p", fmt.Sprint(pid), "-o", "args=").Output()
 	if err != nil {

@@ -13,7 +13,7 @@ func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
 
-// ownerOf is the user that a file belongs to.
+// ownerOf returns the user who owns a file.
 func ownerOf(info os.FileInfo) (uid int, known bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -22,7 +22,7 @@ func ownerOf(info os.FileInfo) (uid int, known bool) {
 	return int(stat.Uid), true
 }
 
-// reap collects the children of this process, those it inherited too, and returns the exit status of one of them.
+// reap waits for the children of this process, including inherited ones, and returns the exit status of one of them.
 func reap(pid int) int {
 	for {
 		var status syscall.WaitStatus
@@ -41,7 +41,7 @@ func reap(pid int) int {
 	}
 }
 
-// reapRest goes on collecting until no child is left.
+// reapRest waits for the remaining children.
 func reapRest() {
 	for {
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && err != syscall.EINTR {

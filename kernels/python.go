@@ -16,11 +16,11 @@ import (
 
 // python is an interpreter that can make a virtual environment.
 type python struct {
-	path string // the program
-	id   string // version and home, which a virtual environment depends on
+	path string // path of the program
+	id   string // version and home, on which a virtual environment depends
 }
 
-// findPython looks for Python: $HYPERMODELS_PYTHON, or python3 in PATH.
+// findPython returns $HYPERMODELS_PYTHON, or python3 in PATH.
 func findPython(ctx context.Context) (python, error) {
 	name := os.Getenv("HYPERMODELS_PYTHON")
 	if name == "" {
@@ -28,7 +28,7 @@ func findPython(ctx context.Context) (python, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return python{}, fmt.Errorf("no %s in PATH: install Python 3.10 or later (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to one", name)
+		return python{}, fmt.Errorf("no %s in PATH: install Python 3.10 or later (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to a Python", name)
 	}
 	const probe = `import sys, venv, ensurepip; print("%d.%d.%d %s" % (*sys.version_info[:3], sys.base_prefix)); sys.exit(sys.version_info < (3, 10))`
 	cmd := fromRoot(ctx, path, "-c", probe)
@@ -42,7 +42,7 @@ func findPython(ctx context.Context) (python, error) {
 	case ctx.Err() != nil:
 		return python{}, ctx.Err()
 	case id != "":
-		return python{}, fmt.Errorf("%s is Python %s: install 3.10 or later, or set HYPERMODELS_PYTHON to one", path, id)
+		return python{}, fmt.Errorf("%s is Python %s: install 3.10 or later, or set HYPERMODELS_PYTHON to such a Python", path, id)
 	case strings.Contains(complaint.String(), "No module named"):
 		return python{}, fmt.Errorf("%s comes without its venv module: install it (Debian: apt install python3-venv), or set HYPERMODELS_PYTHON to another Python", path)
 	}
@@ -51,7 +51,7 @@ func findPython(ctx context.Context) (python, error) {
 
 const requirementsFile = "kernels/requirements.txt"
 
-// venvItem is the Python environment with JupyterLab.
+// venvItem returns the Python environment with JupyterLab.
 func venvItem(repo checkout, py python) (item, error) {
 	pins, err := repo.read(requirementsFile)
 	if err != nil {
@@ -66,11 +66,11 @@ func venvItem(repo checkout, py python) (item, error) {
 		if err := step(ctx, "installing JupyterLab (60 MB to download)", install, wheels(pins)); err != nil {
 			return err
 		}
-		// Compiled modules carry their source's path: give them the final one.
+		// Compiled modules have the path of their source: use the final path.
 		compile := fromRoot(ctx, venvPython(dir), "-m", "compileall", "-q", "-j", "0", "-s", dir, "-p", final,
 			filepath.Join(dir, "lib"))
 		if err := step(ctx, "compiling JupyterLab's modules", compile, counter{}); err != nil && ctx.Err() == nil {
-			say("some Python modules are not compiled ahead, which costs only time: %s", lastLine([]byte(err.Error())))
+			say("some Python modules were not compiled in advance, which only costs time: %s", lastLine([]byte(err.Error())))
 		}
 		return relocate(dir, final)
 	}
@@ -79,35 +79,35 @@ func venvItem(repo checkout, py python) (item, error) {
 
 func venvPython(venv string) string { return filepath.Join(venv, "bin", "python") }
 
-// fromRoot is a command of Python with -m or -c, which look for modules in the folder that they start in before any
-// other. They start in the root folder: a queue.py among the user's files is no part of Python.
+// fromRoot returns a command of Python with -m or -c. With these, Python first looks for modules in the working folder.
+// The command starts in the root folder, so that a queue.py among the user's files is not imported.
 func fromRoot(ctx context.Context, python string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, python, args...)
 	cmd.Dir = "/"
 	return cmd
 }
 
-// pip is a pip command that takes nothing but what a requirements file pins by hash, and of that no source whose build
-// would run its author's code.
+// pip returns a pip command that only installs packages that a requirements file pins by hash. It accepts no source
+// packages, because their build would run code.
 func pip(ctx context.Context, python, verb string, args ...string) *exec.Cmd {
 	args = append([]string{"-m", "pip", verb, "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check",
 		"--no-input", "--progress-bar", "off"}, args...)
 	return fromRoot(ctx, python, args...)
 }
 
-// pinned is a line of a requirements file that begins a package.
+// pinned matches the first line of a package in a requirements file.
 var pinned = regexp.MustCompile(`(?m)^[A-Za-z0-9][^#\n]*==`)
 
-// wheels counts what pip collects of a requirements file.
+// wheels counts the packages of a requirements file that pip collects.
 func wheels(pins []byte) counter {
 	total := len(pinned.FindAll(pins, -1))
 	if total < 2 {
-		return counter{} // pip's latest line says more: how large the one is.
+		return counter{} // pip's latest line says more: the size of the only package.
 	}
 	return counter{"packages", total, each("Collecting ", "Ignoring ")}
 }
 
-// relocate rewrites the folder's old name to its new one in a virtual environment's scripts and settings.
+// relocate replaces the folder's old name by the new name in a virtual environment's scripts and settings.
 func relocate(dir, final string) error {
 	change := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

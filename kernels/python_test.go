@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// TestFilesOfTheFolderAreNoPartOfPython starts what setup, lab and run start of Python in a folder whose files have the
-// names of its modules. None of them runs.
+// TestFilesOfTheFolderAreNoPartOfPython runs the Python commands of setup, lab and run in a folder whose files have the
+// names of Python's modules. None of these files is imported.
 func TestFilesOfTheFolderAreNoPartOfPython(t *testing.T) {
 	run := testprogram.Build(t)
 	dir := t.TempDir()

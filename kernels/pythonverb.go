@@ -7,19 +7,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// testRequirements are what tests need beside Jupyter, by the names of the folders that have it.
+// testRequirements has the requirements files of tests, by the name of the folder for the packages.
 var testRequirements = map[string]string{
 	"test":    "kernels/requirements-test.txt",
 	"browser": "kernels/requirements-browser.txt",
 }
 
-// pythonCommand gives tests the Python that runs Jupyter, with what tests a kernel. See kernels/conformance and
-// kernels/browser.
+// pythonCommand returns a command that runs the Python of Jupyter with additional packages for tests. See
+// kernels/conformance and kernels/browser.
 func pythonCommand() *cobra.Command {
 	var browser bool
 	cmd := &cobra.Command{
 		Use:    "python -- ARGUMENT...",
-		Short:  "Run Python with the project's Jupyter and the packages that test kernels",
+		Short:  "Run Python with the project's Jupyter and the packages for tests of kernels",
 		Hidden: true,
 		Args:   bad(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,9 +27,9 @@ func pythonCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, what := "test", "installing what tests kernels"
+			name, what := "test", "installing packages for tests of kernels"
 			if browser {
-				name, what = "browser", "installing what drives a browser (50 MB to download)"
+				name, what = "browser", "installing packages that control a browser (50 MB to download)"
 			}
 			it, err := k.testItem(name, testRequirements[name], what)
 			if err != nil {
@@ -42,11 +42,11 @@ func pythonCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&browser, "browser", false, "with what drives a browser instead")
+	cmd.Flags().BoolVar(&browser, "browser", false, "use packages that control a browser instead")
 	return cmd
 }
 
-// testItem is a folder with the packages of a requirements file.
+// testItem returns a folder with the packages of a requirements file.
 func (k kit) testItem(name, requirements, what string) (item, error) {
 	pins, err := k.repo.read(requirements)
 	return item{name: name, pins: string(pins), build: func(ctx context.Context, dir, _ string) error {

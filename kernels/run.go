@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// runOptions are the flags of run.
+// runOptions holds the flags of run.
 type runOptions struct {
 	inplace     bool
 	out         string
@@ -27,9 +27,10 @@ func runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run [NOTEBOOK...]",
-		Short: "Execute notebooks, and fail when a cell does",
-		Long: "Executes notebooks (all of the checkout or project when none is named) from their first cell to their last, each with a kernel of\n" +
-			"its own and in its own folder. The files stay as they are unless --inplace is given. Exit status 1 when a cell fails.",
+		Short: "Execute notebooks, and fail if a cell fails",
+		Long: "Executes notebooks from their first cell to their last, each with its own kernel and in its own folder. Without\n" +
+			"arguments it executes all notebooks of the checkout or project. The files do not change unless --inplace is given.\n" +
+			"The exit status is 1 if a cell fails.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, _, err := here()
 			if err != nil {
@@ -47,23 +48,23 @@ func runCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.inplace, "inplace", false, "write the outputs into the notebooks, once all their cells succeed")
+	f.BoolVar(&o.inplace, "inplace", false, "write the outputs into a notebook if all its cells succeed")
 	f.StringVar(&o.out, "out", "", "write executed copies into this folder")
 	f.IntVar(&o.jobs, "jobs", min(2, runtime.NumCPU()),
-		"notebooks that are executed side by side: much of a cell's time is the compiler's, on one core")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "the longest time for one cell")
-	f.BoolVar(&o.quick, "quick", false, "small experiments: HYPER_PROFILE=quick in the cells (the default)")
-	f.BoolVar(&o.full, "full", false, "the paper's experiments: HYPER_PROFILE=full in the cells")
+		"number of notebooks that run at the same time; compiling a cell uses one core")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "maximum time for one cell")
+	f.BoolVar(&o.quick, "quick", false, "run small experiments: HYPER_PROFILE=quick in the cells (the default)")
+	f.BoolVar(&o.full, "full", false, "run the paper's experiments: HYPER_PROFILE=full in the cells")
 	return cmd
 }
 
-// notebooks checks the options and the notebooks named, or lists those of a folder.
+// notebooks checks the options and the named notebooks. Without names it returns the notebooks of a folder.
 func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 	switch {
 	case o.inplace && o.out != "":
-		return nil, errors.New("--inplace and --out are two places for the outputs: give one")
+		return nil, errors.New("--inplace and --out select two places for the outputs: give one")
 	case o.quick && o.full:
-		return nil, errors.New("--quick and --full contradict each other: give one")
+		return nil, errors.New("--quick and --full cannot be combined: give one")
 	case o.timeout < time.Second:
 		return nil, fmt.Errorf("--timeout %v is too short: give a second or more, such as 10m", o.timeout)
 	case o.jobs < 1:
@@ -91,7 +92,7 @@ func (o runOptions) notebooks(folder string, named []string) ([]string, error) {
 	return named, nil
 }
 
-// profile is the size of experiments that the cells are asked for.
+// profile returns the size of the cells' experiments.
 func (o runOptions) profile() string {
 	if o.full {
 		return "full"
@@ -99,7 +100,7 @@ func (o runOptions) profile() string {
 	return "quick"
 }
 
-// run executes the notebooks, some side by side, and prints a line for each when it ends.
+// run executes the notebooks, several at the same time, and prints a line for each when it ends.
 func (k kit) run(ctx context.Context, notebooks []string, o runOptions) error {
 	if o.out != "" {
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
@@ -140,7 +141,7 @@ func (k kit) run(ctx context.Context, notebooks []string, o runOptions) error {
 	return nil
 }
 
-// short is a path as seen from the working folder.
+// short returns a path relative to the working folder.
 func short(path string) string {
 	wd, err := os.Getwd()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// writeNotebook makes a notebook with code cells.
+// writeNotebook writes a notebook with code cells.
 func writeNotebook(t *testing.T, path string, sources ...string) {
 	t.Helper()
 	cells := []map[string]any{}
@@ -94,7 +94,7 @@ func TestFaultShowsCellAndError(t *testing.T) {
 	}
 }
 
-// A notebook compiles against the checkout or the module that it lies in, and lab opens their notebooks.
+// A notebook imports the checkout or the module that contains it, and lab opens the notebooks of that module.
 func TestModuleIsFoundFromBelow(t *testing.T) {
 	repo, dir := testCheckout(t), t.TempDir()
 	deep := filepath.Join(dir, "a", "b")

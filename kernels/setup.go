@@ -13,9 +13,9 @@ func setupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Install JupyterLab, the Go kernel and XLA's plugin into the project's own folder",
-		Long: "Installs, at pinned versions and into the project's own folder alone, what the notebooks need: JupyterLab in a\n" +
-			"Python environment, XLA's plugin, GoNB with goimports and gopls; and compiles the packages that cells import.\n" +
-			"What is there already is left as it is.",
+		Long: "Installs everything that the notebooks need, at pinned versions, into the project's own folder: JupyterLab in a\n" +
+			"Python environment, XLA's plugin, and GoNB with goimports and gopls. It also compiles the packages that cells\n" +
+			"import. It does not change parts that are installed already.",
 		Args: bad(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := setup(cmd.Context(), cuda)
@@ -29,9 +29,9 @@ func setupCommand() *cobra.Command {
 	return cmd
 }
 
-// kit is what a setup has prepared for a checkout.
+// kit is the result of a setup for a checkout.
 type kit struct {
-	home  module // what the notebooks belong to
+	home  module // the module of the notebooks
 	repo  checkout
 	store store
 	venv  string // the Python environment's folder
@@ -40,7 +40,7 @@ type kit struct {
 
 func (k kit) python() string { return venvPython(k.venv) }
 
-// setup prepares everything; what is there already costs next to nothing.
+// setup installs everything. Parts that are installed already take almost no time.
 func setup(ctx context.Context, cuda bool) (kit, error) {
 	began := time.Now()
 	s, err := openStore()
@@ -60,7 +60,7 @@ func setup(ctx context.Context, cuda bool) (kit, error) {
 	return k, nil
 }
 
-// wanted is what setup installs.
+// wanted returns the parts that setup installs.
 func wanted(ctx context.Context, s store, cuda bool) (k kit, items []item, plugins []plugin, err error) {
 	k.store = s
 	if k.home, k.repo, err = anywhere(); err != nil {
@@ -90,7 +90,7 @@ func wanted(ctx context.Context, s store, cuda bool) (k kit, items []item, plugi
 	return k, []item{launcherItem(), venv, tools, warm}, plugins, err
 }
 
-// install makes what is missing, under the store's lock. When nothing is, it does not wait for another setup to end.
+// install makes missing parts under the store's lock. If nothing is missing, it does not wait for another setup.
 func (k kit) install(ctx context.Context, items []item, plugins []plugin) error {
 	if k.store.complete(items, plugins) {
 		return k.configureJupyter()
@@ -113,7 +113,7 @@ func (k kit) install(ctx context.Context, items []item, plugins []plugin) error 
 	return k.configureJupyter()
 }
 
-// complete tells whether everything is there.
+// complete reports whether everything is installed.
 func (s store) complete(items []item, plugins []plugin) bool {
 	return !slices.ContainsFunc(items, func(it item) bool { return !s.has(it) }) &&
 		!slices.ContainsFunc(plugins, func(p plugin) bool { return !p.linked(s) })

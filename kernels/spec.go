@@ -16,10 +16,10 @@ type kernelSpec struct {
 	Env       map[string]string `json:"env,omitempty"`
 }
 
-// cudaKernelName is the kernel whose cells run on XLA's CUDA plugin unless they ask for another backend.
+// cudaKernelName is the name of the kernel whose cells use XLA's CUDA plugin by default.
 const cudaKernelName = kernelName + "-cuda"
 
-// spec describes one of the kernels for a Jupyter that knows nothing of this project.
+// spec returns the description of a kernel for a Jupyter outside this project.
 func (k kit) spec(name string, g goTool) kernelSpec {
 	s := kernelSpec{
 		Argv:      []string{"sh", k.repo.path("kernels", kernelName, "start.sh"), "{connection_file}"},
@@ -35,7 +35,7 @@ func (k kit) spec(name string, g goTool) kernelSpec {
 	return s
 }
 
-// specFiles are the files of a kernel's folder.
+// specFiles returns the files of a kernel's folder.
 func (k kit) specFiles(name string, g goTool) (map[string][]byte, error) {
 	text, err := json.MarshalIndent(k.spec(name, g), "", "  ")
 	if err != nil {

@@ -18,23 +18,23 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// started is a kernel that a test has started, as Jupyter does.
+// started is a kernel that a test has started in the same way as Jupyter.
 type started struct {
 	shell, iopub *zmtp.Client
 	log          *strings.Builder
 }
 
-// start starts a kernel from a folder that is no checkout, with variables set, or removed if they end without a value's
-// "=". It stops with the test.
+// start starts a kernel in a folder that is not a checkout. The variables in env are set, or removed if they end in "="
+// without a value. The kernel stops at the end of the test.
 func start(t *testing.T, env ...string) started {
 	t.Helper()
 	return startBy(t, env, "sh", testCheckout(t).path("kernels", kernelName, "start.sh"))
 }
 
-// startBy starts one by another command, which a connection file is added to.
+// startBy starts a kernel by another command, to which the path of a connection file is added.
 func startBy(t *testing.T, env []string, argv ...string) started {
 	t.Helper()
-	dir := must.M1(os.MkdirTemp("/tmp", "hyper-start-")) // short: sockets are in it
+	dir := must.M1(os.MkdirTemp("/tmp", "hyper-start-")) // a short path, because it contains sockets
 	connection := filepath.Join(dir, "kernel-1.json")
 	must.M(os.WriteFile(connection, fmt.Appendf(nil, `{"transport": "ipc", "ip": %q, "key": "", "shell_port": 1,
 		"control_port": 2, "stdin_port": 3, "iopub_port": 4, "hb_port": 5, "signature_scheme": "hmac-sha256"}`,
@@ -66,7 +66,7 @@ func startBy(t *testing.T, env []string, argv ...string) started {
 		t.Fatalf("%v\n%s", err, log)
 	}
 	iopub := must.M1(zmtp.Subscriber(ctx, "ipc://"+filepath.Join(dir, "s-4")))
-	must.M1(iopub.Receive()) // the welcome
+	must.M1(iopub.Receive()) // the welcome message
 	return started{shell, iopub, log}
 }
 
@@ -84,7 +84,7 @@ func (s started) ask(t *testing.T, kind string, content any) (reply struct{ Stat
 	return reply
 }
 
-// cell executes one.
+// cell executes a cell.
 func (s started) cell(t *testing.T) (status, value string) {
 	t.Helper()
 	if r := s.ask(t, "kernel_info_request", struct{}{}); r.Status != "ok" {
@@ -95,7 +95,7 @@ func (s started) cell(t *testing.T) (status, value string) {
 	return r.Status, r.Evalue
 }
 
-// outputs is what a cell has published that fails, until it has ended.
+// outputs returns the outputs of a cell that fails, until the cell has ended.
 func (s started) outputs() (said string) {
 	for ended := false; !ended; {
 		m := must.M1(s.iopub.Receive())
@@ -107,7 +107,7 @@ func (s started) outputs() (said string) {
 	return said
 }
 
-// needsKernel skips a test where setup has not been.
+// needsKernel skips a test if setup has not run.
 func needsKernel(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -119,8 +119,8 @@ func needsKernel(t *testing.T) {
 	}
 }
 
-// The kernel starts and runs a cell whatever the user has set for other Go projects, and without what other programs
-// can do without.
+// The kernel starts and runs a cell with any settings of the user for other Go projects, without a home folder, and
+// without a usable folder for temporary files.
 func TestStartsWithTheUsersSettings(t *testing.T) {
 	needsKernel(t)
 	own := filepath.Join(t.TempDir(), "env")
@@ -146,7 +146,7 @@ func TestStartsWithTheUsersSettings(t *testing.T) {
 	}
 }
 
-// fullFolder is one with no room left, or else one that is not there.
+// fullFolder returns a folder without free space, or a folder that does not exist.
 func fullFolder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "full")
 	if runtime.GOOS == "linux" && os.Getuid() == 0 {
@@ -160,7 +160,7 @@ func fullFolder(t *testing.T) string {
 	return dir
 }
 
-// built is this command, compiled.
+// built compiles this command and returns its path.
 func built(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "kernels")
 	cmd := exec.Command("go", "build", "-o", path, ".")
@@ -171,7 +171,7 @@ func built(t *testing.T) string {
 	return path
 }
 
-// What keeps the kernel from starting is told in the notebook.
+// If the kernel does not start, the notebook shows the reason.
 func TestTellsWhyItDoesNotStart(t *testing.T) {
 	needsKernel(t)
 	empty := t.TempDir()
@@ -209,7 +209,7 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 	}
 }
 
-// The kernel proper tells it too.
+// The kernel itself shows the reason, too.
 func TestTellsWhyTheLayerDoesNotStart(t *testing.T) {
 	needsKernel(t)
 	k := startBy(t, nil, "sh", "-c", built(t)+` layer --dir /dev/null/folder --connection "$0" -- gonb`)
@@ -218,7 +218,7 @@ func TestTellsWhyTheLayerDoesNotStart(t *testing.T) {
 	}
 }
 
-// longFolder is one whose path is too long for a socket.
+// longFolder returns a folder whose path is too long for a socket.
 func longFolder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	must.M(os.Mkdir(dir, 0o700))

@@ -16,17 +16,17 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/tail"
 )
 
-// say prints a line about what is going on. Standard output is kept for results.
+// say prints a line about the progress on standard error. Standard output is for results.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// counter tells how far a command is by the lines that it prints.
+// counter computes the progress of a command from the lines that it prints.
 type counter struct {
 	unit  string                          // what is counted
-	total int                             // 0 where it is not known
-	add   func(done int, line string) int // how many are done after a line
+	total int                             // 0 if not known
+	add   func(done int, line string) int // returns the new number after a line
 }
 
-// each counts the lines that begin with one of some words.
+// each returns a function that counts lines that begin with one of the words.
 func each(words ...string) func(int, string) int {
 	return func(done int, line string) int {
 		for _, w := range words {
@@ -38,7 +38,7 @@ func each(words ...string) func(int, string) int {
 	}
 }
 
-// show is how many are done, "" as long as none is.
+// show returns the number as text, or "" for 0.
 func (c counter) show(done int) string {
 	switch {
 	case done == 0:
@@ -49,12 +49,12 @@ func (c counter) show(done int) string {
 	return fmt.Sprintf("%d %s, ", done, c.unit)
 }
 
-// step runs a long command quietly and shows how far it is. On failure the error has the end of what it printed.
+// step runs a long command quietly and shows its progress. An error includes the end of the command's output.
 func step(ctx context.Context, title string, cmd *exec.Cmd, count counter) error {
 	return display{os.Stderr, columns}.step(ctx, title, cmd, count)
 }
 
-// columns is the width of the terminal that standard error is, or 0.
+// columns returns the width of the terminal on standard error, or 0 if there is none.
 func columns() int {
 	width, _, err := term.GetSize(int(os.Stderr.Fd()))
 	if err != nil || os.Getenv("TERM") == "dumb" {
@@ -63,14 +63,14 @@ func columns() int {
 	return width
 }
 
-// display is where steps are shown: on a terminal one line for each, which is rewritten in place; in a log one at its
-// beginning and one at its end.
+// display shows steps. On a terminal a step has one line, which is overwritten. In a log it has a line at the beginning
+// and a line at the end.
 type display struct {
 	to      io.Writer
-	columns func() int // the width of a terminal, 0 for a log
+	columns func() int // returns the width of the terminal, or 0 for a log
 }
 
-// refresh is the time between two looks at a command that runs. Tests make it shorter.
+// refresh is the time between two updates of a running command's line. Tests shorten it.
 var refresh = 500 * time.Millisecond
 
 func (d display) step(ctx context.Context, title string, cmd *exec.Cmd, count counter) error {
@@ -113,7 +113,7 @@ func (d display) step(ctx context.Context, title string, cmd *exec.Cmd, count co
 	}
 }
 
-// line shows where a step is: in place of the line before, on a terminal.
+// line shows the state of a step. On a terminal it overwrites the previous line.
 func (d display) line(title, text string) {
 	if text != "" {
 		title += ": " + text
@@ -124,7 +124,7 @@ func (d display) line(title, text string) {
 		return
 	}
 	if runes := []rune(title); len(runes) >= width {
-		title = string(runes[:width-1]) // The last column would begin a new line.
+		title = string(runes[:width-1]) // A text in the last column would begin a new line.
 	}
 	fmt.Fprint(d.to, "\r\x1b[K"+title)
 }
@@ -136,12 +136,12 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// progress takes what a command prints, and counts.
+// progress reads the output of a command, and counts.
 type progress struct {
 	tail.Buffer
 	counter
 	mu   sync.Mutex
-	line []byte // begun
+	line []byte // incomplete line
 	done int
 }
 
@@ -163,7 +163,7 @@ func (p *progress) Write(data []byte) (int, error) {
 	return p.Buffer.Write(data)
 }
 
-// text is what is done, the time that it took, and where there is nothing to count the command's latest line.
+// text returns the progress and the time. If there is nothing to count, it includes the command's latest line.
 func (p *progress) text(spent time.Duration) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

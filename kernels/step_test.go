@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shown is what a step of a shell command shows where columns are so many, and its error.
+// shown returns the output of a step with a shell command on a terminal with a number of columns, and the step's error.
 func shown(t *testing.T, columns int, command string, count counter) (string, error) {
 	t.Helper()
 	before := refresh
@@ -23,7 +23,7 @@ func shown(t *testing.T, columns int, command string, count counter) (string, er
 
 const collects = "echo; echo Collecting a; echo '  Downloading a'; echo Collecting b; sleep 0.3; echo; sleep 0.2"
 
-// On a terminal a step has one line, in place, which fits.
+// On a terminal a step has one line, which is overwritten and fits the width.
 func TestStepOnATerminal(t *testing.T) {
 	const done = "installing it: done in 0.5 s"
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestStepOnATerminal(t *testing.T) {
 	}
 }
 
-// In a log it has a line at its beginning and one at its end, however long it takes.
+// In a log a step has a line at its beginning and a line at its end, whatever its duration is.
 func TestStepInALog(t *testing.T) {
 	text, err := shown(t, 0, collects, counter{"packages", 4, each("Collecting ")})
 	if err != nil || !regexp.MustCompile(`^installing it\ninstalling it: done in 0\.\d s\n$`).MatchString(text) {

@@ -17,16 +17,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// store is the folder that setup fills: backend.Home. Everything in it that takes long to make lies in a folder whose
-// name ends in a hash of its pins, so a change of pins makes a new folder and an unchanged one is found at once.
+// store is the folder that setup fills: backend.Home. Each part that takes long to make has a folder whose name ends in
+// a hash of its pins. Changed pins give a new folder, and an existing folder is found at once.
 type store string
 
-// openStore returns the store, as an absolute path. It may not exist yet. If it does, nobody but its user and the
-// system can have put anything there: programs of it are run.
+// openStore returns the store as an absolute path. The store need not exist. If it exists, only its user and the system
+// can write to it, because programs in it are run.
 func openStore() (store, error) {
 	home := backend.Home()
 	if home == "" {
-		return "", errors.New("there is no home folder to install anything in: set HOME, or HYPERMODELS_HOME to a folder of your own")
+		return "", errors.New("there is no home folder for the installation: set HOME, or set HYPERMODELS_HOME to a folder")
 	}
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -35,8 +35,8 @@ func openStore() (store, error) {
 	return store(home), store(home).private()
 }
 
-// private reports a store that another user owns or can write. One of the system's that all can read, as in an image,
-// is fine. The user's own is closed to all others.
+// private returns an error if another user owns the store or can write to it. A store of the system that all users can
+// read, as in an image, is allowed. It makes the user's own store inaccessible to all others.
 func (s store) private() error {
 	info, err := os.Stat(string(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func (s store) private() error {
 	if err != nil {
 		return err
 	}
-	const remedy = "set HYPERMODELS_HOME to a folder of your own"
+	const remedy = "set HYPERMODELS_HOME to a folder that you own"
 	owner, known := ownerOf(info)
 	switch mode := info.Mode(); {
 	case !mode.IsDir():
@@ -67,29 +67,29 @@ func (s store) path(parts ...string) string {
 
 // item is a folder of the store.
 type item struct {
-	name string // what it is, the first part of the folder's name
-	pins string // everything that its content depends on
-	// build fills an empty folder. When it returns, the folder is renamed from dir to final.
+	name string // first part of the folder's name
+	pins string // all that the folder's content depends on
+	// build fills the empty folder dir, which is renamed to final afterwards.
 	build func(ctx context.Context, dir, final string) error
 }
 
-// dir is the item's folder, there or not.
+// dir returns the item's folder, which need not exist.
 func (s store) dir(it item) string {
 	sum := sha256.Sum256([]byte(it.pins))
 	return s.path(it.name + "-" + hex.EncodeToString(sum[:])[:12])
 }
 
-// has tells whether the item is there. A folder under its final name is whole.
+// has reports whether the item exists. A folder with its final name is complete.
 func (s store) has(it item) bool {
 	info, err := os.Stat(s.dir(it))
 	return err == nil && info.IsDir()
 }
 
-// partial is in the names of folders being built. Nothing else ever uses them, so that an interrupted build is not
-// mistaken for a whole one; the next setup removes them.
+// partial is a part of the names of folders that are being built. No other folders have it, so that an interrupted
+// build is not taken for a complete folder. The next setup removes them.
 const partial = ".partial-"
 
-// ensure makes the item if it is not there. The store must be locked.
+// ensure makes the item if it does not exist. The store must be locked.
 func (s store) ensure(ctx context.Context, it item) error {
 	if s.has(it) {
 		return nil
@@ -100,7 +100,7 @@ func (s store) ensure(ctx context.Context, it item) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // MkdirTemp's 0700 would shut out other users of a shared store.
+	if err := os.Chmod(dir, 0o755); err != nil { // With MkdirTemp's 0700 other users could not read a shared store.
 		return err
 	}
 	switch err := it.build(ctx, dir, final); {
@@ -112,11 +112,11 @@ func (s store) ensure(ctx context.Context, it item) error {
 	return os.Rename(dir, final)
 }
 
-// errLater is that of a build which failed and was told of, and which the next setup tries again.
+// errLater is the error of a build that has failed, has reported its error, and is tried again by the next setup.
 var errLater = errors.New("not done yet")
 
-// lock waits for other setups to end, creates the store, removes what an interrupted setup left, and returns the
-// function that unlocks. The lock dies with the process that holds it.
+// lock waits for other setups to end, creates the store, and removes the remains of an interrupted setup. It returns
+// the function that unlocks. The lock ends with the process that holds it.
 func (s store) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(string(s), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the project's folder: %w; set HYPERMODELS_HOME to a folder that can be written", err)
@@ -155,8 +155,8 @@ func (s store) sweep() error {
 	return nil
 }
 
-// link makes a symbolic link, replacing an older one in one step. The link is relative, so that the store can be moved
-// or mounted elsewhere.
+// link makes a symbolic link, and replaces an older one atomically. The link is relative, so that the store can be
+// moved or mounted elsewhere.
 func link(target, at string) error {
 	rel, err := filepath.Rel(filepath.Dir(at), target)
 	if err != nil {

@@ -169,11 +169,12 @@ func TestCleanRemovesOnlyWhatSetupMade(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 	if _, err := os.Stat(byHand); err != nil {
-		t.Error("a plugin that is no link of setup's was removed")
+		t.Error("a plugin that setup has not made was removed")
 	}
 }
 
-// A store that other users could have put programs into is refused, with a remedy; the user's own is closed to them.
+// A store to which other users could have written is refused, with advice. The user's own store is made inaccessible to
+// others.
 func TestStoreIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	t.Setenv("HYPERMODELS_HOME", dir)
@@ -218,7 +219,7 @@ func TestStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// Without a home folder there is no store: not one of a name that everybody knows among the temporary files.
+// Without a home folder there is no store. A folder with a well-known name among the temporary files would be unsafe.
 func TestNoHome(t *testing.T) {
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "HYPERMODELS_HOME"} {
 		t.Setenv(name, "")

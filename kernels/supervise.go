@@ -16,13 +16,13 @@ type child struct {
 	argv           []string
 	env            []string
 	dir            string
-	remove         string // a folder to remove when the command and all that it started has ended, or ""
+	remove         string // a folder to remove when the command and all its processes have ended, or ""
 	stdout, stderr io.Writer
 }
 
-// supervise runs a command under a guard (see guard.go) and returns its exit status. When ctx ends, or the process that
-// this one works for does, the command is asked to stop and the error is context.Canceled. However this process or the
-// guard ends, even killed, nothing that the command started is left running.
+// supervise runs a command under a guard (see guard.go) and returns its exit status. If ctx ends, or the process for
+// which this one works, the command is asked to stop and the error is context.Canceled. Even if this process or the
+// guard is killed, no process of the command remains.
 func supervise(ctx context.Context, c child) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -34,9 +34,9 @@ func supervise(ctx context.Context, c child) (int, error) {
 	}
 	cmd := exec.Command(self, append(append(args, "--"), c.argv...)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, c.stdout, c.stderr
-	cmd.SysProcAttr = ownSession() // A Ctrl-C in the terminal comes to this process alone, which stops things in order.
+	cmd.SysProcAttr = ownSession() // A Ctrl-C in the terminal only reaches this process.
 	cmd.WaitDelay = time.Second
-	becomeReaper() // For the case that the guard itself is killed.
+	becomeReaper() // In case the guard is killed.
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ func supervise(ctx context.Context, c child) (int, error) {
 	context.AfterFunc(ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })
 	err = cmd.Wait()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() < 0 {
-		sweep(false) // Other guards of this process have work to do.
+		sweep(false) // Other guards of this process must continue.
 		removeAll(c.remove)
 	}
 	if ctx.Err() != nil {
@@ -69,11 +69,11 @@ func removeAll(dir string) {
 	}
 }
 
-// masterPoll is how often a process looks whether the one it works for still lives.
+// masterPoll is the time between two checks whether the process for which this one works is alive.
 const masterPoll = 300 * time.Millisecond
 
-// watchMaster calls cancel when the process that this one works for has ended: Jupyter for a kernel, `go run` or `go
-// tool` for a command. A parent that is neither, such as a shell, may end as it likes.
+// watchMaster calls cancel when the process for which this one works has ended: Jupyter for a kernel, `go run` or `go
+// tool` for a command. It ignores other parents, such as a shell.
 func watchMaster(ctx context.Context, cancel func()) {
 	parent := os.Getppid()
 	jupyter := jupyterPid()
@@ -93,7 +93,7 @@ func watchMaster(ctx context.Context, cancel func()) {
 	}
 }
 
-// withParent is a context that also ends with the parent of this process.
+// withParent returns a context that also ends when the parent of this process ends.
 func withParent(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()
@@ -106,7 +106,7 @@ func withParent(ctx context.Context) context.Context {
 	return ctx
 }
 
-// isGo tells whether a process is the go command, that is, whether this process was started by `go run` or `go tool`.
+// isGo reports whether a process is `go run` or `go tool`, which has started this process.
 func isGo(pid int) bool {
 	argv := processArgs(pid)
 	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && (argv[1] == "run" || argv[1] == "tool")

@@ -14,16 +14,16 @@ import (
 // goTool is the Go toolchain that builds the kernel's programs and compiles cells.
 type goTool struct {
 	path    string
-	version string // such as go1.26.5
-	cache   string // its build cache
-	// What else decides how it compiles, but for its flags.
+	version string // for example go1.26.5
+	cache   string // folder of its build cache
+	// settings are other variables that affect compilation, except flags.
 	settings string
 }
 
 func findGo(ctx context.Context) (goTool, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
-		return goTool{}, fmt.Errorf("no go in PATH, which cells are compiled with: install Go from https://go.dev/dl")
+		return goTool{}, fmt.Errorf("no go in PATH, which is needed to compile cells: install Go from https://go.dev/dl")
 	}
 	names := []string{"GOVERSION", "GOCACHE", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "CC", "CGO_ENABLED",
 		"CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS"}
@@ -44,18 +44,18 @@ func findGo(ctx context.Context) (goTool, error) {
 	return g, nil
 }
 
-// toolsFile pins kernelPrograms. It is no go.mod, which would make a module of its folder and so leave it out of
-// releases.
+// toolsFile pins kernelPrograms. Its name is not go.mod, because its folder would then be a separate module and not
+// part of releases.
 const toolsFile = "kernels/tools.mod"
 
-// kernelPrograms are the kernel, and what it calls for imports and for help on a name.
+// kernelPrograms lists GoNB, and the programs that it calls for imports and documentation.
 var kernelPrograms = []string{
 	"github.com/janpfeifer/gonb",
 	"golang.org/x/tools/cmd/goimports",
 	"golang.org/x/tools/gopls",
 }
 
-// toolsItem is the folder with the kernel's programs.
+// toolsItem returns the folder with the kernel's programs.
 func toolsItem(repo checkout, g goTool) (item, error) {
 	pins, err := repo.read(toolsFile, "kernels/tools.sum")
 	if err != nil {
@@ -68,8 +68,8 @@ func toolsItem(repo checkout, g goTool) (item, error) {
 	return item{name: "tools", pins: string(pins) + g.version, build: build}, nil
 }
 
-// build downloads what packages need and compiles them, in the folder dir; the commands go to another folder, or nowhere
-// if that is "".
+// build downloads the dependencies of packages and compiles the packages in the folder dir. Commands are written to the
+// folder to; if to is "", they are not written.
 func (g goTool) build(ctx context.Context, what, dir, to string, env []string, packages ...string) error {
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, g.path, append(args, packages...)...)
@@ -90,7 +90,7 @@ func (g goTool) build(ctx context.Context, what, dir, to string, env []string, p
 	return step(ctx, "compiling "+what, run(args...), compiled(strings.Fields(list.String())))
 }
 
-// compiled counts, of the packages that are to be compiled, those that `go build -v` names as it begins with them.
+// compiled counts packages that are being compiled: `go build -v` prints each when it begins.
 func compiled(packages []string) counter {
 	return counter{"packages", len(packages), func(done int, line string) int {
 		if slices.Contains(packages, line) {
@@ -100,8 +100,8 @@ func compiled(packages []string) counter {
 	}}
 }
 
-// cellFlags is the GOFLAGS of cells. Linking dominates a cell's time: the internal linker without symbol tables takes
-// half of it.
+// cellFlags returns GOFLAGS for cells. Linking takes most of a cell's time, and the internal linker without symbol
+// tables halves it.
 func cellFlags() string {
 	if runtime.GOOS == "linux" {
 		return "-buildvcs=false '-ldflags=-linkmode=internal -s -w'"

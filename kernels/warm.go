@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// around finds what a notebook in dir compiles against: the checkout that it lies in, or the module that requires a
-// version of this project; else these files.
+// around returns the module that the cells of a notebook in dir import: the checkout around dir, or the module around
+// dir that requires this project; else these files.
 func (repo checkout) around(dir string) string {
 	if m, err := findModule(dir); err == nil {
 		return m.dir
@@ -17,9 +17,9 @@ func (repo checkout) around(dir string) string {
 	return string(repo)
 }
 
-// warmItem compiles what cells import, so that the first cell takes a second and not a minute. It is done once for a
-// set of dependencies. A checkout that does not compile is not an error here: a cell will say so where it matters. Nor
-// is the want of a network or of room on the disk; the next setup tries again.
+// warmItem compiles the packages that cells import, so that the first cell takes a second instead of a minute. It is
+// done once for each set of dependencies. If a checkout does not compile, there is no error here, because a cell
+// reports it when it matters. A lack of network or disk space is no error either; the next setup tries again.
 func (k kit) warmItem(g goTool) (item, error) {
 	pins, err := k.repo.read("go.mod", "go.sum")
 	if err != nil {
@@ -28,7 +28,7 @@ func (k kit) warmItem(g goTool) (item, error) {
 	build := func(ctx context.Context, dir, _ string) error {
 		err := k.compile(ctx, g, dir)
 		if err != nil && ctx.Err() == nil {
-			say("the checkout was not compiled; cells that import it will wait for that, or fail: %v", err)
+			say("the checkout was not compiled; cells that import it must compile it, or fail: %v", err)
 			return errLater
 		}
 		return err
@@ -37,7 +37,7 @@ func (k kit) warmItem(g goTool) (item, error) {
 		build: build}, nil
 }
 
-// compile builds the project's libraries in a workspace of their own in dir, as GoNB does.
+// compile builds the project's libraries in a separate workspace in dir, as GoNB does.
 func (k kit) compile(ctx context.Context, g goTool, dir string) error {
 	init := exec.CommandContext(ctx, g.path, "work", "init", string(k.repo))
 	init.Dir = dir

@@ -165,8 +165,8 @@ func TestBadFiles(t *testing.T) {
 	must.M(must.M1(agent.New(c)).Save(path))
 	good := must.M1(os.ReadFile(path))
 	for want, data := range map[string][]byte{"it is empty": {}, "it is cut off": good[:len(good)/2],
-		"its checksum is wrong":        bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1),
-		"it does not begin as ours do": []byte("a letter to a friend, of another program")} {
+		"its checksum is wrong":                         bytes.Replace(good, []byte("sampled"), []byte("sAmpled"), 1),
+		"it does not begin like a file of this program": []byte("a letter to a friend, of another program")} {
 		bad := filepath.Join(dir, "bad")
 		must.M(os.WriteFile(bad, data, 0o600))
 		if _, err := agent.Load(c, bad); !errors.Is(err, agent.ErrDamaged) ||

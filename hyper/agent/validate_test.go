@@ -130,7 +130,7 @@ var wrongModels = []wrong{
 	{"one-sparse", belief(hyper.OneSparse{Alpha: -1, Beta: nan}),
 		"Learner.Belief: hyper.OneSparse: N must be at least 1, got 0\nLearner.Belief: hyper.OneSparse: Alpha must be finite and not negative, got -1\nLearner.Belief: hyper.OneSparse: Beta must be positive and finite, got NaN"},
 	{"dropout: empty", belief(hyper.Dropout{}),
-		"Learner.Belief: hyper.Dropout: Net: base.MLP: Layers need an input and an output width at least, got []\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got 0"},
+		"Learner.Belief: hyper.Dropout: Net: base.MLP: Layers need at least an input width and an output width, got []\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got 0"},
 	{"dropout: no hidden layers", belief(hyper.Dropout{Net: base.MLP{Layers: []int{2, 1}}, Keep: nan}),
 		"Learner.Belief: hyper.Dropout: Net needs hidden layers, got widths [2 1]\nLearner.Belief: hyper.Dropout: Keep must be in (0, 1], got NaN"},
 	{"dropout: another network", func(c *agent.Config) {
@@ -145,7 +145,7 @@ var wrongModels = []wrong{
 		"Learner.Belief: base.Tabular: Arms would be [1099511627776] numbers; at most 2147483647 are possible"},
 	{"linear base", ofBase(base.Linear{Features: -2}), "Learner.Belief: base.Linear: Features must be at least 1, got -2"},
 	{"no layers", ofBase(base.MLP{Activation: -1}),
-		"Learner.Belief: base.MLP: Layers need an input and an output width at least, got []\n" +
+		"Learner.Belief: base.MLP: Layers need at least an input width and an output width, got []\n" +
 			`Learner.Belief: base.MLP: Activation: unknown -1; choose relu, tanh or identity`},
 	{"width", ofBase(base.MLP{Layers: []int{2, 0, 1}}),
 		"Learner.Belief: base.MLP: Layers must be positive widths, got [2 0 1]"},
@@ -227,19 +227,19 @@ var wrongConfigs = []wrong{
 		"Learner.InitVariance must be finite, got +Inf\nLearner.Perturbation must be finite, got NaN\nLearner.MapStep must be positive and finite, got -1\nLearner.Clip must be finite and not negative, got NaN\nLearner.KL must be finite, got -Inf\n" +
 		`Backend: unknown backend "tpu"; choose one of go, xla:cpu, xla:cuda`},
 	{"Thompson", ofPolicy(explore.Thompson{N: -1}),
-		"Learner.Policy: explore.Thompson: N, the functions for a decision (0 is its default), must be at least 1, got -1"},
+		"Learner.Policy: explore.Thompson: N, the number of functions for a decision (0 means the default), must be at least 1, got -1"},
 	{"pointer to a policy", ofPolicy(&explore.Thompson{}),
 		"Learner.Policy: the policy is a pointer, *explore.Thompson; pass the value, explore.Thompson"},
 	{"greedy", ofPolicy(explore.Greedy{N: -2}),
-		"Learner.Policy: explore.Greedy: N, the functions for a decision (0 is its default), must be at least 1, got -2"},
+		"Learner.Policy: explore.Greedy: N, the number of functions for a decision (0 means the default), must be at least 1, got -2"},
 	{"epsilon-greedy", ofPolicy(explore.EpsilonGreedy{N: -2}),
-		"Learner.Policy: explore.EpsilonGreedy: N, the functions for a decision (0 is its default), must be at least 1, got -2"},
+		"Learner.Policy: explore.EpsilonGreedy: N, the number of functions for a decision (0 means the default), must be at least 1, got -2"},
 	{"IDS", ofPolicy(explore.IDS{N: -2}),
-		"Learner.Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -2"},
+		"Learner.Policy: explore.IDS: N, the number of functions for a decision (0 means the default), must be at least 1, got -2"},
 	{"UCB", ofPolicy(explore.UCB{N: -2, Quantile: nan}),
-		"Learner.Policy: explore.UCB: N, the functions for a decision (0 is its default), must be at least 1, got -2\nLearner.Policy: explore.UCB: Quantile must be in (0, 1], or 0 for its default, got NaN"},
+		"Learner.Policy: explore.UCB: N, the number of functions for a decision (0 means the default), must be at least 1, got -2\nLearner.Policy: explore.UCB: Quantile must be in (0, 1], or 0 for the default, got NaN"},
 	{"top-two", ofPolicy(explore.TopTwo{N: 1, Beta: 1.5}),
-		"Learner.Policy: explore.TopTwo: N must be at least 2, or 0 for 30, got 1\nLearner.Policy: explore.TopTwo: Beta must be in (0, 1], or 0 for its default, got 1.5"},
+		"Learner.Policy: explore.TopTwo: N must be at least 2, or 0 for 30, got 1\nLearner.Policy: explore.TopTwo: Beta must be in (0, 1], or 0 for the default, got 1.5"},
 	{"reward", func(c *agent.Config) { c.Reward = agent.Reward{Wait: -1, Combine: 9, Default: new(float32)} },
 		"Reward.Combine: unknown 9; choose first, sum, max or last\nReward.Wait must not be negative, got -1ns"},
 	{"reward without a wait", func(c *agent.Config) { c.Reward.Combine = agent.Sum }, "Reward.Wait must be set with a " +
@@ -254,7 +254,7 @@ var wrongConfigs = []wrong{
 		"Reward.Default: wrong reward: a response of the logistic loss must be in [0, 1], got -1"},
 	{"many", func(c *agent.Config) {
 		c.Learner.Belief, c.Learner.Policy, c.Learner.StepSize, c.Floor = hyper.Model{Base: line}, explore.IDS{N: -1}, -1, 2
-	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},
+	}, "Learner.Belief: Hyper is missing\nLearner.StepSize must be positive and finite, got -1\nLearner.Policy: explore.IDS: N, the number of functions for a decision (0 means the default), must be at least 1, got -1\nthe Floor must be at most 1, or negative for none, got 2"},
 	// The inputs of a user's own base model are known from the graph that it builds.
 	{"own base model", func(c *agent.Config) {
 		c.Learner.Belief, c.Features = hyper.Model{Base: scaled{line}, Hyper: hyper.Ensemble{Particles: 2, Params: 2}}, 3

@@ -7,19 +7,20 @@ import (
 	"math/rand/v2"
 )
 
-// Atoms is a distribution over finitely many functions: Values[j], K values, with probability proportional to
-// Weights[j].
+// Atoms is a distribution over finitely many functions. Function j has the K values Values[j], and a probability
+// proportional to Weights[j].
 type Atoms struct {
 	Values  [][]float64
-	Weights []float64 // nil: all the same
-	// Optimal asks for Brenier's map. Else the first component of z chooses the function, by its quantile among them.
+	Weights []float64 // nil means equal weights
+	// Optimal selects Brenier's map. Otherwise the first component of z selects the function: its level is the
+	// quantile.
 	Optimal bool
 }
 
 var _ Law = Atoms{}
 
-// FromSampler is the empirical distribution of m functions drawn by a sampler, which writes a function's k values to f;
-// its transport map is Brenier's. The sampler must not keep f.
+// FromSampler returns the empirical distribution of m functions that are drawn by a sampler. The sampler writes a
+// function's k values to f, and must not keep f. The transport map is Brenier's.
 func FromSampler(k, m int, seed uint64, draw func(rnd *rand.Rand, f []float64)) Atoms {
 	rnd, values := source(seed, "sampler"), rows(m, k)
 	for _, f := range values {
@@ -28,7 +29,7 @@ func FromSampler(k, m int, seed uint64, draw func(rnd *rand.Rand, f []float64)) 
 	return Atoms{Values: values, Optimal: true}
 }
 
-// Check reports values outside [-b, b], lengths other than k, and weights that are not positive.
+// Check reports values outside [-b, b], functions without k values, and weights that are not positive.
 func (l Atoms) Check(k int, b float64) []error {
 	if len(l.Values) == 0 {
 		return []error{errors.New("a discrete distribution needs at least one function")}
@@ -57,7 +58,7 @@ func (l Atoms) Sample(rnd *rand.Rand, _ float64, f []float64) {
 	copy(f, l.Values[interval(l.ends(), rnd.Float64())])
 }
 
-// Transport returns the map asked for.
+// Transport returns Brenier's map if l.Optimal, else the map by intervals of z_1.
 func (l Atoms) Transport(ctx context.Context, r Reference, _ int, _ float64, seed uint64) (Map, error) {
 	if l.Optimal {
 		return newBrenier(ctx, l, r, seed)
@@ -65,7 +66,7 @@ func (l Atoms) Transport(ctx context.Context, r Reference, _ int, _ float64, see
 	return intervals{atoms: l, reference: r, ends: l.ends()}, nil
 }
 
-// probabilities are the weights, with sum 1.
+// probabilities returns the weights, scaled to sum 1.
 func (l Atoms) probabilities() []float64 {
 	out, sum := make([]float64, len(l.Values)), 0.0
 	for j := range out {
@@ -81,7 +82,7 @@ func (l Atoms) probabilities() []float64 {
 	return out
 }
 
-// ends are the sums of the first 1, 2, ... probabilities but the last, which is 1.
+// ends returns the cumulative sums of the probabilities without the last, which is 1.
 func (l Atoms) ends() []float64 {
 	ends, sum := l.probabilities(), 0.0
 	for j, p := range ends {
@@ -91,7 +92,7 @@ func (l Atoms) ends() []float64 {
 	return ends[:len(ends)-1]
 }
 
-// interval is the number of the interval between ends that has u.
+// interval returns the number of the interval between ends that contains u.
 func interval(ends []float64, u float64) int {
 	j := 0
 	for j < len(ends) && u >= ends[j] {
@@ -100,7 +101,8 @@ func interval(ends []float64, u float64) int {
 	return j
 }
 
-// intervals is the map of [Atoms] by z_1 alone: the functions divide [0, 1], and the level of z_1 chooses one.
+// intervals is the map of [Atoms] by z_1 alone. Each function has an interval of [0, 1], and the level of z_1 is in the
+// interval of H(z).
 type intervals struct {
 	atoms     Atoms
 	reference Reference

@@ -2,25 +2,26 @@ package approx
 
 import "math"
 
-// Box stands for the ball B_eta of section 6's theorem: for Gaussian z the network is near H where |z_i| <= Eta for all
-// i, and 0 outside a slightly larger box. The appendix has a Euclidean ball; all that its proof needs of the set is
-// that it is bounded, so that H' is integrable, and that it has probability at least 1 - delta/2. In the sup norm both
-// are as true, and ReLU units make the set.
+// Box replaces the ball B_eta of section 6's theorem. For Gaussian z the network is near H if |z_i| <= Eta for all i,
+// and 0 outside a slightly larger box. The appendix uses a Euclidean ball. The proof only needs that the set is
+// bounded, so that H' is integrable, and that its probability is at least 1 - delta/2. Both hold for a box too, and
+// ReLU units can build it.
 type Box struct {
 	Eta  float64
-	Ramp float64 // the network falls to 0 where the sum of (|z_i| - Eta)_+ goes from 0 to Ramp
+	Ramp float64 // the network falls to 0 while the sum of (|z_i| - Eta)_+ grows from 0 to Ramp
 }
 
-// newBox returns the box with probability 1 - delta/4 in k dimensions: half of what the theorem allows to lose.
+// newBox returns the box with probability 1 - delta/4 in k dimensions. It uses half of the probability that the theorem
+// may lose.
 func newBox(k int, delta float64) *Box {
 	side := math.Pow(1-delta/4, 1/float64(k)) // P(|z_i| <= Eta)
 	return &Box{Eta: quantile((1 + side) / 2), Ramp: 0.5}
 }
 
-// Reach is the largest |z_i| at which the network is not 0.
+// Reach returns the largest |z_i| at which the network is not 0.
 func (b Box) Reach() float64 { return b.Eta + b.Ramp }
 
-// At is 1 inside the box, 0 far outside, and 1 - sum_i (|z_i| - Eta)_+ / Ramp between.
+// At returns 1 inside the box, 0 far outside, and 1 - sum_i (|z_i| - Eta)_+ / Ramp in between.
 func (b Box) At(z []float64) float64 {
 	out := 0.0
 	for _, v := range z {
@@ -29,7 +30,7 @@ func (b Box) At(z []float64) float64 {
 	return max(1-out/b.Ramp, 0)
 }
 
-// outside adds units whose sum is that of (|z_i| - Eta)_+.
+// outside adds units, and returns their sum: the sum of (|z_i| - Eta)_+.
 func (b Box) outside(w *builder, z []form) form {
 	var sum form
 	for _, v := range z {
@@ -38,5 +39,5 @@ func (b Box) outside(w *builder, z []form) form {
 	return sum
 }
 
-// inside adds the unit with the box's value, given that sum.
+// inside adds the unit with the box's value. out is the result of outside.
 func (b Box) inside(w *builder, out form) form { return w.unit(out.times(-1 / b.Ramp).plus(1)) }

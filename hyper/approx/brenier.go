@@ -9,26 +9,27 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// brenier is the optimal transport map to finitely many functions y_j: H(z) = y_j for the largest z^T y_j + b_j, the
-// gradient of the convex function max_j (z^T y_j + b_j). The offsets b are such that the cell of each function has its
-// probability: it is semi-discrete optimal transport, with the dual maximised on a fixed sample of z.
+// brenier is the optimal transport map to finitely many functions y_j. H(z) = y_j for the largest z^T y_j + b_j: the
+// gradient of the convex function max_j (z^T y_j + b_j). The offsets b_j give the cell of each function its
+// probability. They solve semi-discrete optimal transport, by maximising the dual on a fixed sample of z.
 type brenier struct {
 	values  [][]float64 // y_j, all different
 	weights []float64   // their probabilities
 	offsets []float64   // b_j
-	// missed is the total variation between the weights and the masses of the cells on other z.
+	// missed is the total variation distance between the weights and the masses of the cells, on other z than the
+	// sample.
 	missed float64
 }
 
-// What newBrenier aims at: the total variation on fresh z, and the draws to begin and to end with.
+// Settings of newBrenier: the accepted total variation on fresh z, and the smallest and largest number of draws.
 const (
 	massTolerance = 0.01
 	firstDraws    = 1 << 16
 	mostDraws     = 1 << 18
 )
 
-// newBrenier finds the map. It takes more draws until the masses of the cells on fresh z are within a total variation
-// of 0.01 of the weights; the error says how far they were when it has taken 2^18.
+// newBrenier computes the map. It doubles the number of draws until the masses of the cells on fresh z are within a
+// total variation distance of 0.01 from the weights. If 2^18 draws do not suffice, the error has the distance.
 func newBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*brenier, error) {
 	h := &brenier{}
 	h.merge(l)
@@ -51,7 +52,7 @@ func newBrenier(ctx context.Context, l Atoms, r Reference, seed uint64) (*brenie
 		"weights; give fewer functions, or more equal weights", len(h.values), h.missed)
 }
 
-// merge takes the functions and weights of l, functions that are equal once.
+// merge copies the functions and weights of l. It merges equal functions.
 func (h *brenier) merge(l Atoms) {
 	for j, p := range l.probabilities() {
 		at := slices.IndexFunc(h.values, func(f []float64) bool { return slices.Equal(f, l.Values[j]) })
@@ -63,7 +64,7 @@ func (h *brenier) merge(l Atoms) {
 	}
 }
 
-// cell is the function whose cell has z, and the distance of its score from the second largest one.
+// cell returns the function whose cell contains z, and the distance of its score from the second largest score.
 func (h *brenier) cell(z []float64) (cell int, gap float64) {
 	best, second := math.Inf(-1), math.Inf(-1)
 	for j := range h.values {
@@ -82,7 +83,7 @@ func (h *brenier) At(z, f []float64) {
 	copy(f, h.values[cell])
 }
 
-// massError is the total variation between the masses of the cells and the weights.
+// massError returns the total variation distance between the masses of the cells and the weights.
 func (h *brenier) massError(z [][]float64) float64 {
 	cells := make([]int, len(z))
 	each(len(z), func(i int) { cells[i], _ = h.cell(z[i]) })

@@ -2,11 +2,11 @@ package approx
 
 import "slices"
 
-// builder makes a Network layer by layer. A quantity is kept as a form: an affine function of the units of the layer
-// that is complete so far (at first of the inputs). unit adds a unit to the next layer, and next completes that layer.
+// builder builds a Network layer by layer. A quantity is a form: an affine function of the units of the last complete
+// layer, or of the inputs if there is none. unit adds a unit to the next layer, and next completes that layer.
 type builder struct {
 	layers []Layer
-	width  int // of the last complete layer
+	width  int // number of units of the last complete layer
 	fresh  []form
 }
 
@@ -23,7 +23,7 @@ type term struct {
 
 func newBuilder(inputs int) *builder { return &builder{width: inputs} }
 
-// inputs are the inputs, as forms of the layer before any.
+// inputs returns the inputs as forms, for use before the first layer.
 func (b *builder) inputs() []form {
 	out := make([]form, b.width)
 	for i := range out {
@@ -32,16 +32,16 @@ func (b *builder) inputs() []form {
 	return out
 }
 
-// unit adds ReLU(v) to the next layer. The form returned is of that layer: it is for use after next.
+// unit adds ReLU(v) to the next layer. The result is a form over that layer, for use after next.
 func (b *builder) unit(v form) form {
 	b.fresh = append(b.fresh, v)
 	return form{terms: []term{{len(b.fresh) - 1, 1}}}
 }
 
-// carry hands a quantity that is at least low on to the next layer, in one unit.
+// carry passes a quantity on to the next layer with one unit. The quantity must be at least low.
 func (b *builder) carry(v form, low float64) form { return b.unit(v.plus(-low)).plus(low) }
 
-// carryAll hands on quantities that are at least low.
+// carryAll passes several quantities on. They must be at least low.
 func (b *builder) carryAll(vs []form, low float64) []form {
 	out := make([]form, len(vs))
 	for i, v := range vs {
@@ -50,18 +50,18 @@ func (b *builder) carryAll(vs []form, low float64) []form {
 	return out
 }
 
-// next completes the layer under construction.
+// next completes the current layer.
 func (b *builder) next() {
 	b.layers = append(b.layers, b.affine(b.fresh))
 	b.width, b.fresh = len(b.fresh), nil
 }
 
-// network ends with the given outputs.
+// network returns the network with the given outputs.
 func (b *builder) network(out []form) Network {
 	return Network{Layers: append(slices.Clone(b.layers), b.affine(out))}
 }
 
-// affine is the map from the last complete layer to the forms.
+// affine returns the affine map from the last complete layer to the forms.
 func (b *builder) affine(out []form) Layer {
 	l := Layer{W: rows(len(out), b.width), B: make([]float64, len(out))}
 	for o, v := range out {
@@ -82,7 +82,7 @@ func (b *builder) follow(n Network, in []form) []form {
 	return forms(n.Layers[n.Hidden()], in)
 }
 
-// layer adds the units of a layer over the given forms to the next layer.
+// layer adds the units of a layer, applied to the given forms, to the next layer.
 func (b *builder) layer(l Layer, in []form) []form {
 	out := forms(l, in)
 	for i, v := range out {
@@ -91,7 +91,7 @@ func (b *builder) layer(l Layer, in []form) []form {
 	return out
 }
 
-// forms are the outputs of an affine map over forms.
+// forms returns the outputs of an affine map of forms.
 func forms(l Layer, in []form) []form {
 	out := make([]form, len(l.B))
 	for o, row := range l.W {
@@ -100,7 +100,7 @@ func forms(l Layer, in []form) []form {
 	return out
 }
 
-// combine is the sum of weights times forms.
+// combine returns the sum of weights times forms.
 func combine(weights []float64, in []form) form {
 	total := map[int]float64{}
 	var out form
@@ -120,10 +120,10 @@ func combine(weights []float64, in []form) form {
 	return out
 }
 
-// plus is v + c.
+// plus returns v + c.
 func (v form) plus(c float64) form { return form{v.terms, v.constant + c} }
 
-// times is c v.
+// times returns c v.
 func (v form) times(c float64) form {
 	out := form{make([]term, len(v.terms)), c * v.constant}
 	for i, t := range v.terms {
@@ -132,10 +132,10 @@ func (v form) times(c float64) form {
 	return out
 }
 
-// and is v + w.
+// and returns v + w.
 func (v form) and(w form) form {
 	return form{append(slices.Clone(v.terms), w.terms...), v.constant + w.constant}
 }
 
-// minus is v - w.
+// minus returns v - w.
 func (v form) minus(w form) form { return v.and(w.times(-1)) }

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Certificate is what Certify found about a network on fresh z. The error at z is the sup norm of f_{g_nu(z)} - H(z).
+// Certificate is the result of Certify: the errors of a network on fresh z. The error at z is the sup norm of
+// f_{g_nu(z)} - H(z).
 type Certificate struct {
 	Measure      string    `json:"measure"`
 	Points       int       `json:"points"` // K
@@ -16,13 +17,13 @@ type Certificate struct {
 	Reference    Reference `json:"reference"`
 	Construction string    `json:"construction"`
 
-	Draws       int     `json:"draws"`  // fresh z
-	Within      int     `json:"within"` // of these with an error of at most epsilon
+	Draws       int     `json:"draws"`  // number of fresh z
+	Within      int     `json:"within"` // number of these with an error of at most epsilon
 	Probability float64 `json:"probability"`
 	LowerBound  float64 `json:"probability_lower_bound"` // exact (Clopper-Pearson), at the confidence
-	Confidence  float64 `json:"confidence"`              // of all attempts together
+	Confidence  float64 `json:"confidence"`              // for all attempts together
 	Certified   bool    `json:"certified"`               // the lower bound is at least 1 - delta
-	Reached     float64 `json:"epsilon_reached"`         // the 1 - delta quantile of the errors: how close it came
+	Reached     float64 `json:"epsilon_reached"`         // 1 - delta quantile of the errors: the epsilon that is reached
 
 	Widths     []int `json:"widths"`    // of f, from input to output
 	Parameters int   `json:"n_theta"`   // N_theta
@@ -30,14 +31,14 @@ type Certificate struct {
 	Constants  int   `json:"constants"` // the others
 
 	Attempts int `json:"attempts"`
-	// of Brenier's map: total variation between the masses of its cells and mu
+	// MassError is the total variation distance between the masses of the cells of Brenier's map and mu.
 	MassError float64 `json:"mass_error,omitempty"`
 	Seed      uint64  `json:"seed"`
 	Backend   string  `json:"backend"`
 	Seconds   float64 `json:"seconds"`
 }
 
-// String is the certificate in a line.
+// String returns the certificate in one line.
 func (c Certificate) String() string {
 	verdict := "certified"
 	if !c.Certified {
@@ -47,8 +48,8 @@ func (c Certificate) String() string {
 		c.Epsilon, c.Probability, c.LowerBound, c.Confidence, c.Draws, 1-c.Delta, verdict)
 }
 
-// LowerBound is the exact lower confidence bound (Clopper and Pearson) on a probability, given the successes in n
-// trials.
+// LowerBound returns the exact lower confidence bound (Clopper and Pearson) of a probability, from the number of
+// successes in n trials.
 func LowerBound(successes, n int, confidence float64) float64 {
 	if successes == 0 {
 		return 0

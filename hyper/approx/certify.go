@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Certify builds the theorem's network for a measure, and measures on fresh z how likely its error is at most Epsilon.
-// It refines the network until the lower bound is at least 1 - Delta, or the budget of time or attempts ends: the
-// certificate then says how close it came.
+// Certify builds the theorem's network for a measure, and estimates from fresh z the probability that its error is at
+// most Epsilon. It refines the network until the lower bound of the probability is at least 1 - Delta, or until the
+// time or the number of attempts is used up. The certificate has the reached epsilon.
 //
-// The i-th attempt has the error probability (1 - 0.99)/2^i, and z of its own that nothing was built from, so that the
-// bounds of all attempts hold together with confidence 0.99. An attempt is not judged on its fresh z before a look at
-// others promises success.
+// Attempt i has error probability (1 - 0.99)/2^i, and its own z that no construction has used. Therefore the bounds of
+// all attempts hold together with confidence 0.99. Before an attempt uses its fresh z, a test on other z has to
+// succeed.
 //
-// The error lists every fault of measure and options, or is ctx's.
+// The error lists every fault of the measure and the options, or is the error of ctx.
 func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
 	start, o := time.Now(), o.withDefaults()
 	if err := errors.Join(m.Validate(), o.Validate()); err != nil {
@@ -36,22 +36,22 @@ func Certify(ctx context.Context, m Measure, o Options) (Certificate, error) {
 	return a.run(ctx)
 }
 
-// confidence is that of the lower bound, over all attempts together.
+// confidence is the confidence of the lower bound, for all attempts together.
 const confidence float64 = 0.99
 
-// mostAttempts bounds the levels of refinement.
+// mostAttempts is the maximum number of levels of refinement.
 const mostAttempts = 6
 
-// attempts is the state of a Certify.
+// attempts is the state of a call of Certify.
 type attempts struct {
 	Measure
 	Options
 	h     Map
 	start time.Time
-	tests int // certificates so far
+	tests int // number of certificates so far
 }
 
-// run refines level by level.
+// run refines the network level by level.
 func (a *attempts) run(ctx context.Context) (Certificate, error) {
 	for level := 0; ; level++ {
 		t, err := a.build(ctx, level)
@@ -73,7 +73,7 @@ func (a *attempts) run(ctx context.Context) (Certificate, error) {
 	}
 }
 
-// build makes the theorem's network of a level.
+// build builds the theorem's network of a level.
 func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 	task := Task{
 		Map: a.h, Reference: a.Reference, K: a.K(), Bound: a.Bound, Epsilon: a.Epsilon, Delta: a.Delta, Seed: a.Seed,
@@ -94,7 +94,8 @@ func (a *attempts) build(ctx context.Context, level int) (*Theorem, error) {
 	return newTheorem(a.Measure, a.Reference, inner, c), nil
 }
 
-// promising tells whether the network is good enough, by evaluation on the host, on draws for no certificate.
+// promising reports whether the network is good enough on z that no certificate uses. It evaluates the network on the
+// host.
 func (a *attempts) promising(t *Theorem) bool {
 	const n = 10_000
 	z := draws(a.Reference, source(a.Seed, "look"), n, a.K())
@@ -132,7 +133,7 @@ func (a *attempts) certificate(ctx context.Context, t *Theorem) (Certificate, er
 	return c, nil
 }
 
-// supErrors are the distances of rows in the sup norm.
+// supErrors returns the distances of corresponding rows in the sup norm.
 func supErrors(f, g [][]float64) []float64 {
 	out := make([]float64, len(f))
 	for i := range f {
@@ -147,7 +148,7 @@ func supErrors(f, g [][]float64) []float64 {
 	return out
 }
 
-// count is the number of errors that are at most epsilon.
+// count returns the number of errors that are at most epsilon.
 func count(errs []float64, epsilon float64) int {
 	n := 0
 	for _, e := range errs {

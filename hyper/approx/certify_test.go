@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/lines"
 )
 
-// certify asks for a certificate at epsilon B and delta, on the Go backend unless another is given: it compiles faster.
+// certify returns a certificate for epsilon times B and delta. Its default backend is go, which compiles faster.
 func certify(t *testing.T, m Measure, epsilon, delta float64, o Options) Certificate {
 	t.Helper()
 	o.Epsilon, o.Delta, o.Seed = epsilon*m.Bound, delta, 1
@@ -50,7 +50,7 @@ func TestCertificateOfATrainedNetwork(t *testing.T) {
 		Backend: backend.Default()})
 }
 
-// checkCertificate wants a certificate that is consistent.
+// checkCertificate checks that a certificate is consistent.
 func checkCertificate(t *testing.T, m Measure, epsilon, delta float64, o Options) {
 	t.Helper()
 	c := certify(t, m, epsilon, delta, o)
@@ -69,7 +69,7 @@ func TestCertificateOfATriangulation(t *testing.T) {
 	}
 }
 
-// A network that is too coarse is refined; without budget the certificate says how close it came.
+// A network that is too coarse is refined. Without time, the certificate has the reached epsilon.
 func TestRefinementAndBudget(t *testing.T) {
 	m, coarse := known(t, "process", 1), Kuhn{Cells: 2}
 	if c := certify(t, m, 0.05, 0.1, Options{Construction: coarse, Draws: 2000}); !c.Certified || c.Attempts < 2 {
@@ -81,13 +81,13 @@ func TestRefinementAndBudget(t *testing.T) {
 	}
 }
 
-// wide is a Gaussian that B cuts often: standard deviation B.
+// wide returns a Gaussian with standard deviation B, which the bound often clips.
 func wide(k int) Measure {
 	return Measure{Name: "wide", Points: Grid(k), Bound: 2,
 		Law: Mixture{[]Component{{1, make([]float64, k), neighbours(k, 2, 0)}}}}
 }
 
-// Every piece of the theorem's network is needed: without it the certificate fails.
+// Every part of the theorem's network is necessary: without one of them the certificate fails.
 func TestSpoiltNetworksFail(t *testing.T) {
 	for name, spoil := range map[string]func(*recipe){
 		"clamp B, not 4B":   func(c *recipe) { c.clamp /= 4 },
@@ -102,7 +102,7 @@ func TestSpoiltNetworksFail(t *testing.T) {
 	}
 }
 
-// The same seed gives the same certificate, another seed other draws.
+// The same seed gives the same certificate, and another seed gives other draws.
 func TestCertificatesAreReproducible(t *testing.T) {
 	o := Options{Epsilon: 0.02, Delta: 0.1, Draws: 2000, Backend: backend.Go}
 	var got []int
@@ -121,11 +121,11 @@ func TestCertificatesAreReproducible(t *testing.T) {
 
 func TestLowerBound(t *testing.T) {
 	if b := LowerBound(20_000, 20_000, 0.99); math.Abs(b-math.Pow(0.01, 1.0/20_000)) > 1e-12 {
-		// all succeed: p^n = 1 - confidence
+		// All trials succeed: p^n = 1 - confidence.
 		t.Errorf("bound %v", b)
 	}
 	b, tail := LowerBound(7, 10, 0.95), 0.0
-	for i := 7; i <= 10; i++ { // at the bound, 7 or more of 10 have probability 0.05
+	for i := 7; i <= 10; i++ { // at the bound, 7 or more of 10 successes have probability 0.05
 		tail += choose(10, i) * math.Pow(b, float64(i)) * math.Pow(1-b, float64(10-i))
 	}
 	if math.Abs(tail-0.05) > 1e-9 || LowerBound(0, 10, 0.9) != 0 {
@@ -210,7 +210,7 @@ func TestCertificateAsJSON(t *testing.T) {
 	}
 }
 
-// A measure of two functions on three points: either is drawn by the first component of z.
+// A measure of two functions on three points. The first component of z selects the function.
 func ExampleCertify() {
 	m := Measure{
 		Name: "up or down", Points: []float64{0, 1, 2}, Bound: 1,
@@ -228,8 +228,8 @@ func ExampleCertify() {
 	// components of theta that are z: 3
 }
 
-// The certificates of notebooks/results are of all measures, on 2 to 16 points, and given; the quickest come out again
-// with the same network.
+// The certificates of notebooks/results cover all measures on 2 to 16 points. The test repeats the quickest of them,
+// and gets the same networks.
 func TestCommittedCertificates(t *testing.T) {
 	records, err := lines.Read[Certificate]("../../notebooks/results/approx.jsonl")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Coordinatewise is for the map to one Gaussian, m + L q(z): the normal quantile q of each component of uniform z is
-// interpolated by straight lines, and an affine map follows. For Gaussian z the affine map is all, and exact.
+// Coordinatewise builds the map to a single Gaussian, m + L q(z). For uniform z, straight lines interpolate the normal
+// quantile q of each component, and an affine map follows. For Gaussian z the affine map alone is exact.
 type Coordinatewise struct{}
 
-// Name is "coordinatewise".
+// Name returns "coordinatewise".
 func (Coordinatewise) Name() string { return "coordinatewise" }
 
-// Suits wants a Knothe-Rosenblatt map to one component.
+// Suits accepts a Knothe-Rosenblatt map to one component.
 func (c Coordinatewise) Suits(h Map, _ int) error {
 	if k, ok := h.(*knothe); ok && len(k.pieces) == 1 {
 		return nil
@@ -22,7 +22,7 @@ func (c Coordinatewise) Suits(h Map, _ int) error {
 	return unsuited(c, "one Gaussian", h)
 }
 
-// Build returns the network. Unless a component of z is in a tail, the error is below Epsilon/2^(level+1).
+// Build returns the network. Its error is below Epsilon/2^(level+1), unless a component of z is in a tail.
 func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, error) {
 	p, finer := t.Map.(*knothe).pieces[0], math.Exp2(float64(-level))
 	affine := Layer{W: p.l, B: p.mean}
@@ -37,7 +37,8 @@ func (Coordinatewise) Build(_ context.Context, t Task, level int) (Network, erro
 	return normals(t.K, quantileKnots(tail, t.Epsilon/(2*gain)*finer)).then(Network{Layers: []Layer{affine}}), nil
 }
 
-// quantileKnots are levels from 1/2 to 1 - tail. Straight lines between them are within the tolerance of the quantile.
+// quantileKnots returns levels from 1/2 to 1 - tail. Straight lines between them differ from the normal quantile by at
+// most the tolerance.
 func quantileKnots(tail, tolerance float64) []float64 {
 	knots := []float64{0.5}
 	for last := 0.5; last < 1-tail; {
@@ -58,15 +59,15 @@ func quantileKnots(tail, tolerance float64) []float64 {
 	return knots
 }
 
-// chordError is the distance between the normal quantile and its chord from level a to b, both at least 1/2: it is
-// largest where the slopes agree, 1/pdf(q) = slope.
+// chordError returns the largest distance between the normal quantile and its chord from level a to b, both at least
+// 1/2. It is largest where the slopes are equal: 1/pdf(q) = slope.
 func chordError(a, b float64) float64 {
 	slope := (quantile(b) - quantile(a)) / (b - a)
 	q := math.Sqrt(max(2*math.Log(slope/math.Sqrt(2*math.Pi)), 0))
 	return quantile(a) + slope*(cumulative(q)-a) - q
 }
 
-// normals is the network whose outputs are the interpolated normal quantiles of k inputs.
+// normals returns the network whose outputs are the interpolated normal quantiles of k inputs.
 func normals(k int, knots []float64) Network {
 	b := newBuilder(k)
 	out := b.normals(b.inputs(), knots)
@@ -74,8 +75,8 @@ func normals(k int, knots []float64) Network {
 	return b.network(out)
 }
 
-// normals adds the units of interpolated normal quantiles; they are constant beyond the last knot. Lines go out from
-// the middle on both sides: a sum of large slopes that cancel would lose digits.
+// normals adds the units of interpolated normal quantiles. They are constant beyond the last knot. The ramps start at
+// the middle and go to both sides, because a sum of large slopes that cancel would lose precision.
 func (b *builder) normals(z []form, knots []float64) []form {
 	out := make([]form, len(z))
 	for i := range z {

@@ -10,28 +10,29 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// dual is the dual of semi-discrete optimal transport on a sample of z: maximise sum_j w_j b_j - mean_z max_j (z^T y_j
-// + b_j). The maximum is smoothed by entropy, t log sum_j exp(./t), at temperatures t that fall: each solution is where
-// the next begins. The gradient is then the weights less the masses of the softened cells.
+// dual is the dual problem of semi-discrete optimal transport on a sample of z: maximise sum_j w_j b_j - mean_z max_j
+// (z^T y_j + b_j). The maximum is smoothed by entropy, t log sum_j exp(./t), at falling temperatures t; each solution
+// is the start of the next. The gradient is the weights minus the masses of the smoothed cells.
 type dual struct {
 	h       *brenier
 	scores  [][]float64 // z^T y_j
-	used    [][]float64 // those in use
+	used    [][]float64 // the part of scores in use
 	t       float64
-	at      []float64 // where value and grad were computed last
+	at      []float64 // offsets of the last computation of value and grad
 	value   float64
 	grad    []float64
 	partial []sums
 }
 
-// sums are the parts of value and gradient by one core.
+// sums holds the parts of value and gradient that one core computes.
 type sums struct {
 	value float64
 	grad  []float64
 	soft  []float64
 }
 
-// temperatures of the smoothing, in units of the spread of the scores. Those above coarse use an eighth of the sample.
+// temperatures has the temperatures of the smoothing, in units of the spread of the scores. Temperatures above coarse
+// use an eighth of the sample.
 var temperatures = []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003}
 
 const coarse = 0.005
@@ -50,7 +51,7 @@ func newDual(h *brenier, z [][]float64) *dual {
 	return d
 }
 
-// solve finds the offsets, and stores them in the map with mean 0.
+// solve computes the offsets, and stores them in the map with mean 0.
 func (d *dual) solve(ctx context.Context) error {
 	spread := d.spread()
 	for _, t := range temperatures {
@@ -71,13 +72,13 @@ func (d *dual) solve(ctx context.Context) error {
 		if result == nil {
 			return errors.Join(errors.New("the dual of the transport problem has no solution"), err)
 		}
-		copy(d.h.offsets, result.X) // a line search that finds nothing better is at the optimum, to rounding
+		copy(d.h.offsets, result.X) // if the line search finds no improvement, the offsets are optimal up to rounding
 	}
 	floats.AddConst(-floats.Sum(d.h.offsets)/float64(len(d.h.offsets)), d.h.offsets)
 	return nil
 }
 
-// spread is the largest standard deviation of a score over the sample.
+// spread returns the largest standard deviation of a score over the sample.
 func (d *dual) spread() float64 {
 	largest, n := 0.0, float64(len(d.scores))
 	for j := range d.h.values {
@@ -91,7 +92,7 @@ func (d *dual) spread() float64 {
 	return math.Sqrt(largest)
 }
 
-// compute sets value and grad, of the dual with its sign changed, at offsets b.
+// compute sets value and grad of the negative dual at offsets b.
 func (d *dual) compute(b []float64) {
 	if slices.Equal(d.at, b) {
 		return
@@ -116,7 +117,7 @@ func (d *dual) compute(b []float64) {
 	}
 }
 
-// add adds one z: the smoothed maximum of the scores, and the softened cell.
+// add adds one z: the smoothed maximum of the scores, and the smoothed cell.
 func (s *sums) add(row, b []float64, t float64) {
 	top := math.Inf(-1)
 	for j, v := range row {

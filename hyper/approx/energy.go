@@ -8,8 +8,8 @@ import (
 )
 
 // EnergyTest compares the distributions of two samples of functions. It returns the energy distance 2 E|a - b| - E|a -
-// a'| - E|b - b'|, which is 0 for equal distributions alone, and the p-value of the hypothesis that they are equal: the
-// share of random permutations of the pooled samples whose distance is at least as large.
+// a'| - E|b - b'|, which is 0 only for equal distributions, and the p-value of the hypothesis that they are equal. The
+// p-value is the share of random permutations of the pooled samples whose distance is at least as large.
 func EnergyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p float64) {
 	pool := append(append([][]float64{}, a...), b...)
 	d := rows(len(pool), len(pool))
@@ -18,7 +18,7 @@ func EnergyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p
 			d[i][j] = floats.Distance(pool[i], pool[j], 2)
 		}
 	})
-	side := make([]float64, len(pool)) // the distance is minus the quadratic form of d in these
+	side := make([]float64, len(pool)) // the distance is minus the quadratic form of d in side
 	for i := range side {
 		side[i] = 1 / float64(len(a))
 		if i >= len(a) {
@@ -36,7 +36,7 @@ func EnergyTest(rnd *rand.Rand, a, b [][]float64, permutations int) (distance, p
 	return distance, float64(larger) / float64(permutations+1)
 }
 
-// energy is -s^T d s.
+// energy returns -s^T d s.
 func energy(d [][]float64, s []float64) float64 {
 	partial := make([]float64, cores(len(d)))
 	parts(len(d), func(part, from, to int) {

@@ -15,7 +15,7 @@ import (
 // number is the precision of an evaluation.
 type number interface{ float32 | float64 }
 
-// batchNumbers bounds the numbers of theta in one call of the evaluation, runs x indices x N_theta.
+// batchNumbers is the maximum number of parameters in one call of the evaluation: runs x indices x N_theta.
 const batchNumbers = 1 << 22
 
 // Evaluate returns f_{g_nu(z)} on X for each row of z, by [hyper.Model.Predict] in single precision.
@@ -59,7 +59,7 @@ func evaluate[T number](ctx context.Context, t *Theorem, backendName string, z [
 	return out, nil
 }
 
-// tensor makes numbers a tensor.
+// tensor returns a tensor of numbers.
 func tensor[T number](v []float64, dims ...int) *tensors.Tensor {
 	flat := make([]T, len(v))
 	for i := range v {
@@ -68,7 +68,7 @@ func tensor[T number](v []float64, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, dims...)
 }
 
-// before are arguments with a state behind them.
+// before returns args followed by the tensors of a state.
 func before(state []*tensors.Tensor, args ...any) []any {
 	for _, s := range state {
 		args = append(args, s)
@@ -76,7 +76,7 @@ func before(state []*tensors.Tensor, args ...any) []any {
 	return args
 }
 
-// readRows copies the first numbers of a tensor to rows of equal lengths.
+// readRows copies the first numbers of a tensor to rows of equal length.
 func readRows[T number](t *tensors.Tensor, out [][]float64) error {
 	flat, err := tensors.CopyFlatData[T](t)
 	if err != nil {
@@ -90,7 +90,8 @@ func readRows[T number](t *tensors.Tensor, out [][]float64) error {
 	return nil
 }
 
-// batchOf is rows from, from+1, ... of z as indices [1, n, k]; zeros after the last keep the shape of all batches.
+// batchOf returns the rows from, from+1, ... of z as indices [1, n, k]. After the last row it adds zeros, so that all
+// batches have the same shape.
 func batchOf[T number](z [][]float64, from, n, k int) *tensors.Tensor {
 	flat := make([]float64, n*k)
 	for i := from; i < min(from+n, len(z)); i++ {
@@ -99,7 +100,8 @@ func batchOf[T number](z [][]float64, from, n, k int) *tensors.Tensor {
 	return tensor[T](flat, 1, n, k)
 }
 
-// Indices draws n indices from p_z as hypermodels draw them, in single precision, from a stream of that name and step.
+// Indices draws n indices from p_z in single precision, as hypermodels draw them. stream and step name the random
+// stream.
 func Indices(backendName string, r Reference, k int, seed uint64, stream string, step, n int) ([][]float64, error) {
 	b, err := backend.Open(backendName)
 	if err != nil {

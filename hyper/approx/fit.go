@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// fitting trains an MLP on pairs of inputs and outputs, in minibatches one after the other, by Adam with steps that
-// fall as half a cosine. The loss is the mean magnitude of the errors.
+// fitting trains an MLP on pairs of inputs and outputs, by Adam with consecutive minibatches. The step size falls like
+// half a cosine. The loss is the mean absolute error.
 type fitting struct {
 	widths  []int
 	steps   int
@@ -27,7 +27,7 @@ type fitting struct {
 	in, out [][]float64 // the pairs
 }
 
-// The minibatch, and the first step size.
+// The size of a minibatch, and the first step size.
 const (
 	fitBatch = 1024
 	fitStep  = 3e-3
@@ -65,14 +65,15 @@ func (o *fitting) run(ctx context.Context) (Network, error) {
 
 func (o *fitting) mlp() base.MLP { return base.MLP{Layers: o.widths} }
 
-// start makes the state: theta as [1, 1, N], and the optimizer's.
+// start returns the initial state: theta as [1, 1, N], and the state of the optimizer.
 func (o *fitting) start(seed *Node) []*Node {
 	net := o.mlp()
 	theta := hyper.InitLayers(net)(rng.New(seed).Named("approx").Named("fit"), 0, 0, 1, hyper.NumTheta(net))
 	return append([]*Node{theta}, train.Adam{}.Init([]*Node{theta})...)
 }
 
-// step makes a step of Adam: args are the pairs, where the minibatch begins, the step size, and the state.
+// step makes a step of Adam. args are the inputs, the outputs, the index of the minibatch's first pair, the step size,
+// and the state.
 func (o *fitting) step(args []*Node) []*Node {
 	in, out, from, size, theta, state := args[0], args[1], args[2], args[3], args[4], args[5:]
 	rows := Add(Iota(in.Graph(), shapes.Make(dtypes.Int32, fitBatch, 1), 0), from)
@@ -82,7 +83,7 @@ func (o *fitting) step(args []*Node) []*Node {
 	return append(nu, newState...)
 }
 
-// network takes the parameters apart.
+// network returns the trained network.
 func (o *fitting) network(theta *tensors.Tensor) (Network, error) {
 	flat, err := tensors.CopyFlatData[float32](theta)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-bound, bound]: f_i is the quantile, at the
-// level of z_i, of its conditional distribution given f_1, ..., f_{i-1}: a mixture of the components' conditional
-// distributions with their posterior weights. For one component N(m, L L^T) the map is m + L q(z), with the normal
-// quantile q (for Gaussian z the identity).
+// knothe is the Knothe-Rosenblatt map to a Gaussian mixture, clipped to [-bound, bound]. f_i is the quantile, at the
+// level of z_i, of the conditional distribution of the i-th value given f_1, ..., f_{i-1}. That distribution is a
+// mixture of the components' conditional distributions with their posterior weights. For one component N(m, L L^T) the
+// map is m + L q(z), where q is the normal quantile, or the identity for Gaussian z.
 type knothe struct {
 	reference Reference
 	bound     float64
@@ -26,7 +26,7 @@ type piece struct {
 
 // At writes H(z) to f.
 func (h *knothe) At(z, f []float64) {
-	e := rows(len(h.pieces), len(z)) // L^-1 (f - mean) of each component, so far
+	e := rows(len(h.pieces), len(z)) // L^-1 (f - mean) of each component, for the values so far
 	weights := make([]float64, len(h.pieces))
 	for c, p := range h.pieces {
 		weights[c] = p.weight
@@ -51,10 +51,10 @@ func (h *knothe) At(z, f []float64) {
 // normal is a normal distribution on the line.
 type normal struct{ mean, sd float64 }
 
-// mixtureQuantile is the quantile of a mixture with the given logarithms of weights, at the level of z.
+// mixtureQuantile returns the quantile of a mixture at the level of z. The mixture has the given logarithms of weights.
 func mixtureQuantile(parts []normal, logWeights []float64, r Reference, z float64) float64 {
 	q := r.normal(z)
-	low, high := math.Inf(1), math.Inf(-1) // the mixture's quantile lies among those of its parts
+	low, high := math.Inf(1), math.Inf(-1) // the mixture's quantile is between the quantiles of its parts
 	for _, n := range parts {
 		low, high = min(low, n.mean+n.sd*q), max(high, n.mean+n.sd*q)
 	}
@@ -62,7 +62,7 @@ func mixtureQuantile(parts []normal, logWeights []float64, r Reference, z float6
 		return low
 	}
 	weights, sign := shares(logWeights), 1.0
-	if q > 0 { // solve for the upper tail, which keeps its digits
+	if q > 0 { // solve for the upper tail, which has the better relative precision
 		sign = -1
 	}
 	return solve(low, high, func(t float64) (excess, slope float64) {
@@ -76,7 +76,7 @@ func mixtureQuantile(parts []normal, logWeights []float64, r Reference, z float6
 	})
 }
 
-// shares are weights that sum to 1, from their logarithms.
+// shares returns weights with sum 1 from their logarithms.
 func shares(logs []float64) []float64 {
 	out, total := slices.Clone(logs), floats.LogSumExp(logs)
 	for i := range out {
@@ -85,8 +85,8 @@ func shares(logs []float64) []float64 {
 	return out
 }
 
-// solve finds the zero of an increasing function within [low, high]: Newton's step where it stays inside and shrinks
-// the interval, else bisection.
+// solve returns the zero of an increasing function within [low, high]. It makes Newton steps if they stay inside and
+// shrink the interval, else bisection steps.
 func solve(low, high float64, f func(t float64) (value, slope float64)) float64 {
 	t := (low + high) / 2
 	tolerance := 1e-13 * (1 + math.Abs(low) + math.Abs(high))

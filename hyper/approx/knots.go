@@ -4,15 +4,16 @@ import (
 	"math"
 )
 
-// The lines along which knots looks at H, and the intervals on each.
+// Number of lines along which knots evaluates H, and number of intervals on each.
 const (
 	knotLines = 64
 	knotParts = 400
 )
 
-// knots returns the ends of cells of the i-th component of z, closer where H bends more along it: the error of straight
-// lines is the second derivative times the square of a cell's length, so that the density goes as the root of its
-// magnitude. It is found on some lines through draws of z, by levels of the component.
+// knots returns the ends of cells of the i-th component of z. Cells are shorter where H bends more along the component.
+// The error of straight lines is the second derivative times the square of a cell's length; therefore the density of
+// knots is proportional to the square root of the second derivative's absolute value. The derivatives are evaluated on
+// some lines through draws of z, at levels of the component.
 func (t Task) knots(i, cells int) []float64 {
 	tail := min(t.Delta/(16*float64(t.K)), 1.0/(2*knotParts))
 	at := make([]float64, knotParts+1)
@@ -35,7 +36,7 @@ func (t Task) knots(i, cells int) []float64 {
 	return quantilesOf(density, total, at, cells)
 }
 
-// bends are the magnitudes of the second differences of H along the i-th component of z, the largest over the points.
+// bends returns the absolute second differences of H along the i-th component of z, at their maximum over the points.
 func (t Task) bends(z []float64, i int, at []float64) []float64 {
 	f, line := rows(len(at), t.K), append([]float64{}, z...)
 	for p, v := range at {
@@ -54,7 +55,7 @@ func (t Task) bends(z []float64, i int, at []float64) []float64 {
 	return out
 }
 
-// quantilesOf cuts the intervals between at[0], at[1], ... into cells that have the same share of the density.
+// quantilesOf divides the intervals between at[0], at[1], ... into cells with equal shares of the density.
 func quantilesOf(density []float64, total float64, at []float64, cells int) []float64 {
 	knots, sum, p := []float64{at[0]}, 0.0, 0
 	for c := 1; c < cells; c++ {

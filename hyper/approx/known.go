@@ -14,15 +14,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Setting is what a known measure is made for.
+// Setting holds the arguments of a known measure.
 type Setting struct {
 	Points  []float64 // X
 	Bound   float64   // B
-	Seed    uint64    // of measures that are trained
-	Optimal bool      // of discrete: Brenier's map instead of intervals
+	Seed    uint64    // for measures that are trained
+	Optimal bool      // for discrete: Brenier's map instead of intervals
 }
 
-// measures are the known ones; their values scale with B.
+// measures has the known measures by name. Their values are proportional to B.
 var measures = map[string]func(ctx context.Context, s Setting) (Measure, error){
 	"gaussian":  gaussianMeasure,
 	"mixture":   mixtureMeasure,
@@ -34,7 +34,7 @@ var measures = map[string]func(ctx context.Context, s Setting) (Measure, error){
 // KnownNames lists the names of the known measures, sorted.
 func KnownNames() []string { return slices.Sorted(maps.Keys(measures)) }
 
-// NewMeasure makes a known measure. The error joins every fault.
+// NewMeasure returns a known measure. The error joins every fault.
 func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
 	build, ok := measures[name]
 	errs := append(checkPoints(s.Points), checkBound(s.Bound))
@@ -53,8 +53,8 @@ func NewMeasure(ctx context.Context, name string, s Setting) (Measure, error) {
 	return m, m.Validate()
 }
 
-// gaussianMeasure is a correlated Gaussian, clipped: mean 0.2 B sin(2 pi x), standard deviation 0.3 B, correlation 0.6
-// between neighbours and 0.6^|i-j| else.
+// gaussianMeasure returns a correlated Gaussian, clipped: mean 0.2 B sin(2 pi x), standard deviation 0.3 B, correlation
+// 0.6^|i-j|.
 func gaussianMeasure(_ context.Context, s Setting) (Measure, error) {
 	mean := make([]float64, len(s.Points))
 	for i, x := range s.unit() {
@@ -63,8 +63,8 @@ func gaussianMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Mixture{[]Component{{1, mean, neighbours(len(mean), 0.3*s.Bound, 0.6)}}}}, nil
 }
 
-// mixtureMeasure has two modes, functions that are all up and functions that are all down: means 0.5 B with probability
-// 0.6 and -0.5 B with 0.4, standard deviation 0.15 B, correlation 0.5^|i-j|.
+// mixtureMeasure returns a measure with two modes, of high and of low functions: means 0.5 B with probability 0.6 and
+// -0.5 B with 0.4, standard deviation 0.15 B, correlation 0.5^|i-j|.
 func mixtureMeasure(_ context.Context, s Setting) (Measure, error) {
 	up, down := make([]float64, len(s.Points)), make([]float64, len(s.Points))
 	for i := range up {
@@ -74,8 +74,8 @@ func mixtureMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Mixture{[]Component{{0.4, down, covariance}, {0.6, up, covariance}}}}, nil
 }
 
-// processMeasure is a Gaussian process on the points, clipped: mean 0, standard deviation B/3, and correlation
-// exp(-d^2/(2 l^2)) at distance d, with l a quarter of the points' range. A share of 1e-4 of the variance is noise.
+// processMeasure returns a Gaussian process on the points, clipped: mean 0, standard deviation B/3, and correlation
+// exp(-d^2/(2 l^2)) at distance d, where l is a quarter of the points' range. A share of 1e-4 of the variance is noise.
 func processMeasure(_ context.Context, s Setting) (Measure, error) {
 	x, variance := s.unit(), s.Bound*s.Bound/9
 	covariance := mat.NewSymDense(len(x), nil)
@@ -89,7 +89,7 @@ func processMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Mixture{[]Component{{1, make([]float64, len(x)), covariance}}}}, nil
 }
 
-// discreteMeasure is six waves 0.9 B cos(pi j x + j), j = 1, ..., 6, with probabilities that go as j.
+// discreteMeasure returns six waves 0.9 B cos(pi j x + j), j = 1, ..., 6, with probabilities proportional to j.
 func discreteMeasure(_ context.Context, s Setting) (Measure, error) {
 	l := Atoms{Optimal: s.Optimal}
 	for j := 1.0; j <= 6; j++ {
@@ -102,7 +102,7 @@ func discreteMeasure(_ context.Context, s Setting) (Measure, error) {
 	return Measure{Law: l}, nil
 }
 
-// unit are the points, scaled to [0, 1].
+// unit returns the points, scaled to [0, 1].
 func (s Setting) unit() []float64 {
 	out, low := slices.Clone(s.Points), s.Points[0]
 	width := s.Points[len(out)-1] - low
@@ -115,7 +115,7 @@ func (s Setting) unit() []float64 {
 	return out
 }
 
-// neighbours is the covariance sd^2 rho^|i-j|.
+// neighbours returns the covariance sd^2 rho^|i-j|.
 func neighbours(k int, sd, rho float64) *mat.SymDense {
 	covariance := mat.NewSymDense(k, nil)
 	for i := range k {

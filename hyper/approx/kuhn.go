@@ -8,27 +8,27 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Kuhn interpolates H on the Kuhn (Freudenthal) triangulation of a grid, exactly as a piecewise linear function: the
-// sum over the grid's nodes a of H(z_a) ReLU(1 + min(0, u_1, ..., u_K) - max(0, u_1, ..., u_K)), where u = v - a and v
-// is z in units of the grid. The grid of each component is fine where H bends: v_i is a piecewise linear function of
-// z_i. It is for few points: a unit for each node.
+// Kuhn interpolates H by a piecewise linear function on the Kuhn (Freudenthal) triangulation of a grid. The network
+// represents the interpolation exactly, as the sum over the grid's nodes a of H(z_a) ReLU(1 + min(0, u_1, ..., u_K) -
+// max(0, u_1, ..., u_K)), where u = v - a and v is z in units of the grid. v_i is a piecewise linear function of z_i,
+// because the grid of each component is fine where H bends. Kuhn needs a unit for each node, and so is for few points.
 type Kuhn struct {
-	Cells int // of the grid in each direction, at level 0; 0 is 16, 12, 5 for one, two and three points
+	Cells int // number of cells in each direction at level 0; 0 is 16, 12, 5 for one, two and three points
 }
 
-// Name is "kuhn".
+// Name returns "kuhn".
 func (Kuhn) Name() string { return "kuhn" }
 
-// Suits wants at most three points.
+// Suits accepts at most three points.
 func (c Kuhn) Suits(_ Map, k int) error {
 	if k > 3 {
-		return fmt.Errorf("construction kuhn is for K <= 3 points, as it has a unit for each node of a grid in K "+
-			"dimensions, and got %d; use trained", k)
+		return fmt.Errorf("construction kuhn supports K <= 3 points, because it has a unit for each node of a grid "+
+			"in K dimensions, got %d; use trained", k)
 	}
 	return nil
 }
 
-// Build returns the network. Each level has half as many cells again in each direction.
+// Build returns the network. Each level has about 1.5 times as many cells in each direction as the previous level.
 func (c Kuhn) Build(_ context.Context, t Task, level int) (Network, error) {
 	cells := c.Cells
 	if cells == 0 {
@@ -59,7 +59,7 @@ func (c Kuhn) Build(_ context.Context, t Task, level int) (Network, error) {
 	return b.network(out), nil
 }
 
-// value is H at a node.
+// value returns H at a node.
 func (t Task) value(knots [][]float64, node []int) []float64 {
 	z, f := make([]float64, t.K), make([]float64, t.K)
 	for i, a := range node {
@@ -69,7 +69,8 @@ func (t Task) value(knots [][]float64, node []int) []float64 {
 	return f
 }
 
-// gridUnits adds the units whose sums are v_i: piecewise linear, 0, 1, 2, ... at the knots, constant beyond.
+// gridUnits adds the units whose sums are v_i: piecewise linear functions with values 0, 1, 2, ... at the knots, and
+// constant beyond.
 func (b *builder) gridUnits(z []form, knots [][]float64) []form {
 	v := make([]form, len(z))
 	for i := range z {
@@ -79,8 +80,8 @@ func (b *builder) gridUnits(z []form, knots [][]float64) []form {
 	return v
 }
 
-// bent is the sum of ramps, each 0 up to its knot and of slope 1 beyond, that has the given slope between two knots and
-// slope 0 after the last.
+// bent returns a sum of ramps. A ramp is 0 up to its knot, and has slope 1 beyond. The sum has the given slope between
+// two knots, and slope 0 after the last.
 func bent(knots []float64, slope func(from, to float64) float64, ramp func(knot float64) form) (sum form) {
 	before := 0.0
 	for j, knot := range knots {
@@ -98,7 +99,7 @@ func bent(knots []float64, slope func(from, to float64) float64, ramp func(knot 
 func (b *builder) spans(v []form, nodes [][]int) []form {
 	shared := units{b: b, made: map[pair]form{}}
 	out := make([]form, len(nodes))
-	if len(v) < 3 { // of up to three numbers, the largest less the least is half the sum of all distances
+	if len(v) < 3 { // the largest of up to three numbers minus the least is half the sum of all distances
 		for n, a := range nodes {
 			for i := range v {
 				out[n] = out[n].and(shared.distance(v, a, -1, i).times(0.5))
@@ -116,8 +117,8 @@ func (b *builder) spans(v []form, nodes [][]int) []form {
 	return shared.spans3(v, nodes)
 }
 
-// spans3 is spans in three directions: max(0, u_1, u_2, u_3) = c + ReLU(a - c) for a = max(0, u_1), c = max(u_2, u_3);
-// min alike.
+// spans3 is spans in three directions. It uses max(0, u_1, u_2, u_3) = c + ReLU(a - c) for a = max(0, u_1) and c =
+// max(u_2, u_3), and the same for min.
 func (s units) spans3(v []form, nodes [][]int) []form {
 	type halves struct{ up, down, over form }
 	parts := make([]halves, len(nodes))
@@ -145,16 +146,17 @@ func (s units) spans3(v []form, nodes [][]int) []form {
 	return out
 }
 
-// units are ReLUs of differences that nodes share.
+// units holds ReLUs of differences that several nodes use.
 type units struct {
 	b    *builder
 	made map[pair]form
 }
 
-// pair is a difference u_i - u_j, which depends on the difference of the node's numbers alone; -1 stands for 0.
+// pair is a difference u_i - u_j. It depends on the nodes only by the difference of their numbers. The index -1 stands
+// for 0.
 type pair struct{ i, j, shift int }
 
-// above is ReLU(u_i - u_j).
+// above returns ReLU(u_i - u_j).
 func (s units) above(v []form, node []int, i, j int) form {
 	var d form
 	shift := 0
@@ -171,7 +173,7 @@ func (s units) above(v []form, node []int, i, j int) form {
 	return s.made[key]
 }
 
-// carried hands on ReLU(u_2 - u_3), once for all nodes that share it.
+// carried passes ReLU(u_2 - u_3) on, with one unit for all nodes that have the same difference.
 func (s units) carried(node []int, v form) form {
 	key := pair{1, 2, node[1] - node[2]}
 	if _, ok := s.made[key]; !ok {
@@ -180,7 +182,7 @@ func (s units) carried(node []int, v form) form {
 	return s.made[key]
 }
 
-// distance is |u_i - u_j|.
+// distance returns |u_i - u_j|.
 func (s units) distance(v []form, node []int, i, j int) form {
 	return s.above(v, node, i, j).and(s.above(v, node, j, i))
 }

@@ -6,27 +6,27 @@ import (
 	"sync"
 )
 
-// Map is a transport map H from a reference distribution to a measure: for z drawn from p_z, H(z) has the distribution
-// mu. A Map is safe for concurrent use.
+// Map is a transport map H from a reference distribution to a measure: if z is drawn from p_z, H(z) has the
+// distribution mu. A Map is safe for concurrent use.
 type Map interface {
 	// At writes H(z) to f; z and f have length K.
 	At(z, f []float64)
 }
 
-// MapFunc is a function as a Map.
+// MapFunc is a Map made of a function.
 type MapFunc func(z, f []float64)
 
 // At calls the function.
 func (m MapFunc) At(z, f []float64) { m(z, f) }
 
-// clip brings every number to [-b, b].
+// clip limits every number to [-b, b].
 func clip(f []float64, b float64) {
 	for i, v := range f {
 		f[i] = min(max(v, -b), b)
 	}
 }
 
-// draws returns n draws from the reference distribution, a row of k each.
+// draws returns n draws from the reference distribution, one in each row of k numbers.
 func draws(r Reference, rnd *rand.Rand, n, k int) [][]float64 {
 	z := rows(n, k)
 	for _, row := range z {
@@ -35,14 +35,14 @@ func draws(r Reference, rnd *rand.Rand, n, k int) [][]float64 {
 	return z
 }
 
-// apply returns what at writes for each row of z, k numbers each, computed on all cores.
+// apply returns the k numbers that at writes for each row of z. It uses all cores.
 func apply(at func(z, f []float64), z [][]float64, k int) [][]float64 {
 	f := rows(len(z), k)
 	each(len(z), func(i int) { at(z[i], f[i]) })
 	return f
 }
 
-// rows makes n rows of k numbers in one array.
+// rows returns n rows of k numbers in one array.
 func rows(n, k int) [][]float64 {
 	flat := make([]float64, n*k)
 	out := make([][]float64, n)
@@ -52,7 +52,7 @@ func rows(n, k int) [][]float64 {
 	return out
 }
 
-// each calls do(0), ..., do(n-1), in parts on all cores.
+// each calls do(0), ..., do(n-1) on all cores.
 func each(n int, do func(i int)) {
 	parts(n, func(_, from, to int) {
 		for i := from; i < to; i++ {
@@ -61,7 +61,7 @@ func each(n int, do func(i int)) {
 	})
 }
 
-// parts cuts 0..n-1 into a part for each core, and calls do with the parts side by side.
+// parts divides 0..n-1 into one part for each core, and calls do for the parts concurrently.
 func parts(n int, do func(part, from, to int)) {
 	workers := cores(n)
 	var wait sync.WaitGroup
@@ -71,5 +71,5 @@ func parts(n int, do func(part, from, to int)) {
 	wait.Wait()
 }
 
-// cores is the number of parts that n things are cut into.
+// cores returns the number of parts for n items.
 func cores(n int) int { return min(runtime.GOMAXPROCS(0), max(n, 1)) }

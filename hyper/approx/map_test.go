@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// made keeps what tests share.
+// made has the results that several tests use.
 var made = map[string]any{}
 
-// once makes a thing at its first use.
+// once computes a result at its first use.
 func once[T any](t testing.TB, key string, do func() (T, error)) T {
 	t.Helper()
 	if _, ok := made[key]; !ok {
@@ -27,7 +27,7 @@ func once[T any](t testing.TB, key string, do func() (T, error)) T {
 	return made[key].(T)
 }
 
-// known makes a known measure on a grid, with B = 2.
+// known returns a known measure on a grid, with B = 2.
 func known(t testing.TB, name string, k int) Measure {
 	t.Helper()
 	return once(t, fmt.Sprint(name, k), func() (Measure, error) {
@@ -35,7 +35,7 @@ func known(t testing.TB, name string, k int) Measure {
 	})
 }
 
-// transport is a transport map.
+// transport returns a transport map to a measure.
 func transport(t testing.TB, m Measure, r Reference) Map {
 	t.Helper()
 	find := func() (Map, error) { return m.Transport(context.Background(), r, 1) }
@@ -49,8 +49,8 @@ func transport(t testing.TB, m Measure, r Reference) Map {
 	return h
 }
 
-// H(z) has the distribution mu: the energy distance to independent draws is that of permutations. Shrunk by 0.6 it has
-// another distribution.
+// H(z) has the distribution mu: its energy distance to independent draws is as small as after random permutations of
+// both. H(z) times 0.6 has a different distribution.
 func TestMapsHaveTheMeasuresLaw(t *testing.T) {
 	const n, k = 400, 3
 	for _, name := range KnownNames() {
@@ -76,7 +76,7 @@ func TestKnotheOfOneGaussianIsAffine(t *testing.T) {
 	m := Measure{Name: "mine", Points: Grid(2), Bound: 50, Law: Mixture{[]Component{{3, []float64{1, -1}, covariance}}}}
 	f := make([]float64, 2)
 	transport(t, m, Gaussian).At([]float64{0.5, -1}, f)
-	// L = [[2, 0], [0.5, 1.5]] by hand
+	// L = [[2, 0], [0.5, 1.5]] by hand.
 	if want := []float64{1 + 2*0.5, -1 + 0.5*0.5 - 1.5}; !floats.EqualApprox(f, want, 1e-12) {
 		t.Errorf("H = %v, want %v", f, want)
 	}
@@ -86,7 +86,7 @@ func TestKnotheOfOneGaussianIsAffine(t *testing.T) {
 	}
 }
 
-// The levels of H(z) in the mixture's own distribution functions, computed in another way, are z.
+// The levels of H(z) in the mixture's distribution functions, computed in a different way, are equal to z.
 func TestKnotheOfAMixtureInvertsItsDistributionFunctions(t *testing.T) {
 	mean, weight, sd, rho := []float64{-1, 2}, []float64{0.3, 0.7}, 0.8, 0.6
 	var l Mixture
@@ -113,7 +113,8 @@ func TestKnotheOfAMixtureInvertsItsDistributionFunctions(t *testing.T) {
 	}
 }
 
-// A gradient of a convex function is cyclically monotone: sum_i z_i (H(z_i) - H(z_{i+1})) >= 0 on every cycle.
+// cyclesThatFall counts cycles of random points on which the sum is negative. A gradient of a convex function is
+// cyclically monotone: sum_i z_i (H(z_i) - H(z_{i+1})) >= 0 on every cycle.
 func cyclesThatFall(h Map, r Reference, k int) int {
 	rnd, bad := source(5, "cycles"), 0
 	for range 2000 {
@@ -172,10 +173,10 @@ func TestMeasureFromASampler(t *testing.T) {
 	}
 }
 
-// The p-value is exact where there are few permutations: two pairs that are far apart.
+// The p-value is exact if there are few permutations: two pairs that are far apart.
 func TestEnergyTest(t *testing.T) {
 	d, p := EnergyTest(source(1, "energy"), [][]float64{{0}, {0}}, [][]float64{{3}, {3}}, 2000)
-	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split are as far apart
+	if math.Abs(d-6) > 1e-12 || math.Abs(p-1.0/3) > 0.05 { // 2*3 - 0 - 0; 2 of the 6 ways to split have this distance
 		t.Errorf("distance %v, p %v", d, p)
 	}
 }

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// MaxAffine is for Brenier's map to finitely many functions y_j: the scores s_j = z^T y_j + b_j, their maximum by a
-// tree of ReLU maxima, max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with a large S.
+// MaxAffine builds Brenier's map to finitely many functions y_j. It computes the scores s_j = z^T y_j + b_j, their
+// maximum by a tree of ReLU maxima max(a, c) = c + ReLU(a - c), and the sum over j of y_j ReLU(1 - S (max - s_j)) with
+// a large S.
 type MaxAffine struct{}
 
-// Name is "max-affine".
+// Name returns "max-affine".
 func (MaxAffine) Name() string { return "max-affine" }
 
-// Suits wants a Brenier map.
+// Suits accepts a Brenier map.
 func (c MaxAffine) Suits(h Map, _ int) error {
 	if _, ok := h.(*brenier); ok {
 		return nil
@@ -21,8 +22,8 @@ func (c MaxAffine) Suits(h Map, _ int) error {
 	return unsuited(c, "Brenier maps to finitely many functions", h)
 }
 
-// Build returns the network. S is such that a second score is within 1/S of the largest with probability Delta/4 at
-// level 0, and half of that at each next.
+// Build returns the network. At level 0, S is chosen so that a second score is within 1/S of the largest with
+// probability Delta/4. Each further level halves that probability.
 func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
 	h := t.Map.(*brenier)
 	b := newBuilder(t.K)
@@ -52,7 +53,8 @@ func (MaxAffine) Build(_ context.Context, t Task, level int) (Network, error) {
 	return b.network(out), nil
 }
 
-// maxima hands on the maxima of pairs of quantities, all at least low; a quantity without a pair as it is.
+// maxima passes on the maxima of pairs of quantities that are at least low. A quantity without a partner is passed on
+// unchanged.
 func (b *builder) maxima(in []form, low float64) []form {
 	var out []form
 	for pair := range slices.Chunk(in, 2) {
@@ -65,12 +67,12 @@ func (b *builder) maxima(in []form, low float64) []form {
 	return out
 }
 
-// scores are z^T y_j + b_j.
+// scores returns z^T y_j + b_j for each j.
 func (h *brenier) scores(z []form) []form {
 	return forms(Layer{W: h.values, B: h.offsets}, z)
 }
 
-// leastScore is the least value of score j for z in [low, high]^K.
+// leastScore returns the least value of score j for z in [low, high]^K.
 func (h *brenier) leastScore(j int, low, high float64) float64 {
 	s := h.offsets[j]
 	for _, v := range h.values[j] {
@@ -79,7 +81,7 @@ func (h *brenier) leastScore(j int, low, high float64) float64 {
 	return s
 }
 
-// steepness is 1 over the gap between the largest scores that is undercut with the given probability.
+// steepness returns 1/gap, where the gap between the two largest scores is smaller than gap with the given probability.
 func steepness(h *brenier, t Task, probability float64) float64 {
 	const n = 20_000
 	z, gaps := draws(t.Reference, source(t.Seed, "gaps"), n, t.K), make([]float64, n)

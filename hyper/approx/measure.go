@@ -10,26 +10,26 @@ import (
 
 // Measure is a probability measure mu over functions on X = {Points} with values in [-Bound, Bound].
 type Measure struct {
-	Name   string    // for people; one of KnownNames for those
+	Name   string    // for messages; one of KnownNames for known measures
 	Points []float64 // X: K numbers, increasing
 	Bound  float64   // B, in the units of the functions' values
 	Law    Law
 }
 
-// Law is the probability distribution of a Measure. [Mixture] and [Atoms] are the known ones.
+// Law is the probability distribution of a Measure. [Mixture] and [Atoms] implement it.
 type Law interface {
-	// Check returns every fault of the distribution as one over k points within [-b, b].
+	// Check returns every fault of the distribution over k points within [-b, b].
 	Check(k int, b float64) []error
 	// Sample draws a function, independently of any transport map.
 	Sample(rnd *rand.Rand, b float64, f []float64)
-	// Transport returns a transport map from the reference distribution. Seed is for what it draws to find one.
+	// Transport returns a transport map from the reference distribution. seed determines all random numbers of the search.
 	Transport(ctx context.Context, r Reference, k int, b float64, seed uint64) (Map, error)
 }
 
-// K is the number of points.
+// K returns the number of points.
 func (m Measure) K() int { return len(m.Points) }
 
-// Grid returns k points in [0, 1] at equal distances; 0 alone for k = 1.
+// Grid returns k equidistant points in [0, 1]; for k = 1 it returns 0.
 func Grid(k int) []float64 {
 	points := make([]float64, max(k, 0))
 	for i := range points {
@@ -61,7 +61,7 @@ func (m Measure) Transport(ctx context.Context, r Reference, seed uint64) (Map, 
 	return h, nil
 }
 
-// Sample draws n functions from mu, a row of K values each, independently of any transport map.
+// Sample draws n functions from mu, one in each row of K values, independently of any transport map.
 func (m Measure) Sample(rnd *rand.Rand, n int) [][]float64 {
 	out := rows(n, m.K())
 	for _, f := range out {
@@ -70,7 +70,8 @@ func (m Measure) Sample(rnd *rand.Rand, n int) [][]float64 {
 	return out
 }
 
-// separation is the least distance of two points, relative to the largest magnitude: less is lost in single precision.
+// separation is the least distance of two points, relative to the largest absolute value. Single precision cannot
+// distinguish closer points.
 const separation = 1e-5
 
 func checkPoints(points []float64) []error {
@@ -99,7 +100,7 @@ func checkPoints(points []float64) []error {
 	return errs
 }
 
-// positive tells whether x is positive and finite.
+// positive reports whether x is positive and finite.
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
 func checkBound(b float64) error {

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Mixture is a mixture of Gaussians over R^K whose draws are clipped to [-B, B]. One component makes it a Gaussian.
+// Mixture is a mixture of Gaussians over R^K whose draws are clipped to [-B, B]. With one component it is a Gaussian.
 type Mixture struct{ Components []Component }
 
-// Component is a Gaussian N(Mean, Covariance) and its weight. Weights need not sum to 1.
+// Component is a Gaussian N(Mean, Covariance) with a weight. Weights need not sum to 1.
 type Component struct {
 	Weight     float64
 	Mean       []float64
@@ -23,7 +23,8 @@ type Component struct {
 
 var _ Law = Mixture{}
 
-// Check reports weights that are not positive, lengths other than k, and covariances that are not positive definite.
+// Check reports weights that are not positive, means and covariances for another number of points than k, and
+// covariances that are not positive definite.
 func (l Mixture) Check(k int, _ float64) []error {
 	if len(l.Components) == 0 {
 		return []error{errors.New("a mixture needs at least one component")}
@@ -47,7 +48,7 @@ func (l Mixture) Check(k int, _ float64) []error {
 	return errs
 }
 
-// factor is the Cholesky factor L, lower triangular, of the covariance L L^T.
+// factor returns the lower triangular Cholesky factor L of the covariance L L^T.
 func (c Component) factor() (*mat.TriDense, error) {
 	var chol mat.Cholesky
 	if !chol.Factorize(c.Covariance) {
@@ -58,7 +59,7 @@ func (c Component) factor() (*mat.TriDense, error) {
 	return &l, nil
 }
 
-// Sample draws a component, and a function from it.
+// Sample draws a component, and a function from the component.
 func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
 	total := 0.0
 	for _, c := range l.Components {
@@ -71,7 +72,7 @@ func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
 	c := l.Components[i]
 	factor, err := c.factor()
 	if err != nil {
-		panic(err) // Check reports it
+		panic(err) // Check has reported the fault
 	}
 	e := make([]float64, len(f))
 	Gaussian.Draw(rnd, e)
@@ -84,7 +85,7 @@ func (l Mixture) Sample(rnd *rand.Rand, b float64, f []float64) {
 	clip(f, b)
 }
 
-// Transport returns the Knothe-Rosenblatt map of the mixture, clipped.
+// Transport returns the mixture's Knothe-Rosenblatt map, clipped to [-b, b].
 func (l Mixture) Transport(_ context.Context, r Reference, k int, b float64, _ uint64) (Map, error) {
 	h := &knothe{reference: r, bound: b}
 	for _, c := range l.Components {

@@ -2,17 +2,17 @@ package approx
 
 import "gonum.org/v1/gonum/floats"
 
-// Layer is an affine map: Out rows of weights W over the inputs, and biases B.
+// Layer is an affine map with weights W, one row for each output, and biases B.
 type Layer struct {
 	W [][]float64
 	B []float64
 }
 
-// Network is a ReLU network in double precision: affine maps with ReLU between them. Its evaluation is the direct one,
-// which that of a [hyper.Model] is compared with.
+// Network is a ReLU network in double precision: affine maps with ReLU between them. Tests compare the predictions of a
+// [hyper.Model] to its direct evaluation.
 type Network struct{ Layers []Layer }
 
-// Widths are the widths from input to output.
+// Widths returns the widths of the layers from input to output.
 func (n Network) Widths() []int {
 	widths := []int{len(n.Layers[0].W[0])}
 	for _, l := range n.Layers {
@@ -21,10 +21,10 @@ func (n Network) Widths() []int {
 	return widths
 }
 
-// Hidden is the number of hidden layers.
+// Hidden returns the number of hidden layers.
 func (n Network) Hidden() int { return len(n.Layers) - 1 }
 
-// Size is the number of weights and biases.
+// Size returns the number of weights and biases.
 func (n Network) Size() int {
 	size := 0
 	for _, l := range n.Layers {
@@ -50,19 +50,19 @@ func (n Network) At(z, f []float64) {
 	}
 }
 
-// Evaluate returns the outputs for each row of z, computed on all cores.
+// Evaluate returns the outputs for each row of z. It uses all cores.
 func (n Network) Evaluate(z [][]float64) [][]float64 {
 	return apply(n.At, z, len(n.Layers[n.Hidden()].B))
 }
 
-// then returns next after n: the last affine map of n and the first of next become one.
+// then returns the composition of n and next. The last affine map of n and the first of next are merged.
 func (n Network) then(next Network) Network {
 	b := newBuilder(len(n.Layers[0].W[0]))
 	out := b.follow(n, b.inputs())
 	return b.network(b.follow(next, out))
 }
 
-// Capped returns n with its outputs brought to [-b, b] by a ReLU layer: v becomes ReLU(v + b) - ReLU(v - b) - b.
+// Capped returns n with its outputs limited to [-b, b] by a ReLU layer: v becomes ReLU(v + b) - ReLU(v - b) - b.
 func (n Network) Capped(b float64) Network {
 	w := newBuilder(len(n.Layers[0].W[0]))
 	out := w.follow(n, w.inputs())

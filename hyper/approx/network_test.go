@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// task is what a construction is given for a transport map to a measure.
+// task returns the arguments of a construction for a transport map to a measure.
 func task(t testing.TB, m Measure, r Reference, epsilon, delta float64) Task {
 	t.Helper()
 	return Task{
@@ -27,7 +27,7 @@ func build(t testing.TB, c Construction, at Task, level int) Network {
 	return n
 }
 
-// share is how often the network is within epsilon of the map.
+// share returns the share of z at which the network is within epsilon of the map.
 func share(n Network, at Task, epsilon float64) float64 {
 	z := draws(at.Reference, source(7, "share"), 5000, at.K)
 	return float64(count(supErrors(n.Capped(at.Bound).Evaluate(z), apply(at.Map.At, z, at.K)), epsilon)) / 5000
@@ -85,7 +85,7 @@ func TestQuantileIsInterpolatedWithinTheTolerance(t *testing.T) {
 	}
 }
 
-// Each exact construction is close on all but delta of z, and closer at the next level.
+// Each exact construction is close to the map for all but a share delta of z, and closer at the next level.
 func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 	for name, c := range map[string]Construction{"process": Coordinatewise{}, "discrete": Steps{},
 		"posterior": MaxAffine{}} {
@@ -103,8 +103,8 @@ func TestConstructionsAreCloseAndGetCloser(t *testing.T) {
 	}
 }
 
-// The network of Kuhn's triangulation is the interpolation: at a point of a cell with the coordinates sorted, v_(1) >=
-// v_(2) >= ..., the vertices are reached by going up along (1), then (2), ..., and the weights are the differences.
+// The network of Kuhn's triangulation equals the interpolation. At a point of a cell with sorted coordinates v_(1) >=
+// v_(2) >= ..., the vertices follow from steps along (1), then (2), ..., and the weights are the differences.
 func TestKuhnInterpolates(t *testing.T) {
 	for k := 1; k <= 3; k++ {
 		at := task(t, known(t, "process", k), Uniform, 0.1, 0.1)
@@ -149,7 +149,7 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 	at := task(t, known(t, "mixture", 1), Uniform, 0.1, 0.1)
 	near := 0
 	for _, v := range at.knots(0, 20) {
-		if math.Abs(v-0.4) < 0.02 { // the jump from one mode to the other: the first has probability 0.4
+		if math.Abs(v-0.4) < 0.02 { // the jump between the two modes; the first has probability 0.4
 			near++
 		}
 	}
@@ -158,7 +158,7 @@ func TestKnotsLieWhereTheMapBends(t *testing.T) {
 	}
 }
 
-// The step of a mixture on one point is learnt.
+// A trained network learns the step of a mixture on one point.
 func TestTrainedNetworksLearn(t *testing.T) {
 	at := task(t, known(t, "mixture", 1), Uniform, 0.2, 0.1)
 	if p := share(build(t, Trained{Width: 24, Steps: 1500}, at, 0), at, at.Epsilon); p < 0.95 {

@@ -9,18 +9,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Options say what Certify is to show. Epsilon and Delta must be given; the rest has defaults.
+// Options holds the goal and the settings of Certify. Epsilon and Delta are required; all other fields have defaults.
 type Options struct {
 	Epsilon      float64       // in the units of the functions' values
 	Delta        float64       // in (0, 1)
 	Reference    Reference     // "" is Uniform
-	Construction Construction  // nil: the one that is natural for the transport map
-	Draws        int           // fresh z for a certificate; 0 is 20,000
-	Seed         uint64        // of all that is drawn
-	Budget       time.Duration // no refinement begins after it; 0 is 2 minutes
+	Construction Construction  // nil is the default of the transport map
+	Draws        int           // number of fresh z of a certificate; 0 is 20,000
+	Seed         uint64        // determines all random numbers
+	Budget       time.Duration // no refinement begins later; 0 is 2 minutes
 	Backend      string        // as for backend.Open
 
-	spoil func(*recipe) // for tests: breaks the theorem's network
+	spoil func(*recipe) // for tests: damages the theorem's network
 }
 
 func (o Options) withDefaults() Options {

@@ -24,7 +24,7 @@ type posterior struct {
 	trainer train.Trainer
 	rounds  int
 	x, y    []float32
-	names   []string // of the trainer's state
+	names   []string // names of the trainer's state
 }
 
 const (
@@ -48,19 +48,20 @@ func newPosterior() *posterior {
 	return p
 }
 
-// posteriorStdDev are the prior's standard deviations: functions of magnitude 1 that turn once or twice on [0, 1].
+// posteriorStdDev returns the prior's standard deviations. They give functions of magnitude 1 that turn once or twice
+// on [0, 1].
 func posteriorStdDev() []float64 {
 	return slices.Concat(slices.Repeat([]float64{0.7}, posteriorHidden), slices.Repeat([]float64{1}, posteriorHidden),
 		slices.Repeat([]float64{1 / math.Sqrt(posteriorHidden)}, posteriorHidden), []float64{0.3})
 }
 
-// feature is what the networks see of x in [0, 1].
+// feature returns the input of the networks for x in [0, 1].
 func feature(x float64) float32 { return float32(6*x - 2) }
 
-// posteriorMeasure is the ensemble of 24 particles that this project's perturbed SGD makes of a small regression: each
-// particle is a function, all equally likely. Values are scaled by 0.6 B and clipped.
+// posteriorMeasure returns the distribution of an ensemble of 24 particles that perturbed SGD trains on a small
+// regression. Each particle is a function, and all have equal probability. Values are scaled by 0.6 B and clipped.
 func posteriorMeasure(ctx context.Context, s Setting) (Measure, error) {
-	b, err := backend.Open(backend.Go) // small as it is; and so it does not depend on the machine
+	b, err := backend.Open(backend.Go) // the network is small, and the result must not depend on the machine
 	if err != nil {
 		return Measure{}, err
 	}
@@ -82,7 +83,7 @@ func posteriorMeasure(ctx context.Context, s Setting) (Measure, error) {
 	return Measure{Law: Atoms{Values: values, Optimal: true}}, nil
 }
 
-// train observes the data and trains the ensemble.
+// train observes the data, trains the ensemble, and returns the state.
 func (p *posterior) train(ctx context.Context, b compute.Backend, seed uint64) ([]*tensors.Tensor, error) {
 	state, err := CallOnceN(b, p.begin, []uint64{seed})
 	if err != nil {
@@ -104,7 +105,7 @@ func (p *posterior) train(ctx context.Context, b compute.Backend, seed uint64) (
 	return state, nil
 }
 
-// begin makes the state with all data.
+// begin returns the initial state with all data.
 func (p *posterior) begin(seed *Node) []*Node {
 	s, g := rng.New(seed).Named("approx").Named("posterior"), seed.Graph()
 	state := p.trainer.Init(s, nil)
@@ -117,7 +118,7 @@ func (p *posterior) begin(seed *Node) []*Node {
 	return p.flat(state)
 }
 
-// round makes the SGD steps of a round: args are the round, the seed, and the state.
+// round makes the SGD steps of a round. args are the round, the seed, and the state.
 func (p *posterior) round(args []*Node) []*Node {
 	g := args[0].Graph()
 	s := rng.New(args[1]).Named("approx").Named("posterior").Named("train").At(args[0])
@@ -126,7 +127,7 @@ func (p *posterior) round(args []*Node) []*Node {
 	return p.flat(p.trainer.Train(p.unflat(args[2:]), s, Const(g, int32(len(p.x))), p.inputs(g), rates))
 }
 
-// functions returns the values of all particles at x.
+// functions returns the values of all particles at the points x.
 func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []float64) ([][]float64, error) {
 	features := make([]float64, len(x))
 	for i, v := range x {
@@ -143,7 +144,7 @@ func (p *posterior) functions(b compute.Backend, state []*tensors.Tensor, x []fl
 	return out, readRows[float32](f, out)
 }
 
-// inputs are the inputs of the data, [1, data, 1].
+// inputs returns the inputs of the data, [1, data, 1].
 func (p *posterior) inputs(g *Graph) *Node { return InsertAxes(Const(g, p.x), 0, -1) }
 
 func (p *posterior) flat(state train.State) []*Node {

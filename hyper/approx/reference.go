@@ -14,16 +14,16 @@ import (
 // Reference is a reference distribution p_z over R^K.
 type Reference string
 
-// The reference distributions: of the appendix's theorem, and of section 6's.
+// The reference distributions: Uniform in the appendix's theorem, Gaussian in section 6's.
 const (
 	Uniform  Reference = "uniform"  // on [0, 1]^K
 	Gaussian Reference = "gaussian" // N(0, I_K)
 )
 
-// References lists the known ones.
+// References lists the reference distributions.
 var References = []Reference{Uniform, Gaussian}
 
-// Validate reports an unknown reference distribution.
+// Validate returns an error if the reference distribution is unknown.
 func (r Reference) Validate() error {
 	if r == Uniform || r == Gaussian {
 		return nil
@@ -31,7 +31,7 @@ func (r Reference) Validate() error {
 	return fmt.Errorf("unknown reference %q; choose uniform or gaussian", string(r))
 }
 
-// Index is p_z as the index distribution of a hypermodel.
+// Index returns p_z as the index distribution of a hypermodel.
 func (r Reference) Index(k int) index.Distribution {
 	if r == Gaussian {
 		return index.Gaussian{N: k}
@@ -50,7 +50,7 @@ func (r Reference) Draw(rnd *rand.Rand, z []float64) {
 	}
 }
 
-// normal maps a component of z to a standard normal number: the quantile of the normal distribution, or z itself.
+// normal returns a standard normal number for a component of z: its normal quantile, or z itself.
 func (r Reference) normal(z float64) float64 {
 	if r == Gaussian {
 		return z
@@ -58,7 +58,7 @@ func (r Reference) normal(z float64) float64 {
 	return quantile(z)
 }
 
-// level maps a component of z to a number uniform on [0, 1].
+// level returns the level of a component of z, which is uniform on [0, 1].
 func (r Reference) level(z float64) float64 {
 	if r == Gaussian {
 		return cumulative(z)
@@ -66,7 +66,7 @@ func (r Reference) level(z float64) float64 {
 	return z
 }
 
-// at is the component of z at a level: the inverse of level.
+// at returns the component of z at a level. It is the inverse of level.
 func (r Reference) at(u float64) float64 {
 	if r == Gaussian {
 		return quantile(u)
@@ -74,15 +74,16 @@ func (r Reference) at(u float64) float64 {
 	return u
 }
 
-// quantile is the inverse of the standard normal distribution function; -Inf at 0 and Inf at 1, and beyond.
+// quantile returns the inverse of the standard normal distribution function at u. It is -Inf for u <= 0, and Inf for u
+// >= 1.
 func quantile(u float64) float64 {
 	return distuv.UnitNormal.Quantile(min(max(u, 0), 1))
 }
 
-// cumulative is the standard normal distribution function.
+// cumulative returns the standard normal distribution function at x.
 func cumulative(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// source is a generator of its own for each seed and purpose.
+// source returns a random generator that depends on the seed and on the purpose.
 func source(seed uint64, purpose string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose))

@@ -15,7 +15,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 			}
 		}
 	}
-	if q := Uniform.normal(0.975); math.Abs(q-1.959963984540054) > 1e-12 { // any table
+	if q := Uniform.normal(0.975); math.Abs(q-1.959963984540054) > 1e-12 { // from a table
 		t.Errorf("quantile at 0.975 is %v", q)
 	}
 	if err := Reference("sphere").Validate(); err == nil {
@@ -23,7 +23,7 @@ func TestLevelsAndQuantiles(t *testing.T) {
 	}
 }
 
-// The index distribution and the draws on the host have one distribution: means 1/2 and 0, variances 1/12 and 1.
+// The index distribution and the draws on the host have the same distribution: means 1/2 and 0, variances 1/12 and 1.
 func TestDrawsHaveTheReferencesMoments(t *testing.T) {
 	const n, k = 20_000, 3
 	for r, want := range map[Reference][2]float64{Uniform: {0.5, 1.0 / 12}, Gaussian: {0, 1}} {

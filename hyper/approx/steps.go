@@ -2,13 +2,14 @@ package approx
 
 import "context"
 
-// Steps is for the map by intervals of z_1: from each function to the next a steep ramp, ReLU(s + 1/2) - ReLU(s - 1/2).
+// Steps builds the map by intervals of z_1. Between consecutive functions it has a steep ramp, ReLU(s + 1/2) - ReLU(s -
+// 1/2).
 type Steps struct{}
 
-// Name is "steps".
+// Name returns "steps".
 func (Steps) Name() string { return "steps" }
 
-// Suits wants a map by intervals.
+// Suits accepts a map by intervals.
 func (c Steps) Suits(h Map, _ int) error {
 	if _, ok := h.(intervals); ok {
 		return nil
@@ -16,8 +17,8 @@ func (c Steps) Suits(h Map, _ int) error {
 	return unsuited(c, "maps by intervals of the first component of z", h)
 }
 
-// Build returns the network. All ramps together have probability Delta/4 at level 0, half of that at each next; a ramp
-// takes at most half of the probability of the functions beside it.
+// Build returns the network. All ramps together have probability Delta/4 at level 0, and half of that at each further
+// level. A ramp takes at most a quarter of the probability of each function next to it.
 func (Steps) Build(_ context.Context, t Task, level int) (Network, error) {
 	h := t.Map.(intervals)
 	half := t.Delta / float64(int(8)<<level) / float64(max(len(h.ends), 1))
@@ -35,13 +36,13 @@ func (Steps) Build(_ context.Context, t Task, level int) (Network, error) {
 		}
 	}
 	if len(h.ends) == 0 {
-		b.unit(form{}) // a layer has a unit at least
+		b.unit(form{}) // a layer needs at least one unit
 	}
 	b.next()
 	return b.network(out), nil
 }
 
-// constants are numbers as forms.
+// constants returns numbers as forms.
 func constants(f []float64) []form {
 	out := make([]form, len(f))
 	for i, v := range f {

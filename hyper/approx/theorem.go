@@ -8,38 +8,40 @@ import (
 )
 
 // Theorem is the network f_theta: X -> R of the theorems, with the linear hypermodel g_nu(z) = [z, nu] up to the order
-// of the parameters: theta is constant but for K biases, which are z. The layers of f are, from its input x:
+// of the parameters: K biases of theta are z, and all other parameters are constant. The layers of f are, from its
+// input x:
 //
 //  1. x and a unit that is always 1;
-//  2. InputZ: units with weight 0 from x and bias z_i. The paper passes over that ReLU would cut z_i < 0 off: for
-//     Gaussian z the unit that is always 1 comes in with the constant weight M, so that ReLU(M + z_i) = M + z_i
-//     wherever the network is not 0 anyway;
-//  3. the layers of H~, on z; beside them x is carried, and for Gaussian z the value b(z) of the Box is made;
-//  4. the cap, ReLU(y + B b) - ReLU(y - B b) - B b; beside it the distances of x from the points;
+//  2. InputZ: units with weight 0 from x and bias z_i. ReLU would cut off z_i < 0, which the paper does not mention.
+//     For Gaussian z the unit that is always 1 therefore has the constant weight M, so that ReLU(M + z_i) = M + z_i
+//     wherever the network is not 0;
+//  3. the layers of H~ on z, units that pass x on, and for Gaussian z the value b(z) of the Box;
+//  4. the cap, ReLU(y + B b) - ReLU(y - B b) - B b, and the distances of x from the points;
 //  5. the one-hot encoding of x;
-//  6. sum over x' of ReLU(4B 1(x'=x) + H~(z)[x'] - 2B), less 2B at the output.
+//  6. the sum over x' of ReLU(4B 1(x'=x) + H~(z)[x'] - 2B), minus 2B at the output.
 //
-// The appendix prints H~(z)[x] inside the last sum. There it must mean the component x' that belongs to the term: H~
-// has an output for each point, and which of them is x's the network cannot know but by the one-hot encoding. On X both
-// are the same: every term but that of x' = x is 0, as |H~| <= B < 2B, and in that one the components are the same.
+// The appendix prints H~(z)[x] inside the last sum. The component must be the one of the term, x': H~ has an output for
+// each point, and the network knows which output belongs to x only by the one-hot encoding. On X both formulas are
+// equal. All terms but x' = x are 0, because |H~| <= B < 2B, and in that term the components are the same.
 type Theorem struct {
 	Points    []float64
 	Bound     float64
 	Reference Reference
 	Box       *Box    // nil for uniform z
 	Inner     Network // H~, before the cap
-	Net       Network // f, with 0 for z
-	First     int     // where z begins in theta
+	Net       Network // f, with 0 in the place of z
+	First     int     // index of the first component of z in theta
 }
 
-// recipe is what the theorem's network has besides H~. Tests spoil it.
+// recipe holds the parts of the theorem's network besides H~. Tests damage them.
 type recipe struct {
 	clamp float64 // 4B
 	cap   bool
 	box   *Box
 }
 
-// NewTheorem returns the theorem's network for H~ near a transport map to a measure. Uniform z needs no box: nil.
+// NewTheorem returns the theorem's network for a network H~ near a transport map to a measure. For uniform z, box is
+// nil.
 func NewTheorem(m Measure, r Reference, inner Network, box *Box) *Theorem {
 	return newTheorem(m, r, inner, recipe{clamp: 4 * m.Bound, cap: true, box: box})
 }
@@ -68,7 +70,7 @@ func (t *Theorem) inputs(w *builder) (x form, z []form) {
 	return x, z
 }
 
-// shift is M.
+// shift returns M.
 func (t *Theorem) shift() float64 {
 	if t.Box == nil {
 		return 0
@@ -76,8 +78,8 @@ func (t *Theorem) shift() float64 {
 	return t.Box.Reach()
 }
 
-// inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. Where H~
-// has fewer layers than b, z waits.
+// inner adds the layers of H~, and returns x, y = H~(z) before the cap, and b(z), which is 1 for uniform z. If H~ has
+// fewer layers than b, z is passed on first.
 func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
 	layers, b := t.Inner.Hidden(), form{constant: 1}
 	if t.Box != nil {
@@ -105,7 +107,7 @@ func (t *Theorem) inner(w *builder, x form, z []form) (form, []form, form) {
 	return x, forms(t.Inner.Layers[t.Inner.Hidden()], z), b
 }
 
-// capped adds the units of the cap, and returns what they make of y; the layer is not complete.
+// capped adds the units of the cap, and returns the capped y. The layer is not complete yet.
 func (t *Theorem) capped(w *builder, y []form, b form, c recipe) []form {
 	out := make([]form, len(y))
 	if !c.cap {
@@ -125,8 +127,9 @@ func (t *Theorem) capped(w *builder, y []form, b form, c recipe) []form {
 	return out
 }
 
-// encode completes that layer with the distances of x from the points, and adds the one of the one-hot encoding. A unit
-// of it is 1 in a neighbourhood of its point and 0 in one of every other, so that rounding changes nothing.
+// encode completes that layer with the distances of x from the points, and adds the layer of the one-hot encoding. Each
+// of its units is 1 in a neighbourhood of its point and 0 in a neighbourhood of all other points, so that rounding has
+// no effect.
 func (t *Theorem) encode(w *builder, x form, y []form) (carried, near []form) {
 	far := make([]form, len(y))
 	for i, at := range t.Points {
@@ -142,7 +145,7 @@ func (t *Theorem) encode(w *builder, x form, y []form) (carried, near []form) {
 	return carried, near
 }
 
-// gap is the distance of a point from the nearest other; 1 if there is none.
+// gap returns the distance of a point from the nearest other point, or 1 if there is no other.
 func (t *Theorem) gap(i int) float64 {
 	gap := math.Inf(1)
 	for j, x := range t.Points {
@@ -166,7 +169,7 @@ func clamped(w *builder, y, near []form, clamp float64) form {
 	return sum
 }
 
-// Near writes H~(z), capped, and for Gaussian z 0 outside the box, to f. It does not use the theorem's network.
+// Near writes the capped H~(z) to f; for Gaussian z it is 0 outside the box. It does not use the theorem's network.
 func (t *Theorem) Near(z, f []float64) {
 	t.Inner.At(z, f)
 	b := t.Bound
@@ -176,7 +179,7 @@ func (t *Theorem) Near(z, f []float64) {
 	clip(f, b)
 }
 
-// At writes h~(x, z) for all x in X to f: the theorem's network evaluated directly, in double precision.
+// At writes h~(x, z) for all x in X to f. It evaluates the theorem's network directly, in double precision.
 func (t *Theorem) At(z, f []float64) {
 	net := Network{Layers: append([]Layer{}, t.Net.Layers...)}
 	net.Layers[1].B = append(append([]float64{}, net.Layers[1].B[:1]...), z...)
@@ -185,9 +188,9 @@ func (t *Theorem) At(z, f []float64) {
 	}
 }
 
-// Model returns f and g_nu as a base model and a linear hypermodel: C z + mu, where C has K rows with a one and else
-// zeros, and mu is 0 in those rows. They are consecutive, so a layout with a block of parameters for each component of
-// z leaves C with one column.
+// Model returns f and g_nu as a base model and a linear hypermodel C z + mu. K rows of C have a single one, and zeros
+// otherwise; mu is 0 in these rows. The rows are consecutive. Therefore, in a layout with a block of parameters for
+// each component of z, C has one column.
 func (t *Theorem) Model() hyper.Model {
 	k, n := len(t.Points), t.Net.Size()
 	sizes := make([]int, k)
@@ -202,7 +205,8 @@ func (t *Theorem) Model() hyper.Model {
 	}
 }
 
-// Nu returns nu as [hyper.Linear] takes it, for one run: mu, the constants, and the entries of C, N_theta numbers each.
+// Nu returns nu in the form of [hyper.Linear] for one run: mu, with the constants, and the entries of C, N_theta
+// numbers each.
 func (t *Theorem) Nu() (mu, c []float64) {
 	for _, l := range t.Net.Layers {
 		for _, row := range l.W {

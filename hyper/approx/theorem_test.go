@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// theorem builds the theorem's network for a known measure on k points.
+// theorem returns the theorem's network for a known measure on k points.
 func theorem(t testing.TB, name string, k int, r Reference) *Theorem {
 	t.Helper()
 	m := known(t, name, k)
@@ -26,8 +26,8 @@ func theorem(t testing.TB, name string, k int, r Reference) *Theorem {
 	return NewTheorem(m, r, build(t, natural(at.Map, k), at, 0), box)
 }
 
-// exotic are z of a wider distribution than p_z: for Gaussian z many lie outside the box, and some where the shifted
-// InputZ units are cut off.
+// exotic returns z from a wider distribution than p_z. For Gaussian z many are outside the box, and at some of them
+// ReLU cuts the shifted InputZ units off.
 func exotic(r Reference, n, k int) [][]float64 {
 	z := draws(r, source(9, "exotic"), n, k)
 	if r == Gaussian {
@@ -40,7 +40,7 @@ func exotic(r Reference, n, k int) [][]float64 {
 	return z
 }
 
-// exact are measures with exact constructions: tests of the theorem's network need no training.
+// exact lists measures with exact constructions, so that tests of the theorem's network need no training.
 var exact = []string{"discrete", "gaussian", "posterior", "process"}
 
 func TestClampedSumIsTheCappedNetwork(t *testing.T) {
@@ -48,7 +48,7 @@ func TestClampedSumIsTheCappedNetwork(t *testing.T) {
 		for _, r := range References {
 			for _, k := range []int{1, 3} {
 				if k == 1 && name == "posterior" {
-					continue // the same with more work
+					continue // the same test with more computation
 				}
 				th, outside := theorem(t, name, k, r), 0
 				for _, z := range exotic(r, 100, k) {
@@ -70,7 +70,7 @@ func TestClampedSumIsTheCappedNetwork(t *testing.T) {
 	}
 }
 
-// points that are not a grid: at unequal distances, negative, and large.
+// The one-hot encoding works for points that are not a grid: with unequal distances, negative, and large.
 func TestOneHotOnAnyPoints(t *testing.T) {
 	m := Measure{Name: "mine", Points: []float64{-310, -300.5, -300, 2, 900}, Bound: 3,
 		Law: known(t, "discrete", 5).Law}
@@ -82,12 +82,12 @@ func TestOneHotOnAnyPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := slices.Max(supErrors(f, apply(th.Near, z, 5))); d > 1e-3*m.Bound {
-		// ramps of slope 240 round more than the rest
+		// Ramps of slope 240 have larger rounding errors than the rest.
 		t.Errorf("f and the capped H~ differ by %g", d)
 	}
 }
 
-// theta is z in K places and constant elsewhere: as hyper.Linear makes it.
+// K parameters of theta are z, and all others are constant, as hyper.Linear makes them.
 func TestOnlyInputZDependsOnZ(t *testing.T) {
 	for _, k := range []int{1, 2, 5} {
 		th := theorem(t, "process", k, Gaussian)
@@ -122,7 +122,7 @@ func TestOnlyInputZDependsOnZ(t *testing.T) {
 	}
 }
 
-// Model.Predict and the direct evaluation agree to the rounding of either precision.
+// Model.Predict and the direct evaluation agree up to the rounding of either precision.
 func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		for _, measure := range []string{"gaussian", "posterior"} {
@@ -143,7 +143,7 @@ func TestPredictionsAreTheDirectEvaluation(t *testing.T) {
 				}
 				tolerance := 1e-5 * th.Bound
 				if _, smooth := known(t, measure, k).Law.(Mixture); !smooth {
-					tolerance *= 100 // steep ramps amplify rounding
+					tolerance *= 100 // steep ramps amplify rounding errors
 				}
 				if d := slices.Max(supErrors(single, direct)); d > tolerance {
 					t.Errorf("%s, %s z: single precision is off by %g", measure, r, d)

@@ -9,24 +9,24 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Trained is for every transport map: a network of three hidden layers, trained on draws of z to be near H in the L1
-// norm, which is the one of the theorem's proof. For uniform z a first layer adds the normal quantiles of z to its
-// inputs. Maps to Gaussians are simple in these, and Brenier's in z.
+// Trained approximates every transport map by a network with three hidden layers, trained on draws of z to be near H in
+// the L1 norm, as in the theorem's proof. For uniform z, a first layer adds the normal quantiles of z to its inputs.
+// Maps to Gaussians are simple functions of the quantiles, and Brenier's maps of z.
 type Trained struct {
-	Width int // of the hidden layers, at level 0; 0 is 64
-	Steps int // of Adam, at level 0; 0 is 4,000
+	Width int // width of the hidden layers at level 0; 0 is 64
+	Steps int // number of steps of Adam at level 0; 0 is 4,000
 }
 
-// Name is "trained".
+// Name returns "trained".
 func (Trained) Name() string { return "trained" }
 
-// Suits is nil.
+// Suits accepts every map.
 func (Trained) Suits(Map, int) error { return nil }
 
-// trainingDraws is the number of draws of z and H(z) that a network is trained on: each step sees the next of them.
+// trainingDraws is the number of draws of z and H(z) in training. Steps use them one after the other.
 const trainingDraws = 1 << 17
 
-// Build trains a network. Each level has half as many units again, twice the steps, and draws of its own.
+// Build trains a network. Each level has 1.5 times the units, twice the steps, and new draws.
 func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) {
 	width := int(float64(cmp.Or(c.Width, 64)) * math.Pow(1.5, float64(level)))
 	steps := cmp.Or(c.Steps, 4000) << level
@@ -41,7 +41,7 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 		see = twice(t.K, quantileKnots(t.Delta/(16*float64(t.K)), 0.02))
 	}
 	in := see.Evaluate(z)
-	for _, row := range f { // outputs of magnitude 1 are learnt
+	for _, row := range f { // training needs outputs of magnitude 1
 		floats.Scale(1/t.Bound, row)
 	}
 	fit := &fitting{
@@ -59,7 +59,8 @@ func (c Trained) Build(ctx context.Context, t Task, level int) (Network, error) 
 	return see.then(net), nil
 }
 
-// twice outputs the interpolated normal quantiles of k numbers in [0, 1], and the numbers scaled to mean 0, variance 1.
+// twice returns a network whose outputs are the interpolated normal quantiles of k numbers in [0, 1], and the numbers
+// scaled to mean 0 and variance 1.
 func twice(k int, knots []float64) Network {
 	b := newBuilder(k)
 	out := b.normals(b.inputs(), knots)
@@ -70,7 +71,7 @@ func twice(k int, knots []float64) Network {
 	return b.network(out)
 }
 
-// identity is the identity of R^k.
+// identity returns the identity of R^k.
 func identity(k int) Layer {
 	l := Layer{W: rows(k, k), B: make([]float64, k)}
 	for i := range k {

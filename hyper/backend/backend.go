@@ -1,21 +1,21 @@
-// Package backend opens the GoMLX backend that everything in hyper runs on. It is the one place that does so.
+// Package backend opens the GoMLX backend on which all packages of hyper run. No other package opens backends.
 //
-// Two engines are known. "go" is GoMLX's pure-Go backend: it needs nothing but the Go toolchain, not even a C compiler.
-// "xla:cpu" and "xla:cuda" are XLA, loaded at run time from a PJRT plugin (a shared library) found in one of
-// [PluginDirs]; they need a binary built with cgo. Opening never touches the network: GoMLX's own plugin download is
-// off.
+// There are two engines. "go" is GoMLX's pure-Go backend: it needs only the Go toolchain, not even a C compiler.
+// "xla:cpu" and "xla:cuda" are XLA, which is loaded at run time from a PJRT plugin (a shared library) in one of
+// [PluginDirs]. They need a binary that was built with cgo. Opening a backend never uses the network: GoMLX's download
+// of plugins is disabled.
 //
-// XLA takes seconds to compile a program. What it compiled is kept in [CompileCacheDir], so that the next process that
-// needs the program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash of
-// all that decides the machine code: the program, XLA's options and flags, the plugin's content and version, the
-// processors with their instruction sets, the devices and their driver. The folder is the user's own and closed to
-// others, since native code comes out of it. A file that is damaged or foreign is not used: the program is compiled
-// anew and replaces it. Of processes that need a program at once, one compiles it and the others wait for it, for two
-// minutes at most.
+// XLA takes seconds to compile a program. Compiled programs are kept in [CompileCacheDir], so that the next process
+// that needs a program loads it in a fraction of the time, and computes the same bytes. The key of a program is a hash
+// of everything that determines the machine code: the program, XLA's options and flags, the content and version of the
+// plugin, the processors with their instruction sets, and the devices with their driver. The folder belongs to the user
+// and is closed to others, because it contains native code. A file that is damaged or foreign is not used: the program
+// is compiled again and replaces it. If several processes need a program at the same time, one of them compiles it and
+// the others wait for at most two minutes.
 //
-// A program built with -race that runs on "go" ends with "checkptr: pointer arithmetic result points to invalid
-// allocation": GoMLX's matrix products step pointers past the end of an array, which they then do not read. Leave that
-// check out, in builds and tests alike:
+// A program that is built with -race and runs on "go" ends with "checkptr: pointer arithmetic result points to invalid
+// allocation": GoMLX's matrix products move pointers past the end of an array, but do not read there. Disable this
+// check in builds and tests:
 //
 //	go test -race -gcflags=all=-d=checkptr=0 ./hyper/agent
 package backend
@@ -35,19 +35,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Names of the backends, as Open, the command's --backend flag and result files spell them.
+// The names of the backends in Open, in the flag --backend and in result files.
 const (
 	Go      = "go"
 	XLACPU  = "xla:cpu"
 	XLACUDA = "xla:cuda"
 )
 
-// Known lists the names that Open accepts, in the order in which "best" is searched from the end.
+// Known lists the names that Open accepts.
 var Known = []string{Go, XLACPU, XLACUDA}
 
-// Home is the folder with what the project prepares on a machine: $HYPERMODELS_HOME, or hypermodels in the user's
-// cache folder. It may not exist. It is "" for a user without a home folder: what lay in a folder for temporary files,
-// under a name that everybody knows, could be somebody else's.
+// Home returns the folder for files that the project prepares on a machine: $HYPERMODELS_HOME, or the folder
+// hypermodels in the user's cache folder. The folder may not exist. Home returns "" for a user without a home folder: a
+// folder with a known name among temporary files could belong to another user.
 func Home() string {
 	if home := os.Getenv("HYPERMODELS_HOME"); home != "" {
 		return home
@@ -59,8 +59,9 @@ func Home() string {
 	return filepath.Join(cache, "hypermodels")
 }
 
-// PluginDirs lists the folders searched for PJRT plugins, first match wins: $PJRT_PLUGIN_LIBRARY_PATH, the project's
-// own ("pjrt" in [Home], filled by `go run ./kernels`), and the two that go-xla's installer uses.
+// PluginDirs lists the folders in which PJRT plugins are searched; the first match counts. They are
+// $PJRT_PLUGIN_LIBRARY_PATH, the project's own folder ("pjrt" in [Home], filled by `go run ./kernels`), and the two
+// folders of go-xla's installer.
 func PluginDirs() []string {
 	dirs := filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH"))
 	if home := Home(); home != "" {
@@ -73,10 +74,10 @@ func PluginDirs() []string {
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
 }
 
-// PluginFile is the file name of the PJRT plugin of a device, "cpu" or "cuda".
+// PluginFile returns the file name of the PJRT plugin for a device, "cpu" or "cuda".
 func PluginFile(device string) string { return "pjrt_c_api_" + device + "_plugin.so" }
 
-// PluginPath returns where the plugin of a device ("cpu" or "cuda") lies, or "" when no folder of [PluginDirs] has it.
+// PluginPath returns the path of the plugin for a device ("cpu" or "cuda"), or "" if no folder of [PluginDirs] has it.
 func PluginPath(device string) string {
 	for _, dir := range PluginDirs() {
 		path := filepath.Join(dir, PluginFile(device))
@@ -89,8 +90,8 @@ func PluginPath(device string) string {
 	return ""
 }
 
-// Default is the name that Open("") opens: $HYPER_BACKEND when set, else "xla:cpu" where this binary can load XLA and
-// its plugin is found, else "go". A GPU is used when asked for.
+// Default returns the name of the backend that Open("") opens: $HYPER_BACKEND if it is set; otherwise "xla:cpu" if this
+// binary can load XLA and the plugin is found; otherwise "go". A GPU is used only on request.
 func Default() string {
 	if name := os.Getenv("HYPER_BACKEND"); name != "" {
 		return name
@@ -106,8 +107,9 @@ var (
 	opened = map[string]compute.Backend{}
 )
 
-// Open returns the backend of that name, or of [Default] for "". A backend is opened once a process and shared: it is
-// safe for concurrent use. The error says what is wrong and what to do; it is never a fallback to another backend.
+// Open returns the backend with the given name, or the [Default] for "". A process opens each backend once and shares
+// it; the backend is safe for concurrent use. The error says what is wrong and what to do. Open never falls back to
+// another backend.
 func Open(name string) (compute.Backend, error) {
 	if name == "" {
 		name = Default()
@@ -125,7 +127,8 @@ func Open(name string) (compute.Backend, error) {
 	return b, nil
 }
 
-// Check tells what a backend lacks here, without opening it: nil does not mean that its plugin loads.
+// Check returns an error if a backend cannot work on this machine. It does not open the backend: the plugin may still
+// fail to load.
 func Check(name string) error {
 	if !slices.Contains(Known, name) {
 		return fmt.Errorf("unknown backend %q%s; choose one of %s", name, nearest.Hint(name, Known),
@@ -153,13 +156,13 @@ func open(name string) (compute.Backend, error) {
 		return nil, err
 	}
 	if name == Go {
-		// One operation after the other, each on all processors: operations side by side can wait for each other's
-		// workers for ever, and cost more.
+		// Run one operation after the other, each on all processors. Operations that run side by side can wait for each
+		// other's workers forever, and cost more.
 		return compute.NewWithConfig(Go + ":ops_sequential")
 	}
 	path := PluginPath(device(name))
 	serve(name, path)
-	// NVIDIA's TF32, which go-xla takes where a path names CUDA, multiplies with three decimals.
+	// Disable NVIDIA's TF32, which multiplies with only three decimals. go-xla enables it if the path contains "cuda".
 	b, err := compute.NewWithConfig("xla:" + path + ",tf32=false")
 	if err != nil {
 		return nil, fmt.Errorf("backend %q: the plugin %s does not load (%v); %s, or use --backend go", name, path,
@@ -168,11 +171,11 @@ func open(name string) (compute.Backend, error) {
 	return b, nil
 }
 
-// remedy is what to do about a plugin that does not load.
+// remedy says what to do about a plugin that does not load.
 func remedy(name string, err error) string {
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "libcuda.so.1"), strings.Contains(text, "No visible GPU"): // the driver's
+	case strings.Contains(text, "libcuda.so.1"), strings.Contains(text, "No visible GPU"): // messages about the driver
 		return "it needs an NVIDIA GPU and NVIDIA's driver (give a container --gpus all)"
 	case name == XLACUDA:
 		return "reinstall it by `go run ./kernels setup --cuda`"
@@ -180,7 +183,7 @@ func remedy(name string, err error) string {
 	return "reinstall it by `go run ./kernels setup`"
 }
 
-// cause is the innermost error: go-xla wraps a failed load in layers that repeat its path.
+// cause returns the innermost error: go-xla wraps a failed load in layers that repeat its path.
 func cause(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// CompileCacheLimit is the most bytes that the compile cache keeps. Above it, the programs go that were not used
-	// for the longest time.
+	// CompileCacheLimit is the largest number of bytes that the compile cache keeps. Above it, the programs that were
+	// not used for the longest time are removed.
 	CompileCacheLimit = 1 << 30
 
-	// compileCacheWait is how long a process waits for another one that compiles the same program.
+	// compileCacheWait is the longest time that a process waits for another process that compiles the same program.
 	compileCacheWait = 2 * time.Minute
 )
 
-// CompileCacheDir is the folder of the compile cache, or "" if it is off: $HYPER_COMPILE_CACHE, which is a folder or
-// "off", or else "compiled" in [Home]. It is off where there is no Home.
+// CompileCacheDir returns the folder of the compile cache, or "" if the cache is off. $HYPER_COMPILE_CACHE is a folder
+// or "off". If it is not set, the folder is "compiled" in [Home], and the cache is off if there is no Home.
 func CompileCacheDir() string {
 	switch dir := os.Getenv("HYPER_COMPILE_CACHE"); dir {
 	case "":
@@ -37,15 +37,15 @@ func CompileCacheDir() string {
 	}
 }
 
-// CompileCache is what the compile cache holds.
+// CompileCache describes the contents of the compile cache.
 type CompileCache struct {
 	Dir      string
 	Programs int
 	Bytes    int64
 }
 
-// ReadCompileCache looks into the compile cache, which must not be off. The error says why the folder cannot be used:
-// it belongs to another user, say. Every process then compiles anew.
+// ReadCompileCache reads the contents of the compile cache, which must not be off. The error says why the folder cannot
+// be used, for example because it belongs to another user. Each process then compiles all its programs.
 func ReadCompileCache() (CompileCache, error) {
 	c, err := openCompileCache()
 	if err != nil {
@@ -55,9 +55,9 @@ func ReadCompileCache() (CompileCache, error) {
 	return CompileCache{c.Dir, programs, bytes}, nil
 }
 
-// ClearCompileCache removes all programs of the compile cache and says whether there was one.
+// ClearCompileCache removes all programs of the compile cache. It reports whether there was a cache.
 func ClearCompileCache() (bool, error) {
-	if _, err := os.Lstat(CompileCacheDir()); err != nil { // off, or not there
+	if _, err := os.Lstat(CompileCacheDir()); err != nil { // the cache is off or does not exist
 		return false, nil
 	}
 	c, err := openCompileCache()
@@ -71,10 +71,10 @@ func openCompileCache() (*compiled.Cache, error) {
 	return compiled.Open(CompileCacheDir(), CompileCacheLimit, compileCacheWait)
 }
 
-// Compiling counts the programs that a backend was asked for in this process.
+// Compiling counts the programs that this process requested from a backend.
 type Compiling struct {
-	Compiled int // by XLA
-	Loaded   int // from the compile cache
-	Waited   int // for another process that compiled the same program
+	Compiled int // loaded from the compile cache
+	Loaded   int // waited for another process that compiled the same program
+	Waited   int // damaged or foreign files of the cache, which were not used
 	Replaced int // files of the cache that were damaged or foreign, and were not used
 }

@@ -39,10 +39,10 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// report is what a process says of itself.
+// report is what a process reports about itself.
 type report struct {
 	Counts  backend.Compiling
-	Why     string // why nothing is cached
+	Why     string // the reason if nothing is cached
 	Results []float32
 	Memory  []int64
 }
@@ -64,7 +64,7 @@ func child() (r report) {
 	return r
 }
 
-// run compiles a program with a number in it, and runs it.
+// run compiles a program that contains a number, and runs it.
 func run(number float64) (result float32, memory int64, err error) {
 	b, err := backend.Open(backend.XLACPU)
 	if err != nil {
@@ -84,7 +84,7 @@ func run(number float64) (result float32, memory int64, err error) {
 	return out[0].Value().(float32), backend.Memory(graph.Executable()), nil
 }
 
-// want is what run computes: the entries of x x^T, 5 + 11 + 11 + 25, and the number four times.
+// want is the result of run: the entries of x x^T, 5 + 11 + 11 + 25, and four times the number.
 func want(number float64) float32 { return float32(52 + 4*number) }
 
 func wants() (out []float32) {
@@ -101,7 +101,7 @@ func needXLA(t *testing.T) {
 	}
 }
 
-// process runs child with a cache and more environment.
+// process runs child with a cache and additional environment variables.
 func process(dir string, environment ...string) (r report, err error) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), append([]string{"HYPER_TEST_CHILD=1", "HYPER_COMPILE_CACHE=" + dir}, environment...)...)
@@ -139,8 +139,8 @@ func TestSecondProcessCompilesNothing(t *testing.T) {
 	if !reflect.DeepEqual(first.Memory, second.Memory) {
 		t.Errorf("memory %v, and %v of the same programs from the cache", first.Memory, second.Memory)
 	}
-	// XLA splits work by the number of processors, which NPROC overrides: such a program is another one, as on another
-	// processor.
+	// XLA divides work by the number of processors, which NPROC overrides. A program for another number is therefore a
+	// different program, as on another processor.
 	if other := mustProcess(t, dir, "NPROC=7"); other.Counts.Compiled != programs {
 		t.Errorf("with other processors %+v", other.Counts)
 	}
@@ -190,7 +190,7 @@ func TestWithoutACacheProgramsAreCompiled(t *testing.T) {
 	}
 }
 
-// A plugin without PJRT_Executable_Serialize: the real one, with a hole in its table.
+// A plugin without PJRT_Executable_Serialize: the real plugin, without this entry in its table.
 const mute = `
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -226,8 +226,8 @@ func TestPluginThatCannotSerialiseCompiles(t *testing.T) {
 	}
 }
 
-// Whatever happens to its files, a process computes what is right, and mends them. HYPER_DAMAGED=1000 is for more of
-// them, in a minute.
+// Whatever happens to its files, a process computes the right result and repairs the files. HYPER_DAMAGED=1000 tests
+// more damages, in a minute.
 func TestDamagedPrograms(t *testing.T) {
 	needXLA(t)
 	times := 100
@@ -284,7 +284,7 @@ func TestDamagedPrograms(t *testing.T) {
 	}
 }
 
-// fresh is the one file of the cache that is not known yet.
+// fresh returns the one file of the cache that is not known yet.
 func fresh(t *testing.T, cache string, known map[string]bool) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(cache, "*"))
@@ -301,7 +301,7 @@ func fresh(t *testing.T, cache string, known map[string]bool) string {
 	return ""
 }
 
-// damage does one of five things to a file.
+// damage damages a file in one of five ways.
 func damage(path string, other []byte, random *rand.Rand) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -312,7 +312,7 @@ func damage(path string, other []byte, random *rand.Rand) error {
 		b[random.IntN(len(b))] ^= 1 << random.IntN(8)
 	case 1:
 		b = b[:random.IntN(len(b))]
-	case 2: // of another program, or one that another processor's key stands in
+	case 2: // of another program, or with the key of another processor
 		if b = other; bytes.Equal(b, other) {
 			b = append(bytes.Clone(other[:8]), append(make([]byte, 32), other[40:]...)...)
 		}

@@ -6,5 +6,5 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// OnGPU tells whether a backend computes on a GPU, which adds up in a scatter in no fixed order.
+// OnGPU reports whether a backend computes on a GPU, where a scatter adds in no fixed order.
 func OnGPU(b compute.Backend) bool { return strings.Contains(b.Description(), "cuda_plugin") }

@@ -6,9 +6,9 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Memory is what a call of a compiled program takes, in bytes: its inputs, outputs and temporaries. XLA tells it of
-// what it has compiled (PJRT's compiled memory statistics); 0 is for a backend that does not. go-xla v0.4.1 keeps it in
-// an unexported field, which is read by reflection.
+// Memory returns the number of bytes that a call of a compiled program needs: its inputs, outputs and temporary values.
+// XLA reports it for compiled programs (PJRT's compiled memory statistics); for other backends Memory returns 0. go-xla
+// v0.4.1 keeps the statistics in an unexported field, which Memory reads by reflection.
 func Memory(program compute.Executable) (bytes int64) {
 	stats := reflect.ValueOf(program)
 	for _, name := range []string{"exec", "OnDeviceMemoryUsageStats"} {

@@ -4,11 +4,14 @@ package backend
 
 import "errors"
 
-// HasXLA tells whether this binary can load XLA plugins: true when built with cgo on a platform that XLA supports.
+// HasXLA reports whether this binary can load XLA plugins: true if it was built with cgo on a platform that XLA
+// supports.
 const HasXLA = false
 
 func serve(name, path string) {}
 
-// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does
-// not serve it.
-func CompilingOf(string) (Compiling, error) { return Compiling{}, errors.New("it compiles nothing") }
+// CompilingOf returns the number of programs that an open backend has compiled so far. The error says why the compile
+// cache does not serve the backend.
+func CompilingOf(string) (Compiling, error) {
+	return Compiling{}, errors.New("this backend does not compile")
+}

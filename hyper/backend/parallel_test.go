@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Many matrix products side by side, each large enough that GoMLX's Go backend cuts it up, come to an end: its pool of
+// Many matrix products side by side, each large enough that GoMLX's Go backend divides it, end: the backend's pool of
 // workers could fill up with products that all waited for workers.
 func TestProductsSideBySideEnd(t *testing.T) {
 	b, err := Open(Go)

@@ -14,15 +14,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/compiled"
 )
 
-// pluginHashes are those that this process knows, by what it saw of the file.
-var pluginHashes sync.Map // of seenFile to string
+// pluginHashes caches the hashes of plugins in this process.
+var pluginHashes sync.Map // from seenFile to string
 
-// seenFile is what tells one content of a plugin's file from another without reading the file.
+// seenFile identifies the content of a plugin's file without reading the file.
 type seenFile struct {
 	Path     string `json:"path"`
 	Size     int64  `json:"size"`     // bytes
 	Modified int64  `json:"modified"` // nanoseconds since 1970
-	Inode    uint64 `json:"inode"`    // 0 where the system has none
+	Inode    uint64 `json:"inode"`    // 0 if the operating system has none
 }
 
 // hashedFile is the content of a file in PluginHashDir.
@@ -31,9 +31,9 @@ type hashedFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// PluginHashDir is the folder in which [PluginHash] keeps what it computed, a small file for each plugin: in the
-// compile cache, which can be written where [Home] cannot, as in an image; in Home when the cache is off. It is ""
-// where there is no Home either.
+// PluginHashDir returns the folder in which [PluginHash] keeps its results, a small file for each plugin. It is in the
+// compile cache, which can be writable where [Home] is not, as in an image. If the cache is off, it is in Home. It is
+// "" if there is no Home either.
 func PluginHashDir() string {
 	if dir := CompileCacheDir(); dir != "" {
 		return filepath.Join(dir, "plugins")
@@ -44,10 +44,10 @@ func PluginHashDir() string {
 	return ""
 }
 
-// PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin has up to hundreds of megabytes, so that
-// the hash is computed once: it is kept in [PluginHashDir], and holds as long as the file's path, size, time of change
-// and inode are the same. A folder that cannot be written costs time alone. The error is that of reading the plugin.
-// PluginHash is safe for concurrent use, also by processes.
+// PluginHash returns the SHA-256 of a plugin's file, in hexadecimal. A plugin may have hundreds of megabytes, so the
+// hash is computed once and kept in [PluginHashDir]. It is valid while the file's path, size, modification time and
+// inode stay the same. If the folder cannot be written, each process computes the hash. The error is about reading the
+// plugin. PluginHash is safe for concurrent use, also by several processes.
 func PluginHash(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func PluginHash(path string) (string, error) {
 			return "", fmt.Errorf("%s changed while it was read: try again", path)
 		}
 		if kept != "" {
-			_ = keepHash(kept, hashedFile{seen, hash}) // the next process computes it again
+			_ = keepHash(kept, hashedFile{seen, hash}) // if this fails, the next process computes the hash again
 		}
 	}
 	pluginHashes.Store(seen, hash)
@@ -89,7 +89,7 @@ func see(path string) (seenFile, error) {
 		return seenFile{}, err
 	}
 	seen := seenFile{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano()}
-	// *syscall.Stat_t, but not on Windows
+	// The value is a *syscall.Stat_t, except on Windows.
 	if system := reflect.Indirect(reflect.ValueOf(info.Sys())); system.Kind() == reflect.Struct {
 		if inode := system.FieldByName("Ino"); inode.CanUint() {
 			seen.Inode = inode.Uint()
@@ -111,7 +111,7 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// readHash reads what keepHash wrote; ok is false unless it is whole and of the file as it was seen.
+// readHash reads what keepHash wrote. ok is false unless the file is complete and describes the plugin as it is now.
 func readHash(kept string, seen seenFile) (hash string, ok bool) {
 	f, err := os.Open(kept)
 	if err != nil {
@@ -126,7 +126,7 @@ func readHash(kept string, seen seenFile) (hash string, ok bool) {
 	return h.SHA256, err == nil && len(raw) == sha256.Size
 }
 
-// keepHash writes the file atomically, for its user alone.
+// keepHash writes the file atomically, readable only by its user.
 func keepHash(kept string, h hashedFile) error {
 	text, err := json.Marshal(h)
 	if err != nil {

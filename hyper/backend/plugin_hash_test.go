@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A plugin's hash is that of its content, is kept for the next process, and is computed anew when the file was
-// replaced; what was kept and damaged is not believed.
+// A plugin's hash is the hash of its content. It is kept for the next process, and is computed again if the file was
+// replaced. A damaged record is not used.
 func TestPluginHash(t *testing.T) {
 	t.Setenv("HYPER_COMPILE_CACHE", filepath.Join(t.TempDir(), "compiled"))
 	dir := t.TempDir()
@@ -45,8 +45,8 @@ func TestPluginHash(t *testing.T) {
 	}
 	nextProcess := func() { pluginHashes = sync.Map{} }
 
-	// The next process takes what is kept: the content may change unseen if nothing else does, which shows that it is
-	// not read.
+	// The next process uses the kept hash: a change of the content alone is not noticed, which shows that the process
+	// does not read the file.
 	write(plugin, "uno")
 	if err := os.Chtimes(plugin, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)

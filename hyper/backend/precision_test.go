@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Matrix products of float32 have its precision on all backends: a GPU's TF32 has errors of 1.5e-3 (H200).
+// Matrix products of float32 have single precision on all backends: a GPU's TF32 has errors of 1.5e-3 (H200).
 func TestPrecision(t *testing.T) {
 	const n = 256
 	testbackend.Each(t, func(t *testing.T, name string) {

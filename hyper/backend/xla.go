@@ -11,25 +11,26 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/pjrt"
 )
 
-// HasXLA tells whether this binary can load XLA plugins: true when built with cgo on a platform that XLA supports.
+// HasXLA reports whether this binary can load XLA plugins: true if it was built with cgo on a platform that XLA
+// supports.
 const HasXLA = true
 
-// No step of ours may download anything: a missing plugin is an error that says what to do.
+// This project never downloads a plugin on its own: a missing plugin is an error that says what to do.
 func init() { xla.EnableAutoInstall(false) }
 
-// cached is a plugin that the compile cache serves, or why it does not.
+// cached is a plugin that the compile cache serves, or the reason why the cache does not serve it.
 type cached struct {
 	plugin *pjrt.Plugin
 	cache  *compiled.Cache
 	err    error
 }
 
-var caches = map[string]cached{} // of each backend that was opened; guarded by mu
+var caches = map[string]cached{} // by backend that was opened; guarded by mu
 
 var errCacheOff = errors.New("HYPER_COMPILE_CACHE is off")
 
-// serve puts the compile cache before a backend's plugin. Where that cannot be done go-xla loads the plugin itself, as
-// without a cache.
+// serve puts the compile cache in front of a backend's plugin. If this fails, go-xla loads the plugin itself, without a
+// cache.
 func serve(name, path string) {
 	if _, done := caches[name]; !done {
 		caches[name] = newCached(path)
@@ -52,15 +53,15 @@ func newCached(path string) (c cached) {
 	return c
 }
 
-// CompilingOf tells what a backend, which must be open, has compiled so far. The error says why the compile cache does
-// not serve it.
+// CompilingOf returns the number of programs that an open backend has compiled so far. The error says why the compile
+// cache does not serve the backend.
 func CompilingOf(name string) (Compiling, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	c, ok := caches[name]
 	switch {
 	case !ok:
-		return Compiling{}, errors.New("it compiles nothing")
+		return Compiling{}, errors.New("this backend does not compile")
 	case c.err != nil:
 		return Compiling{}, c.err
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// mostValues is the most values of a column that can be told apart.
+// mostValues is the largest number of different values in a column that is not numeric, and of the target.
 const mostValues = 50
 
-// columns are the numbers of a context.
+// columns holds the numbers of the contexts of all rows.
 type columns struct {
-	values [][]float32 // of each row, by column
-	number []bool      // whether the column is one of numbers: else it is a 0 or 1 for a value
+	values [][]float32 // values of each row, by column of the context
+	number []bool      // whether the column holds numbers of the table; otherwise it is 0 or 1 for a value
 }
 
-// contextOf makes the context of all columns of a sheet but the target. Numbers are standardised unless they are to be
-// raw.
+// contextOf returns the context that all columns of a sheet, except for the target, make. Numbers are standardised
+// unless raw is true.
 func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 	var errs []error
 	for i, name := range s.Header {
@@ -35,15 +35,15 @@ func contextOf(s *sheet.Sheet, target int, raw bool) (out columns, err error) {
 		out.values = append(out.values, more...)
 		out.number = append(out.number, slices.Repeat([]bool{number}, len(more))...)
 		if len(out.values)*len(s.Rows) > sheet.MostCells {
-			return columns{}, fmt.Errorf("%s: the context has more than %d numbers by column %d (%q), with one for each "+
-				"of the values that are not numbers: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
+			return columns{}, fmt.Errorf("%s: the context has more than %d numbers at column %d (%q), counting one "+
+				"for each value that is not a number: use fewer rows or columns", s.Name, sheet.MostCells, i+1, name)
 		}
 	}
 	return out, sheet.Some(errs)
 }
 
-// encode returns the numbers that a column is in the context, a slice for each: itself, if it is one of numbers, or
-// one-hot.
+// encode returns the columns of the context that a column of the sheet becomes: one column of numbers, or one column of
+// 0 and 1 for each value. number reports whether the column holds numbers.
 func encode(rows [][]string, column int, raw bool) (out [][]float32, number bool, err error) {
 	values := make([]float64, len(rows))
 	for r, row := range rows {
@@ -55,7 +55,7 @@ func encode(rows [][]string, column int, raw bool) (out [][]float32, number bool
 		values[r] = x
 	}
 	if slices.Max(values) == slices.Min(values) {
-		return nil, true, errors.New("is the same number in every row: remove it")
+		return nil, true, errors.New("has the same number in every row: remove it")
 	}
 	if !raw {
 		if err := standardise(values); err != nil {
@@ -66,13 +66,14 @@ func encode(rows [][]string, column int, raw bool) (out [][]float32, number bool
 	for r, x := range values {
 		single[r] = float32(x)
 		if math.IsInf(float64(single[r]), 0) {
-			return nil, true, fmt.Errorf("has a number out of range, %v: use other units", x)
+			return nil, true, fmt.Errorf("has the number %v, which is out of range: use other units", x)
 		}
 	}
 	return [][]float32{single}, true, nil
 }
 
-// standardise takes the mean off numbers that differ, and divides by their standard deviation.
+// standardise subtracts the mean from numbers, and divides by their standard deviation. The numbers must not all be
+// equal.
 func standardise(x []float64) error {
 	var mean, square float64
 	for _, v := range x {
@@ -90,17 +91,18 @@ func standardise(x []float64) error {
 	return nil
 }
 
-// oneHots returns a slice of zeros and ones for each value of a column.
+// oneHots returns, for each value of a column, a slice with 1 in the rows that have the value and 0 in the others.
 func oneHots(rows [][]string, column int) ([][]float32, error) {
 	values := distinct(rows, column)
 	switch {
 	case len(values) == 1:
-		return nil, fmt.Errorf("is %q in every row: remove it", values[0])
+		return nil, fmt.Errorf("has the value %q in every row: remove it", values[0])
 	case len(values) > mostValues:
-		return nil, fmt.Errorf("has %d different values or more that are not all numbers, as %q; at most %d can be told "+
-			"apart: remove it, or put its values into classes", len(values), values[0], mostValues)
+		return nil, fmt.Errorf("has %d or more different values that are not all numbers, such as %q, but at most "+
+			"%d are possible: remove the column, or group its values into classes", len(values), values[0], mostValues)
 	case len(values) > sheet.MostCells/len(rows):
-		return nil, fmt.Errorf("has %d different values in %d rows, too many numbers: use fewer rows", len(values), len(rows))
+		return nil, fmt.Errorf("has %d different values in %d rows, which makes too many numbers: use fewer "+
+			"rows", len(values), len(rows))
 	}
 	out := make([][]float32, len(values))
 	for i := range out {
@@ -112,8 +114,8 @@ func oneHots(rows [][]string, column int) ([][]float32, error) {
 	return out, nil
 }
 
-// distinct returns the values of a column, in the order of numbers if they all are, and else of letters: all, or one
-// more than can be told apart.
+// distinct returns the values of a column: in the order of numbers if all are numbers, and otherwise in alphabetical
+// order. It stops at mostValues+1 values.
 func distinct(rows [][]string, column int) []string {
 	seen := map[string]bool{}
 	var values []string

@@ -14,27 +14,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Delayed is a world whose rewards come a number of periods after the actions that they are of; regrets are of the
-// action of the period. With 0 periods it is the world itself. Its numbers are the world's.
+// Delayed is a world in which a reward arrives a number of periods after its action. The regret belongs to the action
+// of the same period. With 0 periods it is the same as World. Its numbers are the numbers of World.
 //
-// The state has the world's and, by the period modulo Periods, what is on its way: "late.reward" [runs, Periods],
-// "late.action" int32 [runs, Periods], and where inputs change "late.input" [runs, Periods, features].
+// The state has the state of World. It also has the rewards that have not arrived yet, indexed by period modulo
+// Periods: "late.reward" [runs, Periods], "late.action" int32 [runs, Periods], and, if inputs change, "late.input"
+// [runs, Periods, features].
 type Delayed struct {
 	World
-	Periods int `help:"periods after an action until its reward comes"`
+	Periods int `help:"number of periods from an action until its reward arrives"`
 }
 
 var _ Told = &Delayed{}
 
-// Names in the state of a Delayed world.
+// The names of a Delayed world's own nodes in the state.
 const (
 	lateReward = "late.reward"
 	lateAction = "late.action"
 	lateInput  = "late.input"
-	offered    = "late.offered" // inputs of all actions, [runs, actions, features]: from Offer to Step alone
+	offered    = "late.offered" // inputs of all actions, [runs, actions, features]; only from Offer to Step
 )
 
-// Validate reports what is wrong with the world or the delay.
+// Validate returns the faults of the world or the delay.
 func (b *Delayed) Validate() error {
 	if b.World == nil {
 		return errors.New("a delayed world needs a World")
@@ -44,19 +45,19 @@ func (b *Delayed) Validate() error {
 	}
 	p := b.World.Problem()
 	if p.Delays && b.Periods > 0 {
-		return errors.New("the rewards of the World come late already: give it all the periods")
+		return errors.New("the rewards of World are delayed already: give World the whole delay")
 	}
-	return faults.Size("inputs on their way, periods x features,", b.Periods, max(p.Features, 1))
+	return faults.Size("delayed inputs, periods x features,", b.Periods, max(p.Features, 1))
 }
 
-// Problem is the world's, with rewards that come late.
+// Problem returns the problem of World, with delayed rewards.
 func (b *Delayed) Problem() Problem {
 	p := b.World.Problem()
 	p.Delays = p.Delays || b.Periods > 0
 	return p
 }
 
-// Init draws the world; nothing is on its way.
+// Init draws the state of World. No reward is pending.
 func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 	state := b.World.Init(s, n)
 	if b.Periods == 0 {
@@ -73,7 +74,7 @@ func (b *Delayed) Init(s rng.Stream, n hyper.Numbers) State {
 	return state
 }
 
-// Means are the world's, nil where it tells none.
+// Means returns the means of World, or nil if World does not report them.
 func (b *Delayed) Means(state State) *Node {
 	if w, ok := b.World.(Told); ok {
 		return w.Means(state)
@@ -90,7 +91,7 @@ func (b *Delayed) Offer(state State, n hyper.Numbers, s rng.Stream, period *Node
 	return offer, next
 }
 
-// withLate returns a world's own state with what is on its way, which the world may have left out.
+// withLate returns a world's own state with the pending rewards of state, which the world may have dropped.
 func withLate(own, state State) State {
 	next := maps.Clone(own)
 	for _, name := range []string{lateReward, lateAction, lateInput} {
@@ -101,7 +102,7 @@ func withLate(own, state State) State {
 	return next
 }
 
-// Step returns the regret of the action, and the reward of the one that was taken Periods ago.
+// Step returns the regret of the action, and the reward of the action that was taken Periods ago.
 func (b *Delayed) Step(state State, n hyper.Numbers, s rng.Stream, period, action *Node) (Outcome, State) {
 	out, own := b.World.Step(state, n, s, period, action)
 	if b.Periods == 0 {
@@ -110,9 +111,9 @@ func (b *Delayed) Step(state State, n hyper.Numbers, s rng.Stream, period, actio
 	next := withLate(own, state)
 	delete(next, offered)
 	at := ModScalar(period, int32(b.Periods))
-	exchange := func(name string, now *Node) (was *Node) {
-		was, next[name] = row.At(state[name], at), row.Put(state[name], now, at)
-		return was
+	exchange := func(name string, now *Node) (old *Node) {
+		old, next[name] = row.At(state[name], at), row.Put(state[name], now, at)
+		return old
 	}
 	delay := Scalar(period.Graph(), period.DType(), b.Periods)
 	late := &Late{Arrived: GreaterOrEqual(period, delay), Action: exchange(lateAction, action)}

@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Drifting is the Gaussian bandit of section 4.1 whose mean rewards change: theta* begins as there, and from period to
-// period it becomes sqrt(1-d) theta* + sqrt(d) sigma_p W, W ~ N(0, I) and d the Drift. So it is N(0, sigma_p^2 I) in
-// every period, and has a correlation of (1-d)^(k/2) with what it was k periods before. Regret is to the best arm of
-// the period. Without drift it is [Gaussian], number for number.
-// LeastRegret is a bound for arms that stay as they are: it says nothing here.
+// Drifting is the Gaussian bandit of section 4.1 with mean rewards that change. theta* starts as in [Gaussian]. From
+// one period to the next it becomes sqrt(1-d) theta* + sqrt(d) sigma_p W, with W ~ N(0, I) and d the Drift. It is
+// therefore N(0, sigma_p^2 I) in every period, and has a correlation of (1-d)^(k/2) with its value k periods before.
+// Regret is relative to the best arm of the period. Without drift, Drifting equals Gaussian exactly. LeastRegret is a
+// bound for arms that do not change; it does not apply here.
 type Drifting struct {
 	Gaussian
 	Drift float64 `run:"true" help:"d, from 0 to 1: share of the variance of mean rewards that is new in each period"`
@@ -22,7 +22,7 @@ type Drifting struct {
 
 var _ Told = &Drifting{}
 
-// NewDrifting returns a bandit with 10 arms, whose mean rewards have a correlation of 1/2 over some 140 periods.
+// NewDrifting returns a bandit with 10 arms. Their mean rewards have a correlation of 1/2 over about 140 periods.
 func NewDrifting() *Drifting {
 	return &Drifting{Gaussian: *NewGaussian(), Drift: 0.01}
 }
@@ -35,7 +35,7 @@ func (b *Drifting) Validate() error {
 	return errors.Join(b.Gaussian.Validate(), drift)
 }
 
-// Step returns theta*_x + W, and moves theta*.
+// Step returns the reward theta*_x + W, and changes theta* for the next period.
 func (b *Drifting) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	out := reply(s, state["theta"], x, Sqrt(n.Of(s, "NoiseVariance", b.NoiseVariance)))
 	drift := InsertAxes(n.Of(s, "Drift", b.Drift), -1)

@@ -9,14 +9,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// A drifting bandit is a world.
+// A drifting bandit satisfies the requirements of every world.
 func TestDriftingConforms(t *testing.T) {
 	conforms(t, func() World {
 		return &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}, Drift: 0.1}
 	})
 }
 
-// Without drift it is the Gaussian bandit, to the bit.
+// Without drift, the bandit equals the Gaussian bandit to the bit.
 func TestDriftingWithoutDrift(t *testing.T) {
 	seeds := []uint64{1, 2, 3}
 	still := watch(t, backend.Go, &Drifting{Gaussian: Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5}}, seeds,
@@ -27,8 +27,9 @@ func TestDriftingWithoutDrift(t *testing.T) {
 	}
 }
 
-// The mean rewards, seen without noise, have variance sigma_p^2 in every period, and a correlation of (1-d)^(k/2) over
-// k periods: within 5 standard errors over 8,000 runs, sqrt(2/n) of a variance and at most 1/sqrt(n) of a correlation.
+// The mean rewards, measured without noise, have variance sigma_p^2 in every period, and a correlation of (1-d)^(k/2)
+// over k periods: within 5 standard errors over 8,000 runs, which are sqrt(2/n) for a variance and at most 1/sqrt(n)
+// for a correlation.
 func TestDriftingMoments(t *testing.T) {
 	const runs, periods, variance, drift = 8000, 13, 2.0, 0.2
 	seeds := make([]uint64, runs)
@@ -37,7 +38,7 @@ func TestDriftingMoments(t *testing.T) {
 	}
 	w := &Drifting{Gaussian: Gaussian{Arms: 2, PriorVariance: variance, NoiseVariance: 1e-12}, Drift: drift}
 	histories := watch(t, backend.Go, w, seeds, nil, periods)
-	mean := func(h history, period int) float64 { return float64(h.all[period][0]) } // of arm 0, by its reward
+	mean := func(h history, period int) float64 { return float64(h.all[period][0]) } // of arm 0, from its reward
 	for period := range periods {
 		square, both := 0.0, 0.0
 		for _, h := range histories {
@@ -47,7 +48,7 @@ func TestDriftingMoments(t *testing.T) {
 		if math.Abs(square/variance-1) > 5*math.Sqrt(2.0/runs) {
 			t.Errorf("period %d: variance %.3f, want %v", period, square, variance)
 		}
-		// A product of two normals of correlation c has variance 1 + c^2.
+		// A product of two normal numbers with correlation c has variance 1 + c^2.
 		want := math.Pow(1-drift, float64(period)/2)
 		if got := both / variance; math.Abs(got-want) > 5*math.Sqrt((1+want*want)/runs) {
 			t.Errorf("correlation over %d periods %.3f, want %.3f", period, got, want)

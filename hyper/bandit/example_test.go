@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// A bandit with 20 arms: what a learner knows of it, and the least regret that any learner can have in 1,000 periods.
+// A bandit with 20 arms: what a learner knows about it, and the least regret of any learner in 1,000 periods.
 func ExampleNewGaussian() {
 	w := bandit.NewGaussian()
 	w.Arms = 20
@@ -25,8 +25,8 @@ func ExampleNewGaussian() {
 	// 52.7
 }
 
-// Arms whose mean rewards change, by a tenth of their variance in each period, and the numbers in which the runs of a
-// batch may differ.
+// Arms whose mean rewards change by a tenth of their variance in each period, and the numbers that may differ between
+// the runs of a batch.
 func ExampleNewDrifting() {
 	w := bandit.NewDrifting()
 	w.Drift = 0.1
@@ -47,7 +47,7 @@ func ExampleNewNeural() {
 	// Output: <nil> 1000 20 79
 }
 
-// The neural bandit of the follow-up with fewer actions: a learner knows the lengths of inputs alone, and runs may
+// A neural bandit with rewards 0 and 1 and fewer actions: a learner knows only the number of features, and runs may
 // differ in the temperature.
 func ExampleNewNeuralLogistic() {
 	w := bandit.NewNeuralLogistic()
@@ -57,7 +57,7 @@ func ExampleNewNeuralLogistic() {
 	// Output: <nil> 200 100 true map[Temperature:0.1]
 }
 
-// The bandit of section 5 for four components: each alone, and the halves of the list.
+// The bandit of section 5 with four components: each component alone, and the halves of the list.
 func ExampleNewOneSparse() {
 	w := bandit.NewOneSparse()
 	w.Size = 4
@@ -84,7 +84,7 @@ func ExampleNewLinear() {
 	// Output: <nil> 10000 50 10 box
 }
 
-// One unknown action beside 1,023 known ones.
+// One unknown action among 1,023 known ones.
 func ExampleNewUnknownAction() {
 	w := bandit.NewUnknownAction()
 	w.Actions = 1024
@@ -92,8 +92,8 @@ func ExampleNewUnknownAction() {
 	// Output: <nil> 1024 0
 }
 
-// A file of flowers: a guess for each has the context of the flower, its two numbers and a 0 or 1
-// for each of three colours, in a block of its own.
+// A file of flowers. The guess for each flower has the context of the flower in a block of its own: two numbers, and a
+// 0 or 1 for each of three colours.
 func ExampleTable() {
 	dir, err := os.MkdirTemp("", "table")
 	if err != nil {
@@ -112,8 +112,8 @@ func ExampleTable() {
 	// Output: <nil> 3 15
 }
 
-// Handwritten digits, each once in an order of each run's own, as a service would meet them: 61 pixels and an intercept
-// in the block of each of 10 digits. Over 1,797 periods the regret is the number of wrong guesses.
+// Handwritten digits, each once and in a different order for each run, as in a service: 61 pixels and an intercept in
+// the block of each of 10 digits. Over 1,797 periods the regret is the number of wrong guesses.
 func ExampleNewTable() {
 	w := bandit.NewTable()
 	w.Data, w.Order, w.Standardize, w.Intercept = "digits", bandit.Shuffled, bandit.Online, true
@@ -121,7 +121,7 @@ func ExampleNewTable() {
 	// Output: <nil> 10 620
 }
 
-// Rewards that come two periods after the action: what arrives in each of four periods.
+// Rewards that arrive two periods after the action: the arrivals in each of four periods.
 func ExampleDelayed() {
 	w := &bandit.Delayed{World: bandit.NewGaussian(), Periods: 2}
 	fmt.Println(w.Validate(), w.Problem().Delays)
@@ -159,7 +159,7 @@ func ExampleDelayed() {
 	// true [6]
 }
 
-// Ensemble++'s quadratic bandit, with 10 of 200 actions in a period.
+// Ensemble++'s quadratic bandit, with 10 of 200 actions in each period.
 func ExampleNewQuadratic() {
 	w := bandit.NewQuadratic()
 	w.Actions, w.Offered = 200, 10

@@ -16,12 +16,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Gaussian is the bandit of section 4.1: K independent arms with mean rewards theta* ~ N(0, sigma_p^2 I), and rewards
-// theta*_x + W with W ~ N(0, sigma_w^2).
+// Gaussian is the bandit of section 4.1: K independent arms with mean rewards theta* ~ N(0, sigma_p^2 I). The reward of
+// arm x is theta*_x + W with W ~ N(0, sigma_w^2).
 type Gaussian struct {
 	Arms          int     `help:"number of arms K"`
 	PriorVariance float64 `run:"true" help:"sigma_p^2: variance of the arms' mean rewards, and of the agent's prior"`
-	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
+	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }
 
 var _ Told = &Gaussian{}
@@ -34,7 +34,7 @@ func (b *Gaussian) Validate() error {
 		faults.Positive("noise-variance", b.NoiseVariance))
 }
 
-// Problem is all but theta*.
+// Problem returns everything about the bandit except theta*.
 func (b *Gaussian) Problem() Problem {
 	return Problem{
 		Actions: b.Arms, NoiseVariance: b.NoiseVariance, PriorVariance: b.PriorVariance,
@@ -52,31 +52,31 @@ func (b *Gaussian) truth(s rng.Stream, n hyper.Numbers) *Node {
 	return Mul(s.Normal(b.Arms), InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
 }
 
-// Means are those of the state.
+// Means returns the mean rewards in the state.
 func (b *Gaussian) Means(state State) *Node { return state["theta"] }
 
 func (b *Gaussian) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{}, state
 }
 
-// Step returns theta*_x + W.
+// Step returns the reward theta*_x + W.
 func (b *Gaussian) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	return reply(s, state["theta"], x, Sqrt(n.Of(s, "NoiseVariance", b.NoiseVariance))), state
 }
 
-// LeastRegret is a lower bound on the expected cumulative regret, over truths drawn from the prior, of any agent
-// whatever in so many periods: the regret of the best agent where rewards have no noise. Noise does not help, since an
-// agent could add it. (Ours; the paper has no such bound.)
+// LeastRegret returns a lower bound on the expected cumulative regret of every possible agent in the given number of
+// periods, over truths drawn from the prior. The bound is the regret of the best agent if rewards have no noise. Noise
+// cannot help an agent, because the agent could add noise itself. (The bound is not in the paper.)
 //
-// Without noise an arm is known once it is tried. What is learned earlier serves longer, so the best agent tries new
-// arms first and then stays with the best that it has seen, b. To try one more of the arms, X ~ N(0, sigma_p^2), with r
-// periods left in place of staying gains
+// Without noise, an arm is known after one try. Knowledge that is gained earlier can be used longer, so the best agent
+// first tries new arms and then stays with the best arm that it has tried, of mean reward b. Suppose that r periods are
+// left. Trying one more arm, X ~ N(0, sigma_p^2), instead of staying gains
 //
 //	(r-1) E[max(X - b, 0)] - b
 //
-// on average, which only falls as r falls and b rises: a stopping problem in the monotone case (Chow and Robbins 1961),
-// where it is best to go on exactly as long as that is positive. With k arms tried b is distributed as the maximum M_k
-// of k draws, and the bound is T E[M_K] less the sum of those gains.
+// on average. This gain decreases as r decreases and b increases, so the problem is a stopping problem in the monotone
+// case (Chow and Robbins 1961): the best agent tries arms exactly as long as the gain is positive. After k arms, b is
+// distributed as the maximum M_k of k draws. The bound is T E[M_K] minus the sum of these gains.
 func (b *Gaussian) LeastRegret(periods int) float64 {
 	unit, arms, total := distuv.UnitNormal, float64(b.Arms), float64(periods)
 	x := floats.Span(make([]float64, 20_001), -10, 10)                 // b / sigma_p
@@ -89,7 +89,7 @@ func (b *Gaussian) LeastRegret(periods int) float64 {
 		for k := 1.; k < min(arms, total); k++ {
 			gain := (total-k-1)*excess - x
 			if gain <= 0 {
-				break // nor later
+				break // the gain stays negative for larger k
 			}
 			gains[i] += k * density * below * gain
 			below *= cdf

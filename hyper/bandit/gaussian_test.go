@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// play draws the truth of a bandit with the given arms for many runs, and plays one arm in each, at a period. It
+// play draws the truth of a bandit with the given arms for many runs, and plays one arm in each run, at one period. It
 // returns theta [runs, arms], rewards and regrets [runs].
 func play(t *testing.T, name string, arms, runs, arm, period int) (theta, reward, regret []float32) {
 	t.Helper()
@@ -48,8 +48,8 @@ func meanAndVariance(v []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// theta* is N(0, 2.25) and the noise N(0, 0.25), over 20,000 runs: means within 5 sd/sqrt(n), variances within
-// 5 sqrt(2/n) of themselves. The noise is a new one in the next period, and uncorrelated with theta*.
+// theta* is N(0, 2.25) and the noise N(0, 0.25), over 20,000 runs: means are within 5 sd/sqrt(n), and variances within
+// the fraction 5 sqrt(2/n). The noise is new in the next period, and not correlated with theta*.
 func TestGaussianMoments(t *testing.T) {
 	const runs = 20_000
 	for _, name := range []string{backend.Go, backend.XLACPU} {
@@ -74,7 +74,8 @@ func TestGaussianMoments(t *testing.T) {
 			if math.Abs(mean) > 5*math.Sqrt(c.variance/runs) {
 				t.Errorf("%s: %s has mean %.4f", name, what, mean)
 			}
-			// The variance of a product of two independent normals has a kurtosis of 9: standard error sqrt(8/n).
+			// The variance of a product of two independent normal numbers has a kurtosis of 9: standard error
+			// sqrt(8/n).
 			if math.Abs(variance/c.variance-1) > 5*math.Sqrt(8.0/runs) {
 				t.Errorf("%s: %s has variance %.4f, want %.4f", name, what, variance, c.variance)
 			}
@@ -82,8 +83,8 @@ func TestGaussianMoments(t *testing.T) {
 	}
 }
 
-// The regret of an arm is max theta* - theta*_x: zero for the best arm, positive for others. The noise does not depend
-// on the arm, so that two agents on one seed meet the same environment.
+// The regret of an arm is max theta* - theta*_x: zero for the best arm, positive for the others. The noise does not
+// depend on the arm, so that two agents with one seed run in the same environment.
 func TestGaussianStep(t *testing.T) {
 	const arms, runs = 4, 50
 	var rewards, regrets [arms][]float32
@@ -105,12 +106,12 @@ func TestGaussianStep(t *testing.T) {
 	}
 }
 
-// The bound is what the rule of its proof gets where rewards have no noise; neither who stops later nor who stops
-// earlier does better; and exact values are known for one and two arms.
+// The bound equals the regret of the rule in its proof if rewards have no noise. Stopping later or earlier is not
+// better. Exact values are known for one and two arms.
 func TestLeastRegret(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
-	// regret of trying new arms until the best seen, b, exceeds scale times the threshold of the rule, then staying with
-	// it.
+	// regret returns the regret of an agent that tries new arms until the best arm seen, b, exceeds scale times the
+	// threshold of the rule, and then stays with it.
 	play := func(arms, periods int, scale float64) float64 {
 		best, seen, lost := math.Inf(-1), math.Inf(-1), 0.0
 		truth := make([]float64, arms)
@@ -153,7 +154,7 @@ func TestLeastRegret(t *testing.T) {
 	}{
 		{1, 100, 1, 0},
 		{2, 1, 1, 1 / math.Sqrt(math.Pi)},   // of E[max of 2]
-		{2, 1, 4, 2 / math.Sqrt(math.Pi)},   // in proportion to sigma_p
+		{2, 1, 4, 2 / math.Sqrt(math.Pi)},   // proportional to sigma_p
 		{2, 1e6, 1, 2 / math.Sqrt(math.Pi)}, // each arm once: 2 E[max]
 	} {
 		if got := (&Gaussian{Arms: c.arms, PriorVariance: c.variance}).LeastRegret(c.periods); math.Abs(got-c.want) > 1e-3 {

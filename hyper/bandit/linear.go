@@ -16,20 +16,21 @@ import (
 )
 
 // Linear is the linear bandit of Ensemble++: the mean reward of an action x in R^d is x^T theta* with theta* ~ N(0,
-// sigma_p^2 I), and rewards have noise N(0, sigma_w^2). Actions and theta* are drawn anew for each run.
+// sigma_p^2 I), and rewards have noise N(0, sigma_w^2). Each run draws its own actions and theta*.
 //
 // The code of Ensemble++ draws the components of an action uniformly from [-1/sqrt(5), 1/sqrt(5)], as Russo and Van Roy
-// ("Learning to optimize via information-directed sampling") do for d = 5; other sets of actions are signs of one size.
-// Many points of the sphere stand for a compact set, in which the best action is theta*'s direction.
+// ("Learning to optimize via information-directed sampling") do for d = 5. The sets fifth and cube have components of
+// one size with random signs. Many points on the sphere approximate a compact set in which the best action is the
+// direction of theta*.
 type Linear struct {
-	Actions       int     `help:"number of actions, drawn once a run"`
+	Actions       int     `help:"number of actions, drawn once per run"`
 	Features      int     `help:"d: length of an action's vector"`
-	ActionSet     string  `help:"components: box, uniform within +-1/sqrt(5); fifth, either; cube, +-1/sqrt(d); or sphere, of length 1"`
+	ActionSet     string  `help:"components: box, within +-1/sqrt(5); fifth, +-1/sqrt(5); cube, +-1/sqrt(d); or sphere, length 1"`
 	PriorVariance float64 `run:"true" help:"sigma_p^2: variance of the components of theta*, and of the agent's prior"`
-	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
+	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }
 
-// Words for Linear.ActionSet.
+// The values of Linear.ActionSet.
 const (
 	ActionsBox    = "box"
 	ActionsFifth  = "fifth"
@@ -57,7 +58,7 @@ func (b *Linear) Validate() error {
 		faults.Positive("noise-variance", b.NoiseVariance))...)
 }
 
-// Problem is all but theta* and the actions.
+// Problem returns everything about the bandit except theta* and the actions.
 func (b *Linear) Problem() Problem {
 	return Problem{
 		Actions: b.Actions, Features: b.Features, NoiseVariance: b.NoiseVariance, PriorVariance: b.PriorVariance,
@@ -65,8 +66,8 @@ func (b *Linear) Problem() Problem {
 	}
 }
 
-// Init draws theta* and the actions: the state is these, [runs, Actions, Features], and their mean rewards, [runs,
-// Actions].
+// Init draws theta* and the actions. The state has the actions, [runs, Actions, Features], and their mean rewards,
+// [runs, Actions].
 func (b *Linear) Init(s rng.Stream, n hyper.Numbers) State {
 	theta := s.Named("theta").Normal(b.Features)
 	theta = Mul(theta, InsertAxes(Sqrt(n.Of(s, "PriorVariance", b.PriorVariance)), -1))
@@ -88,14 +89,14 @@ func (b *Linear) draw(s rng.Stream) *Node {
 	return MulScalar(s.Signs(b.Actions, b.Features), length)
 }
 
-// Means are those of the state.
+// Means returns the mean rewards in the state.
 func (b *Linear) Means(state State) *Node { return state["mean"] }
 
 func (b *Linear) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }
 
-// Step returns x^T theta* + W.
+// Step returns the reward x^T theta* + W.
 func (b *Linear) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	return reply(s, state["mean"], x, Sqrt(n.Of(s, "NoiseVariance", b.NoiseVariance))), state
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Components of actions have the largest size and the mean square of their set, 1/15 for a uniform one within
-// 1/sqrt(5), and mean 0; over 4,000 runs the mean rewards of an action have variance sigma_p^2 E |x|^2. Bounds are five
-// standard errors: of 80,000 components, and of squares of Gaussian numbers, sqrt(2 / runs), whose lengths differ.
+// Components of actions have mean 0, and the largest size and the mean square of their set: 1/15 for a uniform
+// component within 1/sqrt(5). Over 4,000 runs, the mean rewards of an action have variance sigma_p^2 E |x|^2. Bounds
+// are five standard errors: of 80,000 components, and of squares of Gaussian numbers with different lengths, sqrt(2 /
+// runs).
 func TestLinearActions(t *testing.T) {
 	const runs, actions, features, prior = 4000, 4, 5, 2.5
 	for set, c := range map[string]struct{ largest, square float64 }{
@@ -79,9 +80,9 @@ func TestWrongLinear(t *testing.T) {
 	}
 }
 
-// In an unknown-action bandit the last arm pays what the state says, always, and the others 0 or 1, equally likely; the
-// regret is 1/2 of the arms that are not the best. Of 10,000 coins the share of ones is within 0.025, five standard
-// errors.
+// In an unknown-action bandit the last arm always pays what the state says, and the others pay 0 or 1, equally likely.
+// The regret is 1/2 for the arms that are not the best. The share of ones in 10,000 coins is within 0.025, five
+// standard errors.
 func TestUnknownAction(t *testing.T) {
 	const runs = 10_000
 	testbackend.Each(t, func(t *testing.T, name string) {

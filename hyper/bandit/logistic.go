@@ -14,15 +14,16 @@ import (
 )
 
 // NeuralLogistic is the neural bandit of "Approximate Thompson Sampling via Epistemic Neural Networks" (Osband et al.
-// 2023, section 5): actions are drawn from N(0, I) once, and a reward is 1 with probability p(x) = sigmoid((g_1(x) -
-// g_0(x)) / rho), and else 0. g is the generator of the Neural Testbed (Osband et al. 2022), a random ReLU network with
-// two outputs: weights of hyper.InitTruncatedLayers, first biases from N(0, 1/Features), and others 0. All is drawn
-// anew for each run. Learners suit it with the logistic loss, whose predictions are (g_1 - g_0) / rho.
+// 2023, section 5). Actions are drawn once from N(0, I). A reward is 1 with probability p(x) = sigmoid((g_1(x) -
+// g_0(x)) / rho), and otherwise 0. g is the generator of the Neural Testbed (Osband et al. 2022), a random ReLU network
+// with two outputs: weights are as in hyper.InitTruncatedLayers, the first biases are drawn from N(0, 1/Features), and
+// the other biases are 0. Each run draws its own actions and generator. The logistic loss suits this world; its
+// predictions are (g_1 - g_0) / rho.
 type NeuralLogistic struct {
 	Actions     int     `help:"number of actions, from N(0, I)"`
 	Features    int     `help:"D: length of an action's vector"`
-	Generator   []int   `help:"hidden widths of the network that makes the probabilities of rewards, as 50x50"`
-	Temperature float64 `run:"true" help:"rho: divides the network's logits; the less, the surer rewards are"`
+	Generator   []int   `help:"widths of the hidden layers of the network of reward probabilities, as 50x50"`
+	Temperature float64 `run:"true" help:"rho: divides the network's logits; smaller values make rewards more certain"`
 }
 
 var _ Told = &NeuralLogistic{}
@@ -43,16 +44,16 @@ func (b *NeuralLogistic) Validate() error {
 	return errors.Join(errs...)
 }
 
-// network makes the two logits.
+// network returns the network that makes the two logits.
 func (b *NeuralLogistic) network() base.LogOdds {
 	return base.LogOdds{MLP: base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{2})}}
 }
 
-// Problem knows the shape of the inputs alone: no function of independent Gaussian parameters is the truth, and rewards
-// have no noise of one variance.
+// Problem returns only the shape of the inputs: the truth is not a function with independent Gaussian parameters, and
+// the noise of rewards does not have one variance.
 func (b *NeuralLogistic) Problem() Problem { return Problem{Actions: b.Actions, Features: b.Features} }
 
-// Init draws the actions, [runs, Actions, Features], and their probabilities of a reward, [runs, Actions].
+// Init draws the actions, [runs, Actions, Features], and their probabilities of a reward of 1, [runs, Actions].
 func (b *NeuralLogistic) Init(s rng.Stream, n hyper.Numbers) State {
 	actions, net := s.Named("actions").Normal(b.Actions, b.Features), b.network()
 	draw := hyper.InitTruncatedLayers(net.MLP, 1/math.Sqrt(float64(b.Features)))
@@ -62,15 +63,15 @@ func (b *NeuralLogistic) Init(s rng.Stream, n hyper.Numbers) State {
 	return State{"actions": actions, "mean": Sigmoid(Div(odds, rho))}
 }
 
-// Means are the probabilities of a reward.
+// Means returns the probabilities of a reward of 1.
 func (b *NeuralLogistic) Means(state State) *Node { return state["mean"] }
 
 func (b *NeuralLogistic) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }
 
-// Step returns 1 with probability p(x): where a uniform number is less, that of the period whatever the action, so that
-// two agents on one seed meet the same world.
+// Step returns 1 if a uniform random number is less than p(x), and otherwise 0. The random number of a period is the
+// same for all actions, so that two agents with one seed meet the same world.
 func (b *NeuralLogistic) Step(state State, _ hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	p := Squeeze(pickRow(InsertAxes(state["mean"], -1), x), -1)
 	one := LessThan(Squeeze(s.Named("noise").Uniform(1), 1), p)

@@ -13,9 +13,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The logits have mean 0, and the variance of the generator's law: with s = 0.774, that of a truncated normal, a unit
-// of the first layer has s |x|^2/D + 1/D, one of a later layer s times half of those before, as units are symmetric
-// about 0 and a ReLU of them has half of their mean square; and the difference of two outputs twice as much, over
+// The logits have mean 0 and the variance of the generator's distribution. Let s = 0.774 be the variance of a truncated
+// normal number. A unit of the first layer has variance s |x|^2/D + 1/D. A unit of a later layer has s times half of
+// the variance before, because units are symmetric about 0 and a ReLU halves their mean square. The difference of two
+// outputs has twice as much, divided by rho^2. Over 2,000 runs of 10 actions, which are correlated within a run, the
+// standard error is about 3%. Actions are drawn from N(0, I).
 // rho^2. Over 2,000 runs of 10 actions, those of a run alike: the standard error is about 3%. Actions are from N(0, I).
 func TestNeuralLogisticGenerator(t *testing.T) {
 	const s, features, actions, runs, rho = 0.7737, 4, 10, 2000, 1.5
@@ -55,8 +57,8 @@ func TestNeuralLogisticGenerator(t *testing.T) {
 	})
 }
 
-// An action's rewards are 1 as often as its probability says, in 4,000 periods, to 5 standard errors; its regret is
-// what the best action's probability is more.
+// In 4,000 periods, an action's rewards are 1 as often as its probability says, within 5 standard errors. Its regret is
+// the difference from the best action's probability.
 func TestNeuralLogisticRewards(t *testing.T) {
 	const periods = 4000
 	w := &NeuralLogistic{Actions: 3, Features: 2, Generator: []int{4}, Temperature: 0.3}
@@ -65,7 +67,7 @@ func TestNeuralLogisticRewards(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := CallOnceN(e, func(in []*Node) []*Node {
-		s := rng.New(in[0]) // a run for each period, of one truth
+		s := rng.New(in[0]) // one run for each period, with one truth
 		one := w.Init(rng.New(in[1]), nil)
 		state := State{"mean": BroadcastToDims(w.Means(one), periods, 3)}
 		var all []*Node

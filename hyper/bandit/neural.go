@@ -13,12 +13,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Neural is the bandit of section 4.2: actions uniform on the unit sphere, and mean rewards f(x) by a random ReLU
-// network, the generator. Both are drawn anew for each run.
+// Neural is the bandit of section 4.2. Actions are uniform on the unit sphere, and the mean reward f(x) is a random
+// ReLU network, the generator. Each run draws its own actions and generator.
 type Neural struct {
 	Actions   int     `help:"number of actions, uniform on the unit sphere"`
 	Features  int     `help:"d: length of an action's vector"`
-	Generator []int   `help:"hidden widths of the network that makes the rewards, and of the prior network, as 3x3"`
+	Generator []int   `help:"widths of the hidden layers of the reward and prior networks, as 3x3"`
 	Noise     float64 `run:"true" help:"sigma_w of the environment: standard deviation of the rewards' noise"`
 }
 
@@ -40,12 +40,12 @@ func (b *Neural) Validate() error {
 	return errors.Join(errs...)
 }
 
-// network makes the mean rewards.
+// network returns the network that makes the mean rewards.
 func (b *Neural) network() base.MLP {
 	return base.MLP{Layers: slices.Concat([]int{b.Features}, b.Generator, []int{1})}
 }
 
-// Problem knows the distribution of the generator, and no sigma_p^2 of the loss.
+// Problem returns the distribution of the generator. It has no sigma_p^2 for the loss.
 func (b *Neural) Problem() Problem {
 	net := b.network()
 	return Problem{
@@ -55,8 +55,9 @@ func (b *Neural) Problem() Problem {
 	}
 }
 
-// deviations are the standard deviations of a generator's parameters, in their order, by its layers: their squares are
-// 2.25 for the weights of the first layer, 2.25 over the fan-in for those of later ones, and 1 for biases.
+// deviations returns the standard deviations of the parameters of a generator with the given layers, in the order of
+// the parameters. The variances are 2.25 for weights of the first layer, 2.25 divided by the fan-in for weights of
+// later layers, and 1 for biases.
 func deviations(layers []int) []float64 {
 	var out []float64
 	for i := range len(layers) - 1 {
@@ -70,11 +71,11 @@ func deviations(layers []int) []float64 {
 	return out
 }
 
-// RewardVariance is the variance of f(x) over random generators, at any x on the unit sphere; its mean over them is 0.
-// Given the units h of a layer, a unit of the next is Gaussian with mean 0 and variance w |h|^2 + 1, w that of a
-// weight; half of its second moment is that of its ReLU.
+// RewardVariance returns the variance of f(x) over random generators, which is the same for all x on the unit sphere;
+// the mean of f(x) is 0. Given the units h of a layer, a unit of the next layer is Gaussian with mean 0 and variance w
+// |h|^2 + 1, where w is the variance of a weight. The second moment of its ReLU is half of that variance.
 func (b *Neural) RewardVariance() float64 {
-	variance := 2.25 + 1 // of a unit before its ReLU; |x| = 1
+	variance := 2.25 + 1 // variance of a unit before its ReLU; |x| = 1
 	for range b.Generator {
 		variance = 2.25*variance/2 + 1 // w times the number of units is 2.25
 	}
@@ -92,14 +93,14 @@ func (b *Neural) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Squeeze(b.network().Apply(theta, actions), 1)}
 }
 
-// Means are those of the state.
+// Means returns the mean rewards in the state.
 func (b *Neural) Means(state State) *Node { return state["mean"] }
 
 func (b *Neural) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }
 
-// Step returns f(x) + W.
+// Step returns the reward f(x) + W.
 func (b *Neural) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	return reply(s, state["mean"], x, n.Of(s, "Noise", b.Noise)), state
 }

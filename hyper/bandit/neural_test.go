@@ -46,7 +46,7 @@ func drawNeural(t testing.TB, name string, b *Neural, runs int) (actions, mean [
 	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
 }
 
-// Actions have length 1, to some ten roundings of single precision, and all are different.
+// Actions have length 1, up to about ten roundings of single precision, and all differ.
 func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	const actions, features, runs = 7, 5, 300
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -65,8 +65,8 @@ func TestNeuralActionsAreOnTheSphere(t *testing.T) {
 	})
 }
 
-// Section 4.2's generator 20-3-3-1 has variances 2.25 for 20*3 weights of the first layer, 2.25/3 for the 9 and 3 of
-// later ones, and 1 for the biases of 3, 3 and 1 units.
+// The generator 20-3-3-1 of section 4.2 has variances 2.25 for the 20*3 weights of the first layer, 2.25/3 for the 9
+// and 3 weights of later layers, and 1 for the biases of 3, 3 and 1 units.
 func TestNeuralVariances(t *testing.T) {
 	want := slices.Concat(slices.Repeat([]float64{2.25}, 60), []float64{1, 1, 1}, slices.Repeat([]float64{0.75}, 9),
 		[]float64{1, 1, 1, 0.75, 0.75, 0.75, 1})
@@ -81,12 +81,13 @@ func TestNeuralVariances(t *testing.T) {
 	}
 }
 
-// A mean reward has mean 0 and RewardVariance: by hand 3.25 of a unit, then 2.25/2 of it plus 1 for each hidden layer.
-// The mean and the mean square over runs are within 5 of their standard errors, as the sample gives them.
+// A mean reward has mean 0 and variance RewardVariance. By hand, a unit has variance 3.25, and each hidden layer
+// multiplies the variance by 2.25/2 and adds 1. The mean and the mean square over runs are within 5 of their standard
+// errors in the sample.
 func TestNeuralRewardVariance(t *testing.T) {
 	const runs = 20_000
 	for _, c := range []struct {
-		layers []int // but for the output's
+		layers []int // all layers except for the output
 		want   float64
 	}{{[]int{4}, 3.25}, {[]int{4, 6}, 4.65625}, {[]int{20, 3, 3}, 6.23828125}} {
 		b := &Neural{Actions: 1, Features: c.layers[0], Generator: c.layers[1:]}
@@ -103,10 +104,10 @@ func TestNeuralRewardVariance(t *testing.T) {
 	}
 }
 
-// The laws of each layer's weights and biases show in the covariance of the mean rewards of two actions. Units have
-// covariance c = 2.25 x^T x' + 1 before their ReLU; given it, the ReLUs of a unit have E = 3.25 (sin a + (pi - a) cos
-// a) / (2 pi) with cos a = c/3.25 (Cho and Saul 2009), and the mean rewards 2.25 E + 1; without a hidden layer they
-// have c. The products are compared in the mean, and where x and x' are alike: times x^T x', and times its square.
+// The distributions of each layer's weights and biases appear in the covariance of the mean rewards of two actions.
+// Units have covariance c = 2.25 x^T x' + 1 before their ReLU. Given c, the ReLUs of a unit have E = 3.25 (sin a + (pi
+// - a) cos a) / (2 pi) with cos a = c/3.25 (Cho and Saul 2009), and the mean rewards have 2.25 E + 1; without a hidden
+// layer they have c. The products are compared in the mean, and weighted by x^T x' and by its square.
 func TestNeuralCovariance(t *testing.T) {
 	const runs, features = 20_000, 3
 	for _, hidden := range [][]int{nil, {4}} {
@@ -133,7 +134,7 @@ func TestNeuralCovariance(t *testing.T) {
 	}
 }
 
-// within reports a sample mean more than 5 standard errors off.
+// within reports a sample mean that is more than 5 standard errors off.
 func within(t *testing.T, what string, v []float64, want float64) {
 	t.Helper()
 	mean, variance := meanAndVariance(v)
@@ -142,9 +143,9 @@ func within(t *testing.T, what string, v []float64, want float64) {
 	}
 }
 
-// The regret is the distance from the best action's mean reward; the noise does not depend on the action, is another
-// one in the next period, and has the standard deviation asked for: 0.5 here, and 0 in the last run. 400 squares are
-// good to sqrt(2/400).
+// The regret is the difference from the best action's mean reward. The noise does not depend on the action, differs in
+// the next period, and has the given standard deviation: 0.5 here, and 0 in the last run. The mean of 400 squares is
+// accurate to sqrt(2/400).
 func TestNeuralStep(t *testing.T) {
 	const actions, runs = 4, 401
 	b := &Neural{Actions: actions, Features: 3, Generator: []int{2}}
@@ -187,7 +188,7 @@ func TestNeuralStep(t *testing.T) {
 			w := float64(reward[run] - truth[x])
 			if x == 0 {
 				noise, next = append(noise, w), append(next, float64(later[run]-truth[x]))
-			} else if math.Abs(w-noise[run]) > 1e-5 { // roundings of rewards of 10 or so
+			} else if math.Abs(w-noise[run]) > 1e-5 { // roundings of rewards of about 10
 				t.Errorf("run %d: noise %g for action %d and %g for action 0", run, w, x, noise[run])
 			}
 		}
@@ -204,7 +205,7 @@ func TestNeuralStep(t *testing.T) {
 	}
 }
 
-// Faults come together.
+// All faults are reported together.
 func TestNeuralValidate(t *testing.T) {
 	for want, b := range map[string]*Neural{
 		"actions must be at least 1, got 0":                      {Features: 3, Generator: []int{2}},
@@ -225,7 +226,7 @@ func TestNeuralValidate(t *testing.T) {
 	}
 }
 
-// The law of section 4.2's mean rewards has a standard deviation of about 2.5.
+// The mean rewards of section 4.2 have a standard deviation of about 2.5.
 func ExampleNeural_RewardVariance() {
 	fmt.Printf("%.3f\n", NewNeural().RewardVariance())
 	// Output: 6.238

@@ -14,14 +14,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OneSparse is the one-sparse linear bandit of section 5: the mean reward of an action x in R^N is x^T theta*, where
-// theta* is one of the N one-hot vectors, all equally likely. The first N actions are the one-hot vectors; the others
-// are 1_S/2 for the N - 2 sublists S of (1, ..., N) that bisection makes, other than the whole list and its single
-// elements. N need not be a power of two: an odd list has the larger half second.
+// OneSparse is the one-sparse linear bandit of section 5. The mean reward of an action x in R^N is x^T theta*, where
+// theta* is one of the N one-hot vectors, all equally likely. The first N actions are the one-hot vectors. The others
+// are 1_S/2 for N - 2 sublists S of (1, ..., N): all sublists that bisection makes, except for the whole list and
+// single elements. N need not be a power of two: for an odd list, the second half is the larger one.
 type OneSparse struct {
-	Size          int     `help:"N: components of theta*; there are 2N-2 actions"`
-	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
-	NoiseFactor   float64 `run:"true" help:"the noise's true variance over noise-variance. The paper's text has noise of variance 1 and sigma_w^2 = 0.01: a factor of 100"`
+	Size          int     `help:"N: number of components of theta*; there are 2N-2 actions"`
+	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
+	NoiseFactor   float64 `run:"true" help:"the noise's true variance / noise-variance; 100 in the paper's text"`
 }
 
 var _ Told = &OneSparse{}
@@ -34,8 +34,8 @@ func (b *OneSparse) Validate() error {
 		faults.NotNegative("noise-factor", b.NoiseFactor))
 }
 
-// Problem has the first two moments of theta*: each component has mean 1/N and variance (1 - 1/N)/N. sigma_p^2 is the
-// paper's 1/log N.
+// Problem returns the first two moments of theta*: each component has mean 1/N and variance (1 - 1/N)/N. sigma_p^2 is
+// 1/log N as in the paper.
 func (b *OneSparse) Problem() Problem {
 	mean := 1 / float64(b.Size)
 	return Problem{
@@ -48,8 +48,8 @@ func (b *OneSparse) Problem() Problem {
 	}
 }
 
-// Sublists returns the ends [from, to) of the sublists, in the order of the bisections that make them: halves,
-// quarters, and so on.
+// Sublists returns the ends [from, to) of the sublists, in the order in which bisection makes them: halves, quarters,
+// and so on.
 func (b *OneSparse) Sublists() [][2]int {
 	var out [][2]int
 	for level := [][2]int{{0, b.Size}}; len(level) > 0; {
@@ -86,7 +86,7 @@ func (b *OneSparse) Actions() [][]float32 {
 	return out
 }
 
-// Init draws theta*: the state is the actions, [runs, 2N-2, N], and their mean rewards, [runs, 2N-2].
+// Init draws theta*. The state has the actions, [runs, 2N-2, N], and their mean rewards, [runs, 2N-2].
 func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	one := Const(s.Graph(), b.Actions())
 	actions := BroadcastToDims(InsertAxes(one, 0), append([]int{s.Runs()}, one.Shape().Dimensions...)...)
@@ -94,14 +94,14 @@ func (b *OneSparse) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "mean": Einsum("rn,an->ra", theta, one)}
 }
 
-// Means are those of the state.
+// Means returns the mean rewards in the state.
 func (b *OneSparse) Means(state State) *Node { return state["mean"] }
 
 func (b *OneSparse) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Node) (Offer, State) {
 	return Offer{X: state["actions"]}, state
 }
 
-// Step returns x^T theta* + W.
+// Step returns the reward x^T theta* + W.
 func (b *OneSparse) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	variance := Mul(n.Of(s, "NoiseVariance", b.NoiseVariance), n.Of(s, "NoiseFactor", b.NoiseFactor))
 	return reply(s, state["mean"], x, Sqrt(variance)), state

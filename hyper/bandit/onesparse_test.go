@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// bisect lists the sublists [from, to) of two elements or more that bisecting [from, to) gives, by recursion.
+// bisect lists, by recursion, the sublists [from, to) with at least two elements that bisecting [from, to) makes.
 func bisect(from, to int) (out [][2]int) {
 	middle := from + (to-from)/2
 	for _, half := range [][2]int{{from, middle}, {middle, to}} {
@@ -28,8 +28,8 @@ func bisect(from, to int) (out [][2]int) {
 	return out
 }
 
-// The sublists are those of bisection, N - 2 of them also where N is no power of two, each once and the longest first;
-// and so the rows of Actions are the N one-hot vectors, and then a half on each sublist.
+// The sublists are those of bisection: N - 2 of them even if N is not a power of two, each once and the longest first.
+// The rows of Actions are therefore the N one-hot vectors, and then rows with a half on each sublist.
 func TestOneSparseSublists(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 7, 8, 50, 200} {
 		b := &OneSparse{Size: n}
@@ -74,7 +74,7 @@ func ExampleOneSparse_Sublists() {
 	// [[1 0 0] [0 1 0] [0 0 1] [0 0.5 0.5]]
 }
 
-// playOneSparse draws the truth of runs with seeds 0, 1, ..., and plays one action in all of them, at a period, with
+// playOneSparse draws the truth of runs with seeds 0, 1, ..., and plays one action in all of them, at one period, with
 // noise of deviation sd.
 func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd float32) (actions, mean, reward,
 	regret []float32) {
@@ -105,8 +105,8 @@ func playOneSparse(t *testing.T, name string, n, runs, action, period int, sd fl
 	return flat(0), flat(1), flat(2), flat(3)
 }
 
-// theta* is a one-hot vector, which the mean rewards of the first N actions show, and the others are x^T theta*. Each
-// component is as likely as any other: the chi-squared test over 10,000 seeds rejects what has probability 1e-6.
+// theta* is a one-hot vector, which the mean rewards of the first N actions show; the others are x^T theta*. All
+// components are equally likely: the chi-squared test over 10,000 seeds rejects at a probability of 1e-6.
 func TestOneSparseTruth(t *testing.T) {
 	const runs = 10_000
 	for _, n := range []int{2, 7, 12} {
@@ -136,8 +136,8 @@ func TestOneSparseTruth(t *testing.T) {
 	}
 }
 
-// Four components, whose sublists are (1 2) and (3 4). The regrets by hand are 0 for theta* itself, 1/2 for the sublist
-// that has it, and else 1; without noise the reward is 1 less the regret. The actions are the same in every run.
+// Four components, with sublists (1 2) and (3 4). By hand, the regret is 0 for theta* itself, 1/2 for the sublist that
+// contains it, and 1 otherwise. Without noise the reward is 1 minus the regret. The actions are the same in every run.
 func TestOneSparseStep(t *testing.T) {
 	const n, runs = 4, 40
 	b := &OneSparse{Size: n}
@@ -163,8 +163,8 @@ func TestOneSparseStep(t *testing.T) {
 	}
 }
 
-// The noise is the same for every action, another one in the next period and run, and of the deviation asked for: 400
-// squares are good to a relative sqrt(2/400), and a correlation of 400 pairs to sqrt(1/400).
+// The noise is the same for every action, differs in the next period and run, and has the given deviation: the mean of
+// 400 squares is accurate to a relative sqrt(2/400), and a correlation of 400 pairs to sqrt(1/400).
 func TestOneSparseNoise(t *testing.T) {
 	const n, runs, sd = 3, 400, 0.25
 	noise := func(action, period int) (w []float64) {
@@ -177,7 +177,7 @@ func TestOneSparseNoise(t *testing.T) {
 	first, next := noise(0, 5), noise(0, 6)
 	for x := 1; x < 2*n-2; x++ {
 		for run, w := range noise(x, 5) {
-			if math.Abs(w-first[run]) > 2e-6 { // roundings of rewards of about 1, over 0.25
+			if math.Abs(w-first[run]) > 2e-6 { // roundings of rewards of about 1, divided by 0.25
 				t.Errorf("run %d: noise %g for action %d and %g for action 0", run, w, x, first[run])
 			}
 		}

@@ -12,19 +12,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Quadratic is the quadratic bandit of Ensemble++: the mean reward of an action x is 0.01 x^T Theta Theta^T x, where
-// components of Theta, [d, d], are N(0, 1), and rewards have noise N(0, sigma_w^2). Actions are points of the unit
-// sphere, so that means are 0.01 d plus or minus 0.01 sqrt(2 d). Both are drawn once a run. In each period some of the
-// actions are offered, and regret is against the best of these: one of each of so many groups of actions of one size,
-// drawn anew. (Its text does not say how they are drawn.)
+// Quadratic is the quadratic bandit of Ensemble++. The mean reward of an action x is 0.01 x^T Theta Theta^T x, where
+// the components of Theta, [d, d], are N(0, 1), and rewards have noise N(0, sigma_w^2). Actions are points on the unit
+// sphere, so that mean rewards are 0.01 d plus or minus 0.01 sqrt(2 d). Each run draws its own actions and Theta. In
+// each period only some of the actions are offered: the actions form Offered groups of equal size, and a random action
+// of each group is offered. (The paper of Ensemble++ does not say how actions are drawn.) Regret is relative to the
+// best offered action.
 type Quadratic struct {
-	Actions       int     `help:"number of actions, points of the unit sphere"`
-	Offered       int     `help:"how many of them there are in a period, drawn anew; it divides their number"`
+	Actions       int     `help:"number of actions, points on the unit sphere"`
+	Offered       int     `help:"number of actions offered in each period, drawn at random; it divides actions"`
 	Features      int     `help:"d: length of an action's vector"`
-	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, as the agent knows it"`
+	NoiseVariance float64 `run:"true" help:"sigma_w^2: variance of the rewards' noise, which the agent knows"`
 }
 
-// NewQuadratic returns the bandit with 50 of 1,000 actions in a period, of 100 features, and noise of deviation 0.1.
+// NewQuadratic returns the bandit with 1,000 actions of 100 features, of which 50 are offered in each period, and noise
+// with deviation 0.1.
 func NewQuadratic() *Quadratic {
 	return &Quadratic{Actions: 1000, Offered: 50, Features: 100, NoiseVariance: 0.01}
 }
@@ -42,7 +44,7 @@ func (b *Quadratic) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Problem is all but Theta and the actions.
+// Problem returns everything about the bandit except Theta and the actions.
 func (b *Quadratic) Problem() Problem {
 	return Problem{Actions: b.Offered, Features: b.Features, Moves: true, NoiseVariance: b.NoiseVariance}
 }
@@ -54,7 +56,7 @@ func (b *Quadratic) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"actions": actions, "means": MulScalar(ReduceSum(Square(projected), 2), 0.01)}
 }
 
-// Offer draws an action of each group.
+// Offer draws one action of each group.
 func (b *Quadratic) Offer(state State, _ hyper.Numbers, s rng.Stream, _ *Node) (Offer, State) {
 	size := int32(b.Actions / b.Offered)
 	places := s.Named("offered").Intn(Const(s.Graph(), size), b.Offered) // within groups
@@ -64,7 +66,7 @@ func (b *Quadratic) Offer(state State, _ hyper.Numbers, s rng.Stream, _ *Node) (
 	return Offer{X: row.Take(state["actions"], places)}, next
 }
 
-// Step returns 0.01 x^T Theta Theta^T x + W.
+// Step returns the reward 0.01 x^T Theta Theta^T x + W.
 func (b *Quadratic) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	o := reply(s, state["mean"], x, Sqrt(n.Of(s, "NoiseVariance", b.NoiseVariance)))
 	return o, State{"actions": state["actions"], "means": state["means"]}

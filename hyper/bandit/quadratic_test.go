@@ -15,9 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Mean rewards of unit vectors are 0.01 times a chi-squared number of d degrees: mean 0.01 d, variance 0.0002 d. Each
-// action is offered as often as another, and no action twice in a period. Bounds are five standard errors over 4,000
-// runs of one action each, and of 4,000 draws of 3 among 9 actions.
+// Mean rewards of unit vectors are 0.01 times a chi-squared number with d degrees of freedom: mean 0.01 d, variance
+// 0.0002 d. All actions are offered equally often, and no action twice in a period. Bounds are five standard errors
+// over 4,000 runs of one action each, and over 4,000 draws of 3 among 9 actions.
 func TestQuadraticActions(t *testing.T) {
 	const runs, actions, offered, features = 4000, 9, 3, 20
 	testbackend.Each(t, func(t *testing.T, name string) {

@@ -18,64 +18,65 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Table is a contextual bandit on the rows of a table: classification, told only whether a guess was right. In each
-// period there is a row. Its columns but the target are the context: numbers, and a 0 or 1 for each value of a column
-// of something else. The actions are the values of the target, in their order; the row's own has mean reward 1, the
-// others 0. So without noise the regret is the number of wrong guesses.
+// Table is a contextual bandit on the rows of a table: classification in which the agent learns only whether its guess
+// was right. Each period has a row. All columns except the target make the context: a column of numbers as it is or
+// standardised, any other column as a 0 or 1 for each of its values. The actions are the values of the target, in their
+// order. The action that is the row's own value has mean reward 1, all others have 0. Without noise, the cumulative
+// regret is the number of wrong guesses.
 //
-// The table is a constant of the compiled program, which all runs share: at most 2 million numbers. On XLA for CPUs a
-// table of 0.5 million adds a second to compiling, one of 2 million 2.6 s; on the Go backend 0.03 s and 0.1 s. With
-// Order Shuffled each run carries an int32 for each row of the table, 4 MB for a million rows.
+// The table is a constant of the compiled program, which all runs share. It has at most 2 million numbers. On XLA for
+// CPUs a table of 0.5 million numbers adds 1 s to compiling, and a table of 2 million 2.6 s; on the Go backend 0.03 s
+// and 0.1 s. With Order Shuffled each run carries an int32 for each row of the table: 4 MB for a million rows.
 type Table struct {
-	Data   string `help:"data set that comes along: digits, phishing, segment or shuttle; without one it is a file"`
+	Data   string `help:"built-in data set: digits, phishing, segment or shuttle; empty to use a file"`
 	File   string `help:"CSV or Parquet file with a header, of at most 256 MB"`
-	Target string `help:"column whose values are the actions, at most 50; without one it is the last column"`
+	Target string `help:"column with the actions, at most 50 values; empty for the last column"`
 
-	Order string `help:"drawn: any row each period; shuffled: each row once, then all in another order, each run's own"`
-	// Standardize says what numbers of the context are; the 0 and 1 of other columns stay what they are.
-	Standardize string `help:"numbers less mean, over deviation: of the file, or online, of the rows seen so far; or none"`
+	Order string `help:"drawn: a random row each period; shuffled: all rows in a random order, again and again"`
+	// Standardize selects how numbers of the context are scaled. The 0 and 1 of other columns are not scaled.
+	Standardize string `help:"scale numbers by mean and deviation: file (of all rows), online (of rows so far) or none"`
 
-	Intercept bool `help:"append a column of ones to the context: linear models have no offset of their own"`
+	Intercept bool `help:"append a column of ones to the context, because linear models have no offset"`
 
 	Noise float64 `run:"true" help:"standard deviation of the rewards' noise"`
 
-	read *table // of what it says
+	read *table // the table that Validate read for these settings
 }
 
 var _ FromFile = &Table{}
 
-// Words for Table.Order.
+// The values of Table.Order.
 const (
-	Drawn    = "drawn"    // all rows are as likely in each period; so is the empty word
-	Shuffled = "shuffled" // each row comes once, in an order that each run draws; then all come in a new order
+	Drawn    = "drawn"    // in each period all rows are equally likely; the default
+	Shuffled = "shuffled" // each row comes once, in a random order of the run; then all rows come in a new order
 )
 
-// Words for Table.Standardize.
+// The values of Table.Standardize.
 const (
-	ByFile = "file"   // by mean and standard deviation over the file; so is the empty word
-	Online = "online" // over the rows that a run has seen, this one included, and clipped to [-5, 5]
-	Raw    = "none"   // as they are in the file
+	ByFile = "file"   // by mean and standard deviation over the file; the default
+	Online = "online" // by mean and deviation over the rows of the run so far, including this one; clipped to [-5, 5]
+	Raw    = "none"   // as in the file
 )
 
-// NewTable returns a table that is to be told its Data or its File: with all rows as likely in each period, and
-// numbers by their mean and standard deviation over the file.
+// NewTable returns a table without Data or File, one of which must be set. All rows are equally likely in each period,
+// and numbers are standardised by their mean and standard deviation over the file.
 func NewTable() *Table { return &Table{Order: Drawn, Standardize: ByFile} }
 
-// table is what a file has.
+// table is the contents of a file.
 type table struct {
-	data, file, target string // as the world says them
+	data, file, target string // as in the settings
 	raw                bool
 	sum                string          // SHA-256 of the file's contents, in hex
 	context            *tensors.Tensor // [rows, width]
-	number             []bool          // whether a column of the context is one of numbers
-	class              *tensors.Tensor // of each row, int32 [rows, 1]
-	classes            int
+	number             []bool          // whether a column of the context holds numbers of the table
+	class              *tensors.Tensor // class of each row, int32 [rows, 1]
+	classes            int             // number of classes
 }
 
 func (t *table) rows() int  { return t.context.Shape().Dim(0) }
 func (t *table) width() int { return t.context.Shape().Dim(1) }
 
-// Validate reads the table, unless it has, and reports what is wrong with it by line and column.
+// Validate reads the table unless it was already read, and returns all faults, with line and column.
 func (b *Table) Validate() error {
 	errs := []error{faults.NotNegative("noise", b.Noise),
 		oneOf("order", b.Order, Drawn, Shuffled), oneOf("standardize", b.Standardize, ByFile, Online, Raw)}
@@ -88,7 +89,7 @@ func (b *Table) Validate() error {
 	return errors.Join(errs...)
 }
 
-// oneOf reports a word that is none of those known; none is the first.
+// oneOf returns an error if a word is not one of the known words. The empty word is known: it means the first one.
 func oneOf(key, word string, known ...string) error {
 	if word == "" || slices.Contains(known, word) {
 		return nil
@@ -97,7 +98,7 @@ func oneOf(key, word string, known ...string) error {
 		strings.Join(known, ", "))
 }
 
-// load returns the table, which Validate has read unless nobody asked it to.
+// load returns the table. It reads the table if Validate was not called before, and panics if the table has faults.
 func (b *Table) load() *table {
 	if err := b.Validate(); err != nil {
 		panic(fmt.Errorf("bandit.Table: %w", err))
@@ -105,10 +106,10 @@ func (b *Table) load() *table {
 	return b.read
 }
 
-// Source is the file, or the data set, as it was when it was read.
+// Source returns the name of the file or the data set, and the SHA-256 of its contents when it was read.
 func (b *Table) Source() (file, sha256 string) { return b.Data + b.File, b.load().sum }
 
-// Problem has an action for each class, which sees the context in a block of its own.
+// Problem returns one action for each class. Each action has the context in a block of its own.
 func (b *Table) Problem() Problem {
 	t := b.load()
 	width := t.width()
@@ -118,8 +119,8 @@ func (b *Table) Problem() Problem {
 	return Problem{Actions: t.classes, Features: t.classes * width, Blocks: t.classes, Moves: true}
 }
 
-// Init has nothing to draw. The state is the class of the period's row, int32 [runs]; with Shuffled the order in which
-// rows come, and with Online what is known of the columns.
+// Init draws nothing. The state has the class of the period's row, int32 [runs]. With Shuffled it also has the order of
+// the rows, and with Online the moments of the columns.
 func (b *Table) Init(s rng.Stream, _ hyper.Numbers) State {
 	t, state := b.load(), State{"class": Zeros(s.Graph(), shapes.Make(dtypes.Int32, s.Runs()))}
 	if b.Order == Shuffled {
@@ -131,14 +132,14 @@ func (b *Table) Init(s rng.Stream, _ hyper.Numbers) State {
 	return state
 }
 
-// Names in the state of a Table.
+// The names of nodes in the state of a Table.
 const (
 	orderOfRows  = "order"    // int32 [runs, rows]
-	meanSeen     = "mean"     // of each column over the rows that came, [runs, width]
-	varianceSeen = "variance" // [runs, width]
+	meanSeen     = "mean"     // mean of each column over the rows so far, [runs, width]
+	varianceSeen = "variance" // variance of each column over the rows so far, [runs, width]
 )
 
-// Offer offers all classes for a row.
+// Offer draws a row, and offers all classes.
 func (b *Table) Offer(state State, _ hyper.Numbers, s rng.Stream, period *Node) (Offer, State) {
 	t, g, next := b.load(), s.Graph(), State{}
 	row, stream := (*Node)(nil), s.Named("row")
@@ -158,13 +159,13 @@ func (b *Table) Offer(state State, _ hyper.Numbers, s rng.Stream, period *Node) 
 	return Offer{Context: x}, next
 }
 
-// Step returns 1 for the row's class and 0 for another, and noise.
+// Step returns 1 for the row's class and 0 for another class, plus noise.
 func (b *Table) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	means := OneHot(state["class"], b.load().classes, dtypes.Float32)
 	return reply(s, means, x, n.Of(s, "Noise", b.Noise)), state
 }
 
-// readTable reads a data set or a file, and reports everything that is wrong with it.
+// readTable reads a data set or a file, and returns all faults.
 func readTable(data, file, target string, raw bool) (*table, error) {
 	s, err := readSheet(data, file)
 	if err != nil {
@@ -185,8 +186,8 @@ func readTable(data, file, target string, raw bool) (*table, error) {
 		if n > 1 {
 			many = fmt.Sprintf("more than %d different values", mostValues)
 		}
-		err = errors.Join(err, fmt.Errorf("%s: the target, column %d (%q), has %s, where 2 to %d can be actions: "+
-			"choose another target, or put its values into classes", s.Name, at+1, s.Header[at], many, mostValues))
+		err = errors.Join(err, fmt.Errorf("%s: the target, column %d (%q), has %s, but needs 2 to %d values: "+
+			"choose another target, or group its values into classes", s.Name, at+1, s.Header[at], many, mostValues))
 	}
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func readSheet(data, file string) (*sheet.Sheet, error) {
 	case data == "":
 		return sheet.Read(file)
 	case file != "":
-		return nil, fmt.Errorf("data %s and file %s exclude each other: name one of them", data, file)
+		return nil, fmt.Errorf("data %s and file %s cannot both be set: set one of them", data, file)
 	}
 	return sheet.Set(data)
 }

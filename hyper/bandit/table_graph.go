@@ -12,14 +12,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// inOrder is the order of so many rows before they are shuffled, int32 [runs, rows].
+// inOrder returns the rows in their order in the table, int32 [runs, rows].
 func inOrder(s rng.Stream, rows int) *Node {
 	return Iota(s.Graph(), shapes.Make(dtypes.Int32, s.Runs(), rows), 1)
 }
 
-// shuffled draws the row of a period, int32 [runs, 1], and exchanges it with the one whose turn it was: a step of the
-// shuffle of Fisher and Yates (Durstenfeld, "Algorithm 235: random permutation", 1964). So a pass over the rows makes
-// an order, all being as likely, and the next pass makes a new one out of that.
+// shuffled draws the row of a period, int32 [runs, 1], and exchanges it with the row at the period's place in the
+// order. This is one step of the shuffle of Fisher and Yates (Durstenfeld, "Algorithm 235: random permutation", 1964).
+// One pass over the rows therefore makes a random order, with all orders equally likely, and the next pass makes a new
+// one from it.
 func shuffled(order *Node, s rng.Stream, period *Node) (drawn, next *Node) {
 	runs, rows := order.Shape().Dim(0), order.Shape().Dim(1)
 	turn := ModScalar(ConvertDType(period, dtypes.Int32), int32(rows))
@@ -27,7 +28,7 @@ func shuffled(order *Node, s rng.Stream, period *Node) (drawn, next *Node) {
 	from := Add(turns, s.Intn(Sub(Const(s.Graph(), int32(rows)), turn), 1)) // turn to rows-1
 	places := Concatenate([]*Node{turns, from}, 1)
 	both := Reshape(row.Take(InsertAxes(order, -1), places), runs, 2)
-	more := Sub(Reverse(both, 1), both) // what the exchange adds at each of the places: 0, where these are one
+	more := Sub(Reverse(both, 1), both) // the change of each of the two elements; 0 if both are the same element
 	first := MulScalar(Iota(s.Graph(), places.Shape(), 0), int32(rows))
 	flat := ScatterSum(Reshape(order, runs*rows), Reshape(Add(places, first), runs*2, 1), Reshape(more, runs*2),
 		false, false)
@@ -38,15 +39,16 @@ func nothingSeen(s rng.Stream, width int) *Node {
 	return Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), width))
 }
 
-// mostDeviations is how far from the mean a number is, at most, that is standardised online.
+// mostDeviations is the largest distance from the mean, in standard deviations, of a number that is standardised
+// online.
 const mostDeviations = 5
 
 // online standardises the columns of numbers in a context x [runs, width] by their mean and variance [runs, width] over
-// the rows seen up to now, and returns these with x among them (Welford, "Note on a method for calculating corrected
-// sums of squares and products", 1962). A column that had one value so far is 0.
+// the rows so far, including x. It returns x with the new mean and variance (Welford, "Note on a method for calculating
+// corrected sums of squares and products", 1962). A column that had only one value so far becomes 0.
 //
-// The columns of x are standardised over the file, which a service could not do. It changes nothing but the rounding:
-// multiples and offsets of a column cancel out.
+// The columns of x are already standardised over the file, which a service could not do. This changes only the
+// rounding, because the scale and offset of a column cancel out.
 func online(x *Node, number []bool, mean, variance, period *Node) (scaled, nextMean, nextVariance *Node) {
 	g := x.Graph()
 	n := AddScalar(ConvertDType(period, dtypes.Float32), 1)

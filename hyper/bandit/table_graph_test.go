@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// numbered is a file of so many rows, with a number of its own each, and two kinds.
+// numbered writes a file with the given number of rows, each with its own number, and with two kinds.
 func numbered(t *testing.T, rows int) string {
 	var text strings.Builder
 	text.WriteString("id,kind\n")
@@ -24,7 +24,7 @@ func numbered(t *testing.T, rows int) string {
 	return written(t, text.String())
 }
 
-// seen are the rows of a numbered file that a run saw, whose numbers are as they are.
+// seen returns the rows of a numbered file that a run saw; their numbers are not scaled.
 func seen(h history) (rows []int) {
 	for _, x := range h.inputs {
 		rows = append(rows, int(x[0]))
@@ -32,7 +32,7 @@ func seen(h history) (rows []int) {
 	return rows
 }
 
-// A shuffled table conforms, with each way to standardise.
+// A shuffled table satisfies the requirements of every world, with each way to standardise.
 func TestShuffledConforms(t *testing.T) {
 	file := written(t, flowers)
 	for _, how := range []string{ByFile, Online, Raw} {
@@ -44,8 +44,9 @@ func TestShuffledConforms(t *testing.T) {
 	}
 }
 
-// Each pass over a table has each row once; the next pass and another run have another order; with one action for all
-// of it and no noise, the regret of a pass is the number of rows of another class. Backends have the same orders.
+// Each pass over a table has each row once. The next pass and another run have a different order. With one action for
+// all rows and without noise, the regret of a pass is the number of rows of the other class. All backends have the same
+// orders.
 func TestShuffled(t *testing.T) {
 	const rows, passes = 7, 3
 	w := &Table{File: numbered(t, rows), Order: Shuffled, Standardize: Raw}
@@ -88,8 +89,8 @@ func backendOf(orders map[string]string) string {
 	return slices.Min(names)
 }
 
-// Of 4,800 runs, each of the 24 orders of four rows comes as often as another, in the first pass and in the second:
-// chi-square with 23 degrees of freedom, below its 99.99% quantile.
+// Over 4,800 runs, all 24 orders of four rows are equally frequent, in the first pass and in the second: chi-squared
+// with 23 degrees of freedom, below its 99.99% quantile.
 func TestShuffledIsUniform(t *testing.T) {
 	w := &Table{File: numbered(t, 4), Order: Shuffled, Standardize: Raw}
 	seeds := make([]uint64, 4800)
@@ -114,8 +115,9 @@ func TestShuffledIsUniform(t *testing.T) {
 	}
 }
 
-// Online, a number is what the rows up to it make of it, in the file's own units: oracle is gonum's mean and variance.
-// The first is 0, the 30th, an outlier, 5, a column of one value so far 0, and what is no number is left as it is.
+// Online, a number is scaled by the rows up to it, in the units of the file. The oracle is gonum's mean and variance.
+// The first number is 0; the 30th, an outlier, is 5; a column with one value so far is 0; and columns without numbers
+// are not changed.
 func TestOnline(t *testing.T) {
 	const rows = 60
 	r := rand.New(rand.NewPCG(1, 2))
@@ -186,7 +188,7 @@ func TestIntercept(t *testing.T) {
 	}
 }
 
-// Raw numbers are the file's, and must be some that single precision has.
+// Raw numbers are the numbers in the file. Single precision must be able to represent them.
 func TestRaw(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1.5,a\n-2,b\n"), Standardize: Raw}
 	if err := w.Validate(); err != nil {
@@ -195,12 +197,12 @@ func TestRaw(t *testing.T) {
 	if got := fmt.Sprint(w.read.context.Value()); got != "[[1.5] [-2]]" {
 		t.Error(got)
 	}
-	w.Standardize = ByFile // another reading of the same file
+	w.Standardize = ByFile // a second reading of the same file
 	if p := w.Problem(); p.Features != 2 || fmt.Sprint(w.read.context.Value()) != "[[1] [-1]]" {
 		t.Error(w.read.context.Value())
 	}
 	w.File, w.Standardize = written(t, "x,y\n1e39,a\n-2,b\n"), Raw
-	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "a number out of range") {
+	if err := w.Validate(); err == nil || !strings.Contains(err.Error(), "which is out of range") {
 		t.Error(err)
 	}
 }

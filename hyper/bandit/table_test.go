@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// written is a file with some text.
+// written writes a file with a text.
 func written(t testing.TB, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "table.csv")
@@ -27,15 +27,15 @@ func written(t testing.TB, text string) string {
 // flowers has numbers, words, quotes, spaces, a byte order mark, and a target in the middle.
 const flowers = "\ufefflength,colour,\"kind, exactly\",width\n1,red,b,10\n 2,blue,a,20\n3,\"red\",c,20\n4,green,a,30\n"
 
-// A table is a world.
+// A table satisfies the requirements of every world.
 func TestTableConforms(t *testing.T) {
 	file := written(t, flowers)
 	conforms(t, func() World { return &Table{File: file, Target: "kind, exactly", Noise: 0.5} })
 }
 
-// By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, widths mean 20 and variance 50; colours are blue, green and
-// red, kinds a, b and c. Rows are all as likely: of 400 draws each of the four has 100 within 5 deviations of 8.7. The
-// input of an action is the context in its block, and the reward 1 for the kind alone.
+// By hand: lengths 1 to 4 have mean 2.5 and variance 1.25, and widths mean 20 and variance 50; colours are blue, green
+// and red, and kinds a, b and c. Rows are equally likely: of 400 draws each of the four has 100, within 5 deviations of
+// 8.7. The input of an action is the context in its block, and the reward is 1 only for the kind of the row.
 func TestTable(t *testing.T) {
 	w := &Table{File: written(t, flowers), Target: "kind, exactly"}
 	length := func(x float64) float32 { return float32((x - 2.5) / math.Sqrt(1.25)) }
@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 		for period, inputs := range h.inputs {
 			row := slices.IndexFunc(rows, func(r []float32) bool { return slices.Equal(r, inputs[:5]) })
 			if row < 0 {
-				t.Fatalf("inputs %v are those of no row", inputs)
+				t.Fatalf("inputs %v belong to no row", inputs)
 			}
 			counts[row]++
 			for a := range 3 {
@@ -84,7 +84,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Numbers are in their own order as classes, and the last column is the target unless another is named.
+// Classes that are numbers are in numeric order. The last column is the target unless another is named.
 func TestTableClasses(t *testing.T) {
 	w := &Table{File: written(t, "x,y\n1,10\n2,9\n4,-1\n")}
 	if err := w.Validate(); err != nil {
@@ -102,7 +102,7 @@ func TestTableClasses(t *testing.T) {
 	}
 }
 
-// The data sets that come along are worlds.
+// The built-in data sets satisfy the requirements of every world.
 func TestTableOfData(t *testing.T) {
 	for name, want := range map[string][2]int{"digits": {10, 610}, "phishing": {2, 18}, "segment": {7, 126},
 		"shuttle": {2, 18}} {
@@ -125,7 +125,7 @@ func TestTableOfData(t *testing.T) {
 	}
 }
 
-// Faults come with file, line and column, as many as there are, and say what to do.
+// Faults name the file, line and column, are all reported, and say what to do.
 func TestTableValidate(t *testing.T) {
 	var ids, many strings.Builder
 	for i := range 60 {
@@ -137,22 +137,22 @@ func TestTableValidate(t *testing.T) {
 	words := "a,b\n" + strings.Repeat("u,1\nv,2\nw,1\n", 300_000) // 3 numbers for each of 900,000 rows
 	row := strings.Repeat("1,", 999) + "2\n"
 	for text, want := range map[string][]string{
-		"":                  {"has 0 rows below a header"},
-		"a\n1\n":            {"needs two columns at least"},
-		"a,b\n":             {"has 0 rows below a header"},
+		"":                  {"has 0 rows after the header"},
+		"a\n1\n":            {"needs at least two columns"},
+		"a,b\n":             {"has 0 rows after the header"},
 		"a,b\n1,2\n3\n":     {"record on line 3: wrong number of fields"},
 		"a,b\n1,\"2\n3,4\n": {"line"},
 		"a,b\n1,x\n,y\nNA,z\n": {"line 3, column 1 (\"a\")",
 			"line 4, column 1 (\"a\"): the value \"NA\" is missing"},
-		"a,b,c\n5,x,1\n5,x,2\n": {"column 1 (\"a\") is the same number in every row",
-			"column 2 (\"b\") is \"x\" in every row"},
+		"a,b,c\n5,x,1\n5,x,2\n": {"column 1 (\"a\") has the same number in every row",
+			"column 2 (\"b\") has the value \"x\" in every row"},
 		"a,b\n1,2\n3,2\n": {"the target, column 2 (\"b\"), has one value alone", "choose another target"},
-		"id,k,y\n" + ids.String(): {"column 1 (\"id\") has 51 different values or more",
-			"has more than 50 different values, where 2 to 50"},
-		"a,b,c\n" + many.String():       {"line 11, column 2", "and more like these"},
-		strings.Repeat(row, 3):          {"column 10 (\"1\") is the same", "and more like these\n"},
-		strings.Repeat(row, 2004):       {"has more than 2000000 numbers by line 2004"},
-		words:                           {"has 3 different values in 900000 rows, too many numbers"},
+		"id,k,y\n" + ids.String(): {"column 1 (\"id\") has 51 or more different values",
+			"has more than 50 different values, but needs 2 to 50"},
+		"a,b,c\n" + many.String():       {"line 11, column 2", "and more errors like these"},
+		strings.Repeat(row, 3):          {"column 10 (\"1\") has the same", "and more errors like these\n"},
+		strings.Repeat(row, 2004):       {"has more than 2000000 numbers at line 2004"},
+		words:                           {"has 3 different values in 900000 rows, which makes too many numbers"},
 		"a,b\n1e300,1\n-1e300,2\n0,1\n": {"variance out of range"},
 	} {
 		err := (&Table{File: written(t, text)}).Validate()
@@ -170,14 +170,14 @@ func TestTableValidate(t *testing.T) {
 	for want, w := range map[string]*Table{
 		"file is missing":                {},
 		"no such file":                   {File: good + "x"},
-		"is no regular file":             {File: filepath.Dir(good)},
-		"bytes; at most":                 {File: large},
+		"is not a regular file":          {File: filepath.Dir(good)},
+		"bytes, but at most":             {File: large},
 		"has no column \"color\"":        {File: good, Target: "color"},
 		"noise must be finite":           {File: good, Noise: -1},
 		"choose one of length, colour, ": {File: good, Target: "kind"},
 		"unknown \"shufled\"":            {File: good, Order: "shufled"},
 		"choose one of file, online, no": {File: good, Standardize: "mean"},
-		"exclude each other: name one":   {File: good, Data: "digits"},
+		"cannot both be set: set one":    {File: good, Data: "digits"},
 		"unknown \"shutle\" (did you m":  {Data: "shutle"},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {

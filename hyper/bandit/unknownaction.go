@@ -12,11 +12,12 @@ import (
 
 // UnknownAction is the bandit with one unknown action of Wen et al. ("From predictions to decisions: the importance of
 // joint predictive distributions") and Osband et al. ("Approximate Thompson sampling via epistemic neural networks",
-// section 3). Rewards of all arms but the last are 1 or 0, equally likely, which is known. The last arm pays always 1
-// or always 0, equally likely, and that is not known. Before it is tried the marginal distributions of the next rewards
-// of all arms are the same: only a joint distribution of two rewards of an arm tells the last arm from the others.
+// section 3). The rewards of all arms except the last are 1 or 0, equally likely, and the agent knows this. The last
+// arm always pays 1 or always pays 0, equally likely, and the agent does not know which. Before the last arm is tried,
+// the marginal distributions of the next rewards of all arms are equal. Only a joint distribution of two rewards of an
+// arm distinguishes the last arm from the others.
 type UnknownAction struct {
-	Actions int `help:"number of arms, of which the last is unknown"`
+	Actions int `help:"number of arms; the last one is unknown"`
 }
 
 var _ Told = &UnknownAction{}
@@ -26,22 +27,22 @@ func NewUnknownAction() *UnknownAction { return &UnknownAction{Actions: 16} }
 
 func (b *UnknownAction) Validate() error { return faults.AtLeast("actions", b.Actions, 2) }
 
-// Problem has the variance of a known arm's rewards, and that of the unknown arm's mean.
+// Problem returns the variance of a known arm's rewards, and the variance of the unknown arm's mean.
 func (b *UnknownAction) Problem() Problem {
 	return Problem{Actions: b.Actions, NoiseVariance: 0.25, PriorVariance: 0.25}
 }
 
-// Init draws what the last arm pays, [runs].
+// Init draws the reward of the last arm, [runs].
 func (b *UnknownAction) Init(s rng.Stream, _ hyper.Numbers) State {
 	return State{"pays": coin(s.Named("pays"))}
 }
 
-// coin is 0 or 1 for each run, equally likely.
+// coin draws 0 or 1 for each run, equally likely.
 func coin(s rng.Stream) *Node {
 	return ConvertDType(Squeeze(s.Intn(Const(s.Graph(), int32(2)), 1), 1), dtypes.Float32)
 }
 
-// Means are 1/2, and what the last arm pays.
+// Means returns 1/2 for the known arms, and the reward of the last arm.
 func (b *UnknownAction) Means(state State) *Node {
 	pays := state["pays"]
 	known := Zeros(pays.Graph(), shapes.Make(dtypes.Float32, pays.Shape().Dim(0), b.Actions-1))
@@ -52,7 +53,7 @@ func (b *UnknownAction) Offer(state State, _ hyper.Numbers, _ rng.Stream, _ *Nod
 	return Offer{}, state
 }
 
-// Step answers with 0 or 1. No array has a place for each arm: there may be many.
+// Step returns a reward of 0 or 1. It makes no array with an element for each arm, because there may be many arms.
 func (b *UnknownAction) Step(state State, _ hyper.Numbers, s rng.Stream, _, x *Node) (Outcome, State) {
 	pays, last := state["pays"], Equal(x, Const(s.Graph(), int32(b.Actions-1)))
 	best := MaxScalar(pays, 0.5)

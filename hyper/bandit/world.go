@@ -1,5 +1,6 @@
-// Package bandit holds simulated environments, worlds: they own the truth, offer actions, answer them with rewards, and
-// know the regret. What they know of themselves beforehand, a [Problem], is what learners are made for.
+// Package bandit holds simulated environments, called worlds. A world draws a truth, offers actions, answers an action
+// with a reward, and knows the regret. A [Problem] is what is known about a world beforehand; learners are made for a
+// Problem.
 package bandit
 
 import (
@@ -11,50 +12,51 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// World is an environment. Its methods build graphs for a batch of runs. Implementations are pointers to structs, whose
-// exported fields are their settings; a float64 field with the tag run:"true" is a number in which the runs of a batch
-// may differ, see hyper.Numbers.
+// World is an environment. Its methods build graphs for a batch of runs. An implementation is a pointer to a struct
+// whose exported fields are its settings. A float64 field with the tag run:"true" is a number that may differ between
+// the runs of a batch, see hyper.Numbers.
 type World interface {
-	// Validate reports everything that is wrong with the settings.
+	// Validate returns all faults of the settings.
 	Validate() error
-	// Problem is what a learner may know beforehand. The settings must be valid.
+	// Problem returns what a learner may know beforehand. The settings must be valid.
 	Problem() Problem
 	// Init draws the truth of each run.
 	Init(s rng.Stream, n hyper.Numbers) State
-	// Offer returns what there is to choose from in a period (counted from 0, an int32 scalar), and the state with
-	// which Step goes on. The stream is that of the period.
+	// Offer returns the actions of a period (counted from 0, an int32 scalar), and the state for Step. The stream s
+	// belongs to the period.
 	Offer(state State, n hyper.Numbers, s rng.Stream, period *Node) (Offer, State)
-	// Step answers each run's action (int32 [runs]), and returns the state of the next period.
+	// Step returns the outcome of each run's action (int32 [runs]), and the state for the next period.
 	Step(state State, n hyper.Numbers, s rng.Stream, period, action *Node) (Outcome, State)
 }
 
-// FromFile is a capability of a World whose truth is in a file: results say what the file had in it.
+// FromFile is a capability of a World whose truth is in a file. Results record the contents of the file by their hash.
 type FromFile interface {
 	World
-	// Source names the file, with the SHA-256 of its contents in hex. The settings must be valid.
+	// Source returns the name of the file, and the SHA-256 of its contents in hex. The settings must be valid.
 	Source() (file, sha256 string)
 }
 
-// Told is a capability of a World: it tells the truth, to look at beside what an agent believes.
+// Told is a capability of a World: it reports the truth, for comparison with the belief of an agent.
 type Told interface {
 	World
-	// Means returns the mean reward of each action in the coming period, [runs, actions]; nil where it has none to tell.
+	// Means returns the mean reward of each action in the coming period, [runs, actions], or nil if the world cannot
+	// report it.
 	Means(state State) *Node
 }
 
-// State is what a world carries from period to period: nodes by name, with the runs axis first.
+// State maps names to the nodes that a world carries from period to period. The first axis is the runs axis.
 type State = map[string]*Node
 
-// Offer is what there is to choose from. Actions are told apart by their features X; without features they are arms.
+// Offer describes the actions of a period. Actions with features have them in X; actions without features are arms.
 type Offer struct {
 	X       *Node // features of each action, [runs, actions, features]; nil for arms
 	Context *Node // features of the period that all actions share, [runs, features]; nil for none
-	There   *Node // which of the actions there are, bool [runs, actions]; nil for all
+	There   *Node // the actions that are available, bool [runs, actions]; nil if all are
 }
 
-// Inputs are what a learner sees of each of so many actions, [runs, actions, features]: nil for arms. A context is
-// appended to the features of every action; with arms it is their only feature, in a block of its own for each of
-// them: as usual for contextual bandits with disjoint models (Li et al. 2010).
+// Inputs returns the learner's input for each action, [runs, actions, features], or nil for arms. A context is appended
+// to the features of every action. For arms with a context, the context is the only feature: each arm has it in a block
+// of its own, as usual for contextual bandits with disjoint models (Li et al. 2010).
 func (o Offer) Inputs(actions int) *Node {
 	if o.Context == nil {
 		return o.X
@@ -70,44 +72,44 @@ func (o Offer) Inputs(actions int) *Node {
 	return Reshape(blocks, runs, actions, actions*width)
 }
 
-// Outcome is a world's answer. Where Late is nil the reward is that of the action just taken.
+// Outcome is a world's answer to an action. If Late is nil, the reward belongs to the action that was just taken.
 type Outcome struct {
 	Reward *Node // [runs]
-	Regret *Node // the expected reward of the best action there was less that of the one taken, [runs]
+	Regret *Node // expected reward of the best available action minus that of the action taken, [runs]
 	Late   *Late
 }
 
-// Late says what a reward belongs to that comes later than the action.
+// Late describes the action of a reward that arrives later than its action.
 type Late struct {
-	Arrived *Node // whether a reward comes in this period, a bool scalar
-	Action  *Node // the action that it is of, int32 [runs]
-	Input   *Node // that action's input when it was taken, [runs, features]; nil for arms
+	Arrived *Node // bool scalar: whether a reward arrives in this period
+	Action  *Node // action of the reward, int32 [runs]
+	Input   *Node // input of that action when it was taken, [runs, features]; nil for arms
 }
 
-// Problem is what a learner may know of a world.
+// Problem is what a learner may know about a world.
 type Problem struct {
-	Actions  int  // the most that are offered
-	Features int  // of an input; 0 for arms
-	Blocks   int  // of an input, all 0 but the action's own: see Offer.Inputs; 0 is 1
-	Numbered bool // an input is the number of its block and the block's numbers
-	Moves    bool // inputs change from period to period: a learner keeps them with the data
-	Delays   bool // rewards may come late: outcomes have Late
-	// NoiseVariance is that of the rewards' noise, as a learner may know it, PriorVariance is sigma_p^2 as the loss has
-	// it, and RewardVariance is that of an action's mean reward over worlds where the loss has no sigma_p^2; 0 is
-	// unknown.
+	Actions  int  // the largest number of actions that are offered
+	Features int  // number of features of an input; 0 for arms
+	Blocks   int  // number of blocks of an input, which are 0 except for the action's own, see Offer.Inputs; 0 means 1
+	Numbered bool // whether an input is the number of its block and the numbers of that block
+	Moves    bool // whether inputs change from period to period; a learner then keeps them with the data
+	Delays   bool // whether rewards may arrive late; outcomes then have Late
+	// NoiseVariance is the variance of the rewards' noise that a learner may know. PriorVariance is sigma_p^2 in the
+	// loss. RewardVariance is the variance of an action's mean reward over worlds; it is used if the loss has no
+	// sigma_p^2. 0 means unknown.
 	NoiseVariance, PriorVariance, RewardVariance float64
-	// Truth is the distribution of the mean rewards as a function of an input; nil is unknown.
+	// Truth is the distribution of the mean rewards as a function of an input. It is nil if unknown.
 	Truth *Truth
 }
 
 // Truth is a distribution over functions: a base model with independent Gaussian parameters.
 type Truth struct {
 	Base     hyper.BaseModel
-	StdDev   []float64 // of each parameter; nil is 1
-	Mean     float64   // of each parameter
-	Variance float64   // multiplies the square of StdDev
-	// Wider returns the StdDev of such a distribution for another network, whose predictions have the same variance;
-	// nil where there is none.
+	StdDev   []float64 // standard deviation of each parameter; nil means 1
+	Mean     float64   // mean of each parameter
+	Variance float64   // factor of the square of StdDev
+	// Wider returns the StdDev for a network with other layers, such that its predictions have the same variance. It is
+	// nil if there is no such function.
 	Wider func(layers []int) []float64
 }
 
@@ -117,9 +119,9 @@ func pickRow(x, action *Node) *Node {
 	return ReduceSum(Where(at, x, ZerosLike(x)), 1)
 }
 
-// reply is the answer to an action x (int32 [runs]) in a world with the given mean rewards [runs, actions] and standard
-// deviation of the noise [runs]. The noise of a period does not depend on the action, so that two agents on one seed
-// meet the same world.
+// reply returns the outcome of an action x (int32 [runs]) in a world with the given mean rewards [runs, actions] and
+// standard deviation of the noise [runs]. The noise of a period does not depend on the action, so that two agents with
+// one seed meet the same world.
 func reply(s rng.Stream, means, x, noise *Node) Outcome {
 	mean := Squeeze(pickRow(InsertAxes(means, -1), x), -1)
 	w := Mul(Squeeze(s.Named("noise").Normal(1), 1), noise)

@@ -18,7 +18,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// moving is a world whose actions have new features in every period, beside a context, and are not all there.
+// moving is a world whose actions have new features in every period, in addition to a context, and of which some are
+// not available.
 type moving struct {
 	Noise float64 `run:"true"`
 }
@@ -46,7 +47,7 @@ func (b *moving) Step(state State, n hyper.Numbers, s rng.Stream, _, x *Node) (O
 	return reply(s, state["mean"], x, n.Of(s, "Noise", b.Noise)), State{"theta": state["theta"]}
 }
 
-// worlds are one of each kind, small.
+// worlds returns one small world of each kind.
 func worlds() map[string]World {
 	return map[string]World{
 		"gaussian":         &Gaussian{Arms: 4, PriorVariance: 2, NoiseVariance: 0.5},
@@ -63,17 +64,17 @@ func worlds() map[string]World {
 	}
 }
 
-// history is what one run of a world gave in each period.
+// history holds, by period, the results of one run of a world.
 type history struct {
 	inputs, there, reward, regret [][]float32
 	arrived                       []bool
 	action, lateAction            []int32
 	lateInput                     [][]float32
-	all                           [][]float32 // the reward and regret of each action, had it been taken
+	all                           [][]float32 // reward and regret that each action would have had
 }
 
-// watch simulates runs with the given seeds and numbers, where the action of a period is a fixed one, and checks the
-// shapes of all that the world says.
+// watch simulates runs with the given seeds and numbers, with a fixed action in each period, and checks the shapes of
+// all that the world returns.
 func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[string][]float32, periods int) []history {
 	t.Helper()
 	e, err := backend.Open(name)
@@ -165,7 +166,7 @@ func watch(t *testing.T, name string, w World, seeds []uint64, numbers map[strin
 	out := make([]history, runs)
 	for period := range periods {
 		action := make([]int32, runs)
-		for i, seed := range seeds { // not that of the run beside it
+		for i, seed := range seeds { // not the number of the next run
 			action[i] = int32((int(seed)*7 + period*3) % p.Actions)
 		}
 		args := append([]any{seeds, int32(period), action}, given...)
@@ -205,7 +206,7 @@ func flat(state State, names []string) []*Node {
 	return out
 }
 
-// parts is what a tensor [runs, ...] has of each run.
+// parts returns the numbers of each run in a tensor [runs, ...].
 func parts(x *tensors.Tensor) [][]float32 {
 	v := tensors.MustCopyFlatData[float32](x)
 	return slices.Collect(slices.Chunk(v, len(v)/x.Shape().Dim(0)))
@@ -219,7 +220,7 @@ func set(w World, name string, x float64) {
 	reflect.ValueOf(w).Elem().FieldByName(name).SetFloat(x)
 }
 
-// conforms checks what every world promises. fresh makes the same world anew.
+// conforms checks the requirements of every world. fresh makes the same world again.
 func conforms(t *testing.T, fresh func() World) {
 	const periods = 6
 	w, seeds := fresh(), []uint64{3, 4, 5}
@@ -236,11 +237,13 @@ func conforms(t *testing.T, fresh func() World) {
 						continue
 					}
 					least = min(least, float64(regret))
-					// The best mean and the noise are the same for every action; a late reward is of another.
+					// The best mean and the noise are the same for every action. A late reward belongs to another
+					// action.
 					first := h.all[period][:2]
 					off := math.Abs(float64(reward + regret - first[0] - first[1]))
 					if _, binary := w.(*NeuralLogistic); binary {
-						// A reward is 1 where the period's number is less than the probability, whatever the action.
+						// A reward is 1 if the period's random number is less than the probability, whatever the
+						// action.
 						if reward != 0 && reward != 1 || reward < first[0] && regret < first[1] {
 							t.Errorf("run %d, period %d: reward %v and regret %v of action %d, %v of the first", i, period, reward, regret,
 								a, first)
@@ -280,7 +283,7 @@ func conforms(t *testing.T, fresh func() World) {
 			other := fresh()
 			set(other, number, x)
 			if alone := watch(t, backend.Go, other, seeds[i:i+1], nil, periods); !reflect.DeepEqual(alone[0], batch[i]) {
-				t.Errorf("run %d of %s = %v is not that of a world with it", i, number, x)
+				t.Errorf("run %d with %s = %v differs from a world with this number", i, number, x)
 			}
 		}
 		if other := watch(t, backend.Go, w, seeds[:1], nil, periods); reflect.DeepEqual(other[0].reward, batch[0].reward) &&
@@ -290,16 +293,17 @@ func conforms(t *testing.T, fresh func() World) {
 	}
 }
 
-// What every world promises: the shapes of its offers and answers, regrets that are not negative and 0 for the best
-// action, the same noise whatever the action, runs that do not depend on those beside them, and numbers of their own.
+// The requirements of every world: the shapes of its offers and outcomes; regrets that are not negative, and 0 for the
+// best action; the same noise for all actions; runs that do not depend on the other runs; and numbers that may differ
+// between runs.
 func TestWorldsConform(t *testing.T) {
 	for name := range worlds() {
 		t.Run(name, func(t *testing.T) { conforms(t, func() World { return worlds()[name] }) })
 	}
 }
 
-// What arrives in a period is the reward, the action and the input of Periods earlier, to the bit, and nothing arrives
-// before; regrets are of the period's action, and the worlds go on as if nothing were late.
+// The arrivals of a period are the reward, the action and the input of Periods earlier, to the bit; nothing arrives
+// before that. Regrets belong to the period's action, and the worlds continue as if nothing were late.
 func TestDelayed(t *testing.T) {
 	const periods = 9
 	seeds := []uint64{1, 2}
@@ -349,7 +353,7 @@ func TestDelayedValidate(t *testing.T) {
 		"needs a World":                  &Delayed{},
 		"periods must be at least 0":     &Delayed{gaussian, -1},
 		"arms must be at least 1":        &Delayed{&Gaussian{}, 1},
-		"come late already":              &Delayed{&Delayed{gaussian, 1}, 1},
+		"are delayed already":            &Delayed{&Delayed{gaussian, 1}, 1},
 		"periods x features, would be [": &Delayed{worlds()["moving"], 1 << 30},
 	} {
 		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -42,7 +42,7 @@ func random(r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// same compares to 5e-6 of the largest: some hundred roundings of single precision.
+// same compares up to 5e-6 of the largest number: some hundred roundings of single precision.
 func same(t testing.TB, what string, got []float32, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -60,7 +60,7 @@ func same(t testing.TB, what string, got []float32, want []float64) {
 	}
 }
 
-// forward is an MLP in plain Go: the outputs at one input.
+// forward is an MLP in plain Go. It returns the outputs at one input.
 func forward(b MLP, theta, x []float64) []float64 {
 	for layer := range len(b.Layers) - 1 {
 		in, out := b.Layers[layer], b.Layers[layer+1]
@@ -93,7 +93,8 @@ func floats(v []float32) []float64 {
 	return out
 }
 
-// MLPs of every activation and several depths compute what loops over the weights do, for every run, index and input.
+// MLPs of every activation and several depths compute the same as loops over the weights, for every run, index and
+// input.
 func TestMLP(t *testing.T) {
 	for _, b := range []MLP{
 		{Layers: []int{3, 1}},
@@ -145,7 +146,7 @@ func TestMLPValidate(t *testing.T) {
 	}
 }
 
-// A tabular model is the linear model of one-hot features, in its predictions and in the three operations on data.
+// A tabular model equals the linear model of one-hot features, in its predictions and in the three operations on data.
 func TestTabularIsLinearInOneHots(t *testing.T) {
 	const arms, columns = 3, 2
 	r := rand.New(rand.NewPCG(3, 4))
@@ -178,7 +179,7 @@ func TestTabularIsLinearInOneHots(t *testing.T) {
 	})
 }
 
-// The linear model's operations are sums over the data, in plain Go.
+// The linear model's operations equal sums over the data in plain Go.
 func TestLinear(t *testing.T) {
 	const features = 3
 	r := rand.New(rand.NewPCG(5, 6))
@@ -215,7 +216,7 @@ func TestLinear(t *testing.T) {
 	})
 }
 
-// The network of section 4.2's size, 20-10-10-1: 210 + 110 + 11 parameters.
+// The network size of section 4.2, 20-10-10-1: 210 + 110 + 11 parameters.
 func ExampleMLP_Groups() {
 	fmt.Println(MLP{Layers: []int{20, 10, 10, 1}}.Groups())
 	// Output: [210 110 11]
@@ -234,7 +235,7 @@ func ExampleLinear() {
 	// Output: [3] [[[10 5]]] <nil>
 }
 
-// A number for each of three arms, here looked up for arms 2 and 0.
+// One number for each of three arms, here looked up for arms 2 and 0.
 func ExampleTabular() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -247,7 +248,7 @@ func ExampleTabular() {
 	// Output: [3] [[[30 10]]] <nil>
 }
 
-// A network 1-1-1 that is max(x - 1, 0) * 2 + 3.
+// A network 1-1-1 that computes max(x - 1, 0) * 2 + 3.
 func ExampleMLP() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

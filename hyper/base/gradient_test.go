@@ -11,10 +11,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Forward's function is Apply's, and its gradient that of sum(df * f) by central differences in double precision (good
-// to 1e-8 here, where no ReLU is within 1e-4 of its kink by the seed) and by GoMLX's automatic differentiation; for
-// networks without and with hidden layers, narrow and so wide that a layer is no fused loop (18 x 16 is above 256
-// weights), and 7 inputs.
+// Forward's function equals Apply. Its gradient equals the gradient of sum(df * f) by central differences in double
+// precision (accurate to 1e-8 here, because with this seed no ReLU is within 1e-4 of its kink) and by GoMLX's automatic
+// differentiation. The networks have no hidden layers, narrow ones, and layers so wide that a product is not a fused
+// loop (18 x 16 is above 256 weights). There are 7 inputs.
 func TestForward(t *testing.T) {
 	const data = 7
 	r := rand.New(rand.NewPCG(8, 9))
@@ -25,7 +25,7 @@ func TestForward(t *testing.T) {
 		{Layers: []int{3, 5, 1}, Activation: ActivationIdentity},
 		{Layers: []int{2, 3, 2, 3, 1}},
 		{Layers: []int{2, 16, 18, 1}, Activation: ActivationTanh},
-		{Layers: []int{3, 2}}, // LogOdds, as the next two
+		{Layers: []int{3, 2}}, // LogOdds, like the next two
 		{Layers: []int{3, 4, 2}},
 		{Layers: []int{2, 4, 3, 2}, Activation: ActivationTanh},
 	} {
@@ -46,7 +46,7 @@ func TestForward(t *testing.T) {
 			own, run := floats(theta[i*size:][:size]), i/indices
 			f := func(j int) float64 {
 				out := forward(b, own, floats(x[(run*data+j)*b.Layers[0]:][:b.Layers[0]]))
-				return out[len(out)-1] - float64(len(out)-1)*out[0] // the last, less the first of two
+				return out[len(out)-1] - float64(len(out)-1)*out[0] // the last output, minus the first of two
 			}
 			weighed := func() (sum float64) {
 				for j := range data {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// OnHost returns Apply in plain Go at inputs x, for one theta: it fills out with theta^T phi(x).
+// OnHost returns Apply in plain Go at inputs x, for one theta: the function fills out with theta^T phi(x).
 func (b Linear) OnHost(x [][]float32) func(theta, out []float32) {
 	return func(theta, out []float32) {
 		for i, row := range x {
@@ -22,7 +22,8 @@ func (b Linear) OnHost(x [][]float32) func(theta, out []float32) {
 	}
 }
 
-// OnHost returns Apply in plain Go at arms x, nil for all: it fills out with theta at the arms.
+// OnHost returns Apply in plain Go at arms x, or at all arms if x is nil: the function fills out with theta at the
+// arms.
 func (b Tabular) OnHost(x [][]float32) func(theta, out []float32) {
 	return func(theta, out []float32) {
 		if x == nil {
@@ -35,8 +36,8 @@ func (b Tabular) OnHost(x [][]float32) func(theta, out []float32) {
 	}
 }
 
-// OnHost returns Apply in plain Go at inputs x, for one theta. It is of one goroutine. Values of a layer are
-// feature-major, as Apply's are, so that each weight is one call of a vector's sum.
+// OnHost returns Apply in plain Go at inputs x, for one theta. The function is not safe for concurrent use. The values
+// of a layer are feature-major, as in Apply, so that each weight needs one vector addition.
 func (b MLP) OnHost(x [][]float32) func(theta, out []float32) {
 	n, widest := len(x), 0
 	for _, w := range b.Layers {

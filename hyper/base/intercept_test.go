@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// An intercept is a feature more, which is 1, in everything that the model does.
+// An intercept is one more feature with the value 1, in all operations of the model.
 func TestIntercept(t *testing.T) {
 	const features, columns = 3, 2
 	r := rand.New(rand.NewPCG(7, 8))

@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Linear is f_theta(x) = theta^T x for x in R^Features, or theta^T (x, 1) with an Intercept.
+// Linear is the linear model f_theta(x) = theta^T x for x in R^Features, or theta^T (x, 1) with an Intercept.
 type Linear struct {
 	Features  int
 	Intercept bool
@@ -23,11 +23,11 @@ func (b Linear) Validate() error {
 
 func (b Linear) Inputs() int { return b.Features }
 
-// UnitVariance is the variance of independent parameters of mean 0 under which predictions have variance 1 over
-// standardised inputs.
+// UnitVariance returns the variance of independent parameters with mean 0 for which predictions at standardised inputs
+// have variance 1.
 func (b Linear) UnitVariance() float64 { return 1 / float64(b.weights()) }
 
-// Groups returns one group of parameters, a weight for each feature and the intercept.
+// Groups returns one group of parameters: a weight for each feature, and the intercept if there is one.
 func (b Linear) Groups() []int { return []int{b.weights()} }
 
 func (b Linear) weights() int {
@@ -37,7 +37,7 @@ func (b Linear) weights() int {
 	return b.Features
 }
 
-// phi are the features of inputs x, [runs, inputs, N_theta].
+// phi returns the features of inputs x, [runs, inputs, N_theta].
 func (b Linear) phi(x *Node) *Node {
 	if !b.Intercept {
 		return x
@@ -50,7 +50,7 @@ func (b Linear) phi(x *Node) *Node {
 func (b Linear) Apply(theta, x *Node) *Node { return Einsum("rnf,rbf->rnb", theta, b.phi(x)) }
 func (b Linear) Diagonal() bool             { return false }
 
-// NoData returns the Gram matrix of no data.
+// NoData returns the Gram matrix of an empty data set.
 func (b Linear) NoData(g *Graph, runs int) *Node {
 	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.weights(), b.weights()))
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// LogOdds is a network for two classes: its prediction is the logit of class 1 less that of class 0, which are its two
-// outputs. It is the same functions as a network of one output has, but with twice the parameters in the last layer,
-// each of which steps of Adam and the decay of weights move by itself; the Neural Testbed's networks are so.
+// LogOdds is a network for two classes. Its prediction is the logit of class 1 minus the logit of class 0, which are
+// its two outputs. LogOdds represents the same functions as a network with one output, but the last layer has twice as
+// many parameters. Adam and weight decay change each of these parameters separately. The networks of the Neural Testbed
+// are of this kind.
 type LogOdds struct{ MLP }
 
-// Validate reports what is wrong with the network.
+// Validate returns all faults of the network.
 func (b LogOdds) Validate() error {
 	if err := b.MLP.Validate(); err != nil {
 		return err
@@ -26,7 +27,7 @@ func (b LogOdds) Validate() error {
 	return nil
 }
 
-// NumOutputs is 1, the log odds.
+// NumOutputs returns 1: the only output is the log odds.
 func (b LogOdds) NumOutputs() int { return 1 }
 
 // Apply returns the log odds of class 1: [runs, indices, inputs].
@@ -35,11 +36,12 @@ func (b LogOdds) Apply(theta, x *Node) *Node {
 	return f
 }
 
-// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta: see
-// [MLP.Forward]. It is for wide layers: unlike there biases are added, and sums over inputs are matrix products.
+// Forward returns Apply's predictions f, and a function that returns the gradient of sum(df * f) with respect to theta,
+// see [MLP.Forward]. It is made for wide layers: unlike MLP.Forward it adds biases separately, and sums over inputs by
+// matrix products.
 func (b LogOdds) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 	runs, n, at := theta.Shape().Dim(0), theta.Shape().Dim(1), 0
-	part := func(dims ...int) *Node { // the next parameters
+	part := func(dims ...int) *Node { // takes the next parameters
 		size := 1
 		for _, d := range dims {
 			size *= d
@@ -59,7 +61,7 @@ func (b LogOdds) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node
 		}
 		weights, units = append(weights, w), append(units, b.activate(Add(h, InsertAxes(bias, -1))))
 	}
-	difference := func(pair *Node) *Node { // of the two outputs' parameters
+	difference := func(pair *Node) *Node { // the difference between the parameters of the two outputs
 		output := func(i int) *Node { return Squeeze(Slice(pair, AxisRange(), AxisRange(), AxisElem(i)), 2) }
 		return Sub(output(1), output(0))
 	}
@@ -73,17 +75,17 @@ func (b LogOdds) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node
 	return f, func(df *Node) *Node { return b.pull(df, x, v, weights, units) }
 }
 
-// pull is the gradient of sum(df * f) with respect to theta, for what Forward made.
+// pull returns the gradient of sum(df * f) with respect to theta, from the arrays that Forward computed.
 func (b LogOdds) pull(df, x, v *Node, weights, units []*Node) *Node {
 	runs, n, last := df.Shape().Dim(0), df.Shape().Dim(1), len(units)
 	ones := Ones(df.Graph(), shapes.Make(df.DType(), df.Shape().Dim(2)))
 	flat := func(x *Node) *Node { return Reshape(x, runs, n, -1) }
-	signs := func(x *Node) *Node { return Concatenate([]*Node{Neg(flat(x)), flat(x)}, 2) } // of the two outputs
+	signs := func(x *Node) *Node { return Concatenate([]*Node{Neg(flat(x)), flat(x)}, 2) } // signs differ
 	bias := signs(Einsum("rnb,b->rn", df, ones))
 	if last == 0 {
 		return Concatenate([]*Node{signs(Einsum("rnb,rbi->rni", df, x)), bias}, 2)
 	}
-	parts := []*Node{bias, signs(Einsum("rnb,rnib->rni", df, units[last-1]))} // from the end
+	parts := []*Node{bias, signs(Einsum("rnb,rnib->rni", df, units[last-1]))} // in reverse order
 	d := Mul(InsertAxes(v, -1), InsertAxes(df, 2))
 	for i := last - 1; i >= 0; i-- {
 		d = Mul(d, b.slope(units[i]))
@@ -99,7 +101,7 @@ func (b LogOdds) pull(df, x, v *Node, weights, units []*Node) *Node {
 	return Concatenate(parts, 2)
 }
 
-// Deviations are those of [MLP.Deviations], for the difference of two outputs.
+// Deviations returns the deviations of [MLP.Deviations], adapted to the difference of two outputs.
 func (b LogOdds) Deviations(shared int) []float64 {
 	out := b.MLP.Deviations(shared)
 	for i := b.Output(); i < len(out); i++ {

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Activation is the nonlinearity between the layers of an MLP; 0 is ActivationReLU.
+// Activation is the nonlinearity between the layers of an MLP. 0 means ActivationReLU.
 type Activation int
 
 // The activations.
@@ -24,25 +24,25 @@ const (
 
 func (a Activation) String() string { return enum.Word(a, "relu", "tanh", "identity") }
 
-// MLP is a multi-layer perceptron with a linear output. Layers are the widths from input to output, for example
-// 20, 10, 10, 1; at least two. The parameters are, layer by layer, the weights (output-major) and then the biases:
+// MLP is a multi-layer perceptron with a linear output. Layers are the widths from input to output, for example 20, 10,
+// 10, 1; there are at least two. The parameters are, layer by layer, the weights (output-major) and then the biases:
 // the paper's "edge weights and node biases".
 type MLP struct {
 	Layers     []int
-	Activation Activation // 0 is ActivationReLU
+	Activation Activation // 0 means ActivationReLU
 }
 
-// Validate reports an unknown activation.
+// Validate returns an error if the activation is unknown.
 func (a Activation) Validate() error { return faults.Known("Activation", a) }
 
-// Validate reports what is wrong with the widths or the activation.
+// Validate returns all faults of the widths and the activation.
 func (b MLP) Validate() error {
 	return faults.Prefix("base.MLP: ", errors.Join(b.validateLayers(), b.Activation.Validate()))
 }
 
 func (b MLP) validateLayers() error {
 	if len(b.Layers) < 2 {
-		return fmt.Errorf("Layers need an input and an output width at least, got %v", b.Layers)
+		return fmt.Errorf("Layers need at least an input width and an output width, got %v", b.Layers)
 	}
 	if slices.Min(b.Layers) < 1 {
 		return fmt.Errorf("Layers must be positive widths, got %v", b.Layers)
@@ -73,37 +73,38 @@ func (b MLP) Groups() []int {
 // Apply returns the scalar outputs of an MLP whose last width is 1: [runs, indices, inputs].
 func (b MLP) Apply(theta, x *Node) *Node { return Squeeze(b.Outputs(theta, x), 2) }
 
-// ApplyMasked is Apply with the values of the hidden units multiplied by masks, [runs, indices, hidden units, inputs],
-// layer after layer.
+// ApplyMasked is Apply with the values of the hidden units multiplied by masks. masks is [runs, indices, hidden units,
+// inputs], with the hidden units of all layers in order.
 func (b MLP) ApplyMasked(theta, x, masks *Node) *Node {
 	h, _ := b.forward(theta, x, masks)
 	return Squeeze(h, 2)
 }
 
-// Outputs returns all outputs, [runs, indices, outputs, inputs]. The layout is feature-major: the inputs stay last, so
-// that every layer is one batched matrix product.
+// Outputs returns all outputs, [runs, indices, outputs, inputs]. The layout is feature-major: the inputs stay the last
+// axis, so that every layer is one batched matrix product.
 func (b MLP) Outputs(theta, x *Node) *Node {
 	h, _ := b.forward(theta, x, nil)
 	return h
 }
 
-// Forward returns what Apply does, and a function that returns the gradient of sum(df * f) with respect to theta,
+// Forward returns Apply's predictions f, and a function that returns the gradient of sum(df * f) with respect to theta,
 // [runs, indices, N_theta], for df [runs, indices, inputs].
 func (b MLP) Forward(theta, x *Node) (f *Node, backward func(df *Node) *Node) {
 	h, layers := b.forward(theta, x, nil)
 	return Squeeze(h, 2), func(df *Node) *Node { return b.backward(layers, InsertAxes(df, 2)) }
 }
 
-// layer is an affine map and what it was applied to.
+// layer is an affine map with the array that it was applied to.
 type layer struct {
-	w *Node // weights and, as last column, biases: [runs, indices, out, in + 1]
-	// in is the inputs and, as last row, ones: [runs, indices, in + 1, inputs]; for the first layer x with ones, [runs,
-	// inputs, in + 1].
+	w *Node // weights with the biases as the last column: [runs, indices, out, in + 1]
+	// in is the inputs with ones as the last row: [runs, indices, in + 1, inputs]. For the first layer it is x with
+	// ones, [runs, inputs, in + 1].
 	in *Node
 }
 
-// forward applies the layers; masks are those of ApplyMasked, or nil. The concatenations with ones also keep XLA from
-// computing a layer's inputs anew for each of its outputs: it fuses everything else into a product's loop.
+// forward applies the layers. masks are the masks of ApplyMasked, or nil. The concatenations with ones have a second
+// purpose: without them, XLA would compute a layer's inputs again for each of its outputs, because it fuses everything
+// else into the loop of a product.
 func (b MLP) forward(theta, x, masks *Node) (h *Node, layers []layer) {
 	runs, n := theta.Shape().Dim(0), theta.Shape().Dim(1)
 	at, unit := 0, 0
@@ -130,7 +131,7 @@ func (b MLP) forward(theta, x, masks *Node) (h *Node, layers []layer) {
 	return h, layers
 }
 
-// backward returns the gradient with respect to theta, for the gradient d with respect to the outputs, [runs, indices,
+// backward returns the gradient with respect to theta, from the gradient d with respect to the outputs, [runs, indices,
 // outputs, inputs].
 func (b MLP) backward(layers []layer, d *Node) *Node {
 	runs, n := d.Shape().Dim(0), d.Shape().Dim(1)
@@ -147,7 +148,7 @@ func (b MLP) backward(layers []layer, d *Node) *Node {
 		}
 		biases := Reshape(Slice(dw, AxisRange(), AxisRange(), AxisRange(), AxisElem(in)), runs, n, out)
 		weights := Reshape(Slice(dw, AxisRange(), AxisRange(), AxisRange(), AxisRange(0, in)), runs, n, out*in)
-		parts = append(parts, biases, weights) // from the end
+		parts = append(parts, biases, weights) // in reverse order
 	}
 	slices.Reverse(parts)
 	return Concatenate(parts, 2)
@@ -160,9 +161,9 @@ func withOnes(x *Node, axis int) *Node {
 	return Concatenate([]*Node{x, Ones(x.Graph(), shapes.Make(x.DType(), dims...))}, axis)
 }
 
-// product is w h for each run and index: w [runs, indices, out, in], h [runs, indices, in, inputs]. XLA's matrix
-// products on a CPU cost more than a microsecond each, whatever their size; of small ones a fused loop makes many at
-// once.
+// product returns w h for each run and index. w is [runs, indices, out, in], and h is [runs, indices, in, inputs]. On a
+// CPU, each of XLA's matrix products costs more than a microsecond, whatever its size. One fused loop computes many
+// small products at once.
 func product(w, h *Node) *Node {
 	if w.Shape().Dim(2)*w.Shape().Dim(3) <= 256 && onXLACPU(w.Graph()) {
 		return ReduceSum(Mul(InsertAxes(w, -1), InsertAxes(h, 2)), 3)
@@ -180,7 +181,7 @@ func (b MLP) activate(x *Node) *Node {
 	return MaxScalar(x, 0.0)
 }
 
-// slope is the derivative of the activation where its value is a.
+// slope returns the derivative of the activation at a point where its value is a.
 func (b MLP) slope(a *Node) *Node {
 	switch b.Activation {
 	case ActivationTanh:

@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32
-// [runs, inputs, 1] with values 0..K-1, or nil, which stands for all K arms in order.
+// Tabular has one parameter for each of K arms: f_theta(x) = theta_x (section 4.1). Its inputs are arms, int32 [runs,
+// inputs, 1] with values 0..K-1. nil inputs mean all K arms in order.
 type Tabular struct{ Arms int }
 
 func (b Tabular) Validate() error {
@@ -35,7 +35,7 @@ func (b Tabular) Apply(theta, x *Node) *Node {
 
 func (b Tabular) Diagonal() bool { return true }
 
-// NoData returns the Gram matrix of no data.
+// NoData returns the Gram matrix of an empty data set.
 func (b Tabular) NoData(g *Graph, runs int) *Node {
 	return Zeros(g, shapes.Make(dtypes.Float32, runs, b.Arms))
 }
@@ -45,8 +45,9 @@ func (b Tabular) Gram(x *Node) *Node {
 	return Squeeze(b.Project(x, Ones(x.Graph(), shapes.Make(dtypes.Float32, x.Shape().Dim(0), x.Shape().Dim(1), 1))), 2)
 }
 
-// Project returns the sum at each arm of v [runs, inputs, columns]: Phi^T v, [runs, K, columns]. On a CPU it adds row
-// by row, four times as fast as a product with one-hot rows; on a GPU that would add in no fixed order.
+// Project returns Phi^T v, the sums of v [runs, inputs, columns] at each arm: [runs, K, columns]. On a CPU it adds row
+// by row, which is four times as fast as a product with one-hot rows. On a GPU the row-by-row sum would have no fixed
+// order, so there it uses the product.
 func (b Tabular) Project(x, v *Node) *Node {
 	if backend.OnGPU(v.Graph().Backend()) {
 		return Einsum("rbk,rbc->rkc", b.oneHot(x), v)

@@ -6,17 +6,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Deviations returns standard deviations of the network's parameters, in their order, under which its predictions have
-// standard deviation 1 over standardised inputs (mean 0 and variance 1 of each), whatever depth and width: for
-// parameters of mean 0 that are independent given their common length.
+// Deviations returns standard deviations of the network's parameters, in the order of the parameters. With them,
+// predictions at standardised inputs (each with mean 0 and variance 1) have standard deviation 1 for every depth and
+// width. The parameters must have mean 0, and must be independent given their common length.
 //
-// The parameters of a layer with n inputs of mean square v, weights and biases alike, have variance 1/(n v + 1): fan-in
-// scaling that counts the bias as one more input. v is 1 for the network's inputs, and behind a unit of variance 1 it
-// is 1/2 after ReLU, 0.394 after tanh, and 1 after the identity. So every unit has variance 1 before its activation.
+// The parameters of a layer with n inputs of mean square v, weights and biases alike, have variance 1/(n v + 1). This
+// is fan-in scaling that counts the bias as one more input. v is 1 for the network's inputs. After a unit of variance 1
+// it is 1/2 for ReLU, 0.394 for tanh, and 1 for the identity. Every unit therefore has variance 1 before its
+// activation.
 //
-// shared is the dimension of a Gaussian index z that all parameters share: they are then longer or shorter together, by
-// |z|, and predictions, as products of layers, would be wider; those of the output layer make up for it. 0 is for
-// parameters that share no Gaussian index.
+// shared is the dimension of a Gaussian index z that all parameters share. Such parameters are all longer or all
+// shorter, by the factor |z|. Predictions are products of layers, so they would have a larger variance; smaller
+// deviations of the output layer correct this. shared is 0 for parameters that do not share a Gaussian index.
 func (b MLP) Deviations(shared int) []float64 {
 	var out []float64
 	for i := range len(b.Layers) - 1 {
@@ -31,7 +32,7 @@ func (b MLP) Deviations(shared int) []float64 {
 	return out
 }
 
-// Output is where the parameters of the output layer begin.
+// Output returns the index of the first parameter of the output layer.
 func (b MLP) Output() int {
 	groups := b.Groups()
 	at := 0
@@ -41,7 +42,7 @@ func (b MLP) Output() int {
 	return at
 }
 
-// unitVariance is the variance of a parameter of layer i.
+// unitVariance returns the variance of a parameter of layer i.
 func (b MLP) unitVariance(i int) float64 {
 	square := 1.0
 	if i > 0 {
@@ -50,7 +51,8 @@ func (b MLP) unitVariance(i int) float64 {
 	return 1 / (float64(b.Layers[i])*square + 1)
 }
 
-// MeanSquare is that of a unit's value, when it is Gaussian with mean 0 and the given variance before its activation.
+// MeanSquare returns the mean square of a unit's value, if the unit is Gaussian with mean 0 and the given variance
+// before its activation.
 func (a Activation) MeanSquare(variance float64) float64 {
 	switch a {
 	case ActivationIdentity:
@@ -61,10 +63,10 @@ func (a Activation) MeanSquare(variance float64) float64 {
 	return variance / 2
 }
 
-// sharedVariance is the variance of predictions when every parameter is multiplied by |z|/sqrt(dim), for Gaussian z.
+// sharedVariance returns the variance of predictions if every parameter is multiplied by |z|/sqrt(dim), for Gaussian z.
 func (b MLP) sharedVariance(dim int) float64 {
 	k := float64(dim) / 2
-	law := distuv.Gamma{Alpha: k, Beta: k} // of |z|^2/dim, by its logarithm u
+	law := distuv.Gamma{Alpha: k, Beta: k} // law of |z|^2/dim; u is its logarithm
 	density := func(u float64) float64 { return math.Exp(law.LogProb(math.Exp(u)) + u) }
 	return mean(density, math.Sqrt(1/k), func(u float64) float64 {
 		r := math.Exp(u)
@@ -79,8 +81,8 @@ func (b MLP) sharedVariance(dim int) float64 {
 
 func standardNormal(z float64) float64 { return math.Exp(-z * z / 2) }
 
-// mean of f under a density around 0, by the trapezoidal rule over ten times its scale on both sides; the density need
-// not be normalised.
+// mean returns the mean of f under a density around 0, by the trapezoidal rule over ten times the scale on both sides.
+// The density need not be normalised.
 func mean(density func(float64) float64, scale float64, f func(float64) float64) float64 {
 	const points = 100
 	var sum, total float64

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Predictions of a network whose parameters have the deviations have standard deviation 1 over standardised inputs: in
-// plain Go, 20,000 draws of parameters, input, and of the length that a shared Gaussian index gives them.
+// Predictions of a network whose parameters have these deviations have standard deviation 1 at standardised inputs: in
+// plain Go, over 20,000 draws of parameters, inputs, and the length that a shared Gaussian index gives the parameters.
 func TestDeviations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, b := range []MLP{
@@ -46,7 +46,7 @@ func TestDeviations(t *testing.T) {
 	}
 }
 
-// valueOf is the network's prediction in plain Go.
+// valueOf returns the network's prediction in plain Go.
 func valueOf(b MLP, theta, x []float64) float64 {
 	for l := range len(b.Layers) - 1 {
 		in, out := b.Layers[l], b.Layers[l+1]
@@ -68,7 +68,7 @@ func valueOf(b MLP, theta, x []float64) float64 {
 	return x[0]
 }
 
-// Weights and biases of a layer with n inputs of mean square v have variance 1/(n v + 1): here 1/(3 + 1) and, behind
+// Weights and biases of a layer with n inputs of mean square v have variance 1/(n v + 1): here 1/(3 + 1) and, after
 // ReLU, 1/(6/2 + 1).
 func ExampleMLP_Deviations() {
 	net := MLP{Layers: []int{3, 6, 1}}

@@ -42,9 +42,9 @@ func TestEveryAgentRuns(t *testing.T) {
 	}
 }
 
-// Expected regrets with one unknown action are those of OneUnknown's comment: 1/2 from joint predictions, A/4 from
-// marginals. Over 2,000 runs, with deviations of 1/2 and, where the number of trials is geometric, of less than 1.8
-// times the mean; the bound is five standard errors. After 400 periods all runs of 16 arms have found the arm.
+// The expected regrets with one unknown action are those in OneUnknown's comment: 1/2 from joint predictions, A/4 from
+// marginals. The test has 2,000 runs. The standard deviation is 1/2, or less than 1.8 times the mean if the number of
+// trials is geometric; the bound is five standard errors. After 400 periods every run with 16 arms has found the arm.
 func TestRegretsOfOneUnknownAction(t *testing.T) {
 	const runs, periods = 2000, 400
 	spec, err := beyond.UnknownAction.Spec(nil, []string{"actions=2,16"}, lab.Size{Periods: periods, Runs: runs}, 7)
@@ -66,8 +66,8 @@ func TestRegretsOfOneUnknownAction(t *testing.T) {
 	}
 }
 
-// simulated makes up regrets: of run r of the n-th call, or of the i-th entry where a call has several. After half of
-// the periods they are 50.
+// simulated returns a simulator with artificial regrets, which depend on the number of the call and on the entry. After
+// half of the periods all regrets are 50.
 func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simulator {
 	call := 0
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
@@ -90,8 +90,8 @@ func simulated(x lab.Experiment, regret func(call, entry int) float64) lab.Simul
 	}
 }
 
-// Claims have names of their own, and judge what they are given, at both sizes: sides of which the first has less
-// regret or more, and regrets that grow as the number of actions to a power.
+// Claims have unique names, and judge artificial results at both sizes: a first side with less regret or with more, and
+// regrets that grow as a power of the number of actions.
 func TestClaimsJudge(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range beyond.Order {
@@ -133,7 +133,8 @@ func judge(t *testing.T, x lab.Experiment, claim lab.Claim, size lab.Size) {
 	}
 }
 
-// Agents of the testbed have the weight decay that their settings name, one SGD step a period, and errors in keys.
+// Agents of the testbed have the weight decay of their settings, make one SGD step in each period, and report faults by
+// key.
 func TestTestbedAgentsAreSet(t *testing.T) {
 	x := beyond.TestbedBandit
 	for _, name := range x.Order {

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// A single network of the Neural Testbed, and its dropout, as they learn in a bandit.
+// A single network of the Neural Testbed, and its dropout network, with the settings for a bandit.
 func ExampleNewPlain() {
 	for _, agent := range []func() testbed.Agent{testbed.MLP, testbed.Dropout} {
 		c, p := beyond.NewPlain(agent), bandit.NewNeuralLogistic().Problem()
@@ -39,7 +39,7 @@ func ExampleNewEpinet() {
 	// Output: prior scale 3 indices 8 batch 128
 }
 
-// A network with a Gaussian process about it: one index in each step, since the network alone is trained.
+// A network plus a Gaussian process. Each step has one index, because only the network is trained.
 func ExampleNewNetworkGP() {
 	c, p := beyond.NewNetworkGP(), bandit.NewNeuralLogistic().Problem()
 	c.Waves = 50
@@ -59,7 +59,7 @@ func ExampleNewEnsemble() {
 	// <nil> {10}
 }
 
-// The same beside fixed networks, or, with a scale of 0, without what they predict.
+// An ensemble whose networks are each added to a fixed network. With a scale of 0 the fixed networks have no effect.
 func ExampleNewEnsemblePlus() {
 	c, p := beyond.NewEnsemblePlus(), bandit.NewNeuralLogistic().Problem()
 	fmt.Println("prior scale", c.PriorScale)

@@ -1,14 +1,14 @@
-// Package beyond holds experiments of the work that came after the paper, one file for each, beside those of package
-// paper: worlds, learners with their defaults in them, sizes, and tests of what that work claims. Each claim names its
-// source; bounds are ours where a text has none.
+// Package beyond holds experiments from work that followed the paper, one in each file. An experiment has a world,
+// learners with their defaults in that world, sizes, and tests of the claims of that work. Each claim names its source.
+// Where a source gives no bound, the bound is chosen here.
 package beyond
 
 import "github.com/hypermodels/hypermodels/hyper/lab"
 
-// Name is that of the experiments together, where all their claims are meant.
+// Name stands for all experiments of this package, where a command accepts a name of claims.
 const Name = "beyond"
 
-// Order is their names.
+// Order lists the names of the experiments, and Known has the experiments by name.
 var Order, Known = byName(LinearBandit, UnknownAction, TestbedBandit, QuadraticBandit)
 
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {

@@ -8,7 +8,7 @@ import (
 )
 
 // LinearBandit is the linear bandit of Ensemble++ (Li et al., "Scalable exploration via Ensemble++", figure 2):
-// Thompson sampling by the exact posterior, and by a root of its covariance with few columns.
+// Thompson sampling with the exact posterior, and with a square root of its covariance that has few columns.
 var LinearBandit = lab.Experiment{
 	Name:    "linear-bandit",
 	Title:   "Linear bandit: Ensemble++ against exact Thompson sampling",
@@ -26,10 +26,10 @@ var LinearBandit = lab.Experiment{
 	Claims:  linearClaims(),
 }
 
-// wide is the largest bandit of figure 2.
+// wide selects the largest bandit of figure 2.
 var wide = []string{"features=50", "actions=10000"}
 
-// linearExact is Thompson sampling by Bayesian linear regression on the features as they are.
+// linearExact returns Thompson sampling by Bayesian linear regression on the features themselves.
 func linearExact() *learners.BayesianLinear {
 	c := learners.NewBayesianLinear(false)
 	c.Waves, c.Plain, c.StandardizeRewards, c.PriorVariance = 0, true, false, 0
@@ -37,7 +37,7 @@ func linearExact() *learners.BayesianLinear {
 	return c
 }
 
-// linearClaims are of the bandit with 50 features and 10,000 actions.
+// linearClaims returns the claims about the bandit. At full size it has 50 features and 10,000 actions.
 func linearClaims() []lab.Claim {
 	claim := func(name, text string, bound float64, a, b lab.Side) lab.Claim {
 		return lab.Claim{Name: name, Text: text, Test: lab.Comparison{A: a, B: b, Below: bound}.Judge,

@@ -10,9 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// QuadraticBandit is the quadratic bandit of Ensemble++: the neural Ensemble++ beside ensembles, an epinet and the
-// paper's linear hypermodel. As there, all have the settings of Ensemble++: hidden layers of 64 units, four steps of
-// Adam of 1e-4 a period on 128 data. These were not tuned, nor are they here.
+// QuadraticBandit is the quadratic bandit of Ensemble++. It compares the neural Ensemble++ to ensembles, an epinet and
+// the paper's linear hypermodel. All agents have the settings of Ensemble++, as in that work: hidden layers of 64
+// units, and in each period four steps of Adam of 1e-4 on 128 data. Neither that work nor this package tuned these
+// settings.
 var QuadraticBandit = lab.Experiment{
 	Name:    "quadratic-bandit",
 	Title:   "Quadratic bandit: the neural Ensemble++ and others",
@@ -32,7 +33,7 @@ var QuadraticBandit = lab.Experiment{
 	Claims:  quadraticClaims(),
 }
 
-// quadraticClaims are what the figure of Ensemble++ shows, for its settings.
+// quadraticClaims returns the claims that the figure of Ensemble++ supports, with its settings.
 func quadraticClaims() []lab.Claim {
 	quick := lab.Size{Periods: 500, Runs: 10, Sets: fewFeatures}
 	full := lab.Size{Periods: 10_000, Runs: 10}
@@ -76,22 +77,23 @@ func quadraticClaims() []lab.Claim {
 	}
 }
 
-// quadraticTraining is that of Ensemble++: its loss has squares without a half, lambda = 0.01 and no sigma_w, so that
-// sigma_p^2 is 2 sigma_w^2 / lambda.
+// quadraticTraining sets the training of Ensemble++. The loss of that work has squares without a half, lambda = 0.01
+// and no sigma_w, so that sigma_p^2 is 2 sigma_w^2 / lambda.
 func quadraticTraining(c *learners.Perturbed) {
 	c.StepSize, c.Steps, c.Batch, c.Indices = 1e-4, 4, 128, members
 	c.NoiseVariance, c.PriorVariance, c.IndexSet = 0.01, 2, train.IID.String()
 }
 
 const (
-	members       = 8   // M of Ensemble++, particles, and numbers of an index
-	quadraticBeta = 0.1 // 0.01 over sigma_w
+	members       = 8   // M of Ensemble++: the number of particles, and the length of an index
+	quadraticBeta = 0.1 // 0.01 divided by sigma_w
 )
 
-// hidden are the hidden layers of all agents.
+// hidden returns the widths of the hidden layers of all agents.
 func hidden() []int { return []int{64, 64} }
 
-// quadraticPlusPlus has fixed members of scale 5, and perturbations of the data of scale 0.01.
+// quadraticPlusPlus returns the neural Ensemble++. Its fixed members have scale 5, its perturbations of the data scale
+// 0.01.
 func quadraticPlusPlus() *learners.Generic {
 	c := learners.NewSharedEnsemble()
 	b := hyper.NewSharedEnsemble(0)
@@ -102,7 +104,7 @@ func quadraticPlusPlus() *learners.Generic {
 	return c
 }
 
-// quadraticEnsemble has fixed networks of scale 5 beside its particles.
+// quadraticEnsemble returns an ensemble that adds a fixed network of scale 5 to each particle.
 func quadraticEnsemble() *learners.Ensemble {
 	c := learners.NewEnsemble(false)
 	quadraticTraining(&c.Perturbed)
@@ -110,7 +112,7 @@ func quadraticEnsemble() *learners.Ensemble {
 	return c
 }
 
-// quadraticEpinet has fixed networks of scale 5.
+// quadraticEpinet returns an epinet with fixed networks of scale 5.
 func quadraticEpinet() *learners.Generic {
 	b := hyper.NewEpinet(0)
 	b.Hidden, b.Dim, b.PriorScale = hidden(), members, 5
@@ -119,7 +121,8 @@ func quadraticEpinet() *learners.Generic {
 	return c
 }
 
-// quadraticLinear is the paper's hypermodel of one index for all parameters, with prior functions of scale 5.
+// quadraticLinear returns the paper's hypermodel with one index for all parameters, and with prior functions of scale
+// 5.
 func quadraticLinear() *learners.Linear {
 	c := learners.NewLinear(false)
 	quadraticTraining(&c.Perturbed)

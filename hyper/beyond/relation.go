@@ -13,36 +13,36 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// Relation is how agents' divergences on the testbed and their regrets in a bandit go together.
+// Relation describes how agents' divergences on the testbed are related to their regrets in a bandit.
 type Relation struct {
-	Taus     []int   `json:"taus"`    // classes predicted at once
-	Periods  []int   `json:"periods"` // three horizons: a tenth and a third of the bandit's, about, and all
+	Taus     []int   `json:"taus"`    // numbers of classes predicted together
+	Periods  []int   `json:"periods"` // three horizons: about a tenth, about a third, and all of the bandit's periods
 	Problems int     `json:"problems"`
 	Runs     int     `json:"runs"`
 	Agents   []Agent `json:"agents"`
-	// Correlations are those of log KL, for each tau, and log regret at the last period, over the agents. Their intervals
-	// are of the bootstrap over problems and over seeds of runs, each drawn anew for all agents at once. They are about
-	// these agents: others may differ.
+	// Correlations has, for each tau, the correlation over agents of log KL and log regret at the last period.
+	// Intervals come from the bootstrap over problems and over seeds of runs; each resample is the same for all agents.
+	// The intervals are about these agents only: other agents may differ.
 	Correlations []lab.Estimate `json:"correlations"`
 }
 
-// Agent is one that was tried on the testbed and in the bandit. Intervals of KL are over problems, as if settings of
-// these differed by chance.
+// Agent is an agent that was tried on the testbed and in the bandit. The intervals of KL are over problems, and treat
+// differences between settings of the problems as chance.
 type Agent struct {
 	Name        string         `json:"agent"`
 	Computation float64        `json:"computation"` // of a period, by the paper's formula
-	KL          []lab.Estimate `json:"kl"`          // the mean for each tau, in nats
-	Regret      []lab.Estimate `json:"regret"`      // the cumulative mean at each horizon
+	KL          []lab.Estimate `json:"kl"`          // mean for each tau, in nats
+	Regret      []lab.Estimate `json:"regret"`      // mean cumulative regret at each horizon
 }
 
-// resamples are those of the bootstrap.
+// resamples is the number of resamples of the bootstrap.
 const resamples = 2000
 
-// ErrFewAgents is the cause of an error about fewer agents than a correlation needs, which is three.
+// ErrFewAgents is wrapped by the error about fewer agents than the three that a correlation needs.
 var ErrFewAgents = errors.New("a correlation needs three agents that were tried on the testbed and in the bandit")
 
-// Relate compares results of a sweep with those of a bandit, for the agents of one name in both: on the problems that
-// all of these were tried on with each tau, and over the seeds that all have.
+// Relate compares results of a sweep to results of a bandit, for the agents whose name is in both. It uses the problems
+// on which all these agents were tried with each tau, and the seeds that all of them have.
 func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) (r Relation, err error) {
 	kl := testbed.Divergences(results)
 	var entries []int
@@ -51,7 +51,7 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 			continue
 		}
 		if slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Name == e.Agent }) {
-			return r, fmt.Errorf("there are two entries of %s: compare one of each agent", e.Agent)
+			return r, fmt.Errorf("there are two entries of %s: compare one entry of each agent", e.Agent)
 		}
 		_, agent := e.Setting.Build(h.Spec.Periods)
 		r.Agents, entries = append(r.Agents, Agent{Name: e.Agent, Computation: agent.Computation()}), append(entries, i)
@@ -84,7 +84,7 @@ func Relate(s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.
 	return r, nil
 }
 
-// problems are, for each tau and agent, the divergences on the problems that all have.
+// problems returns, for each tau and agent, the divergences on the problems that all agents have.
 func (r Relation) problems(s testbed.Sweep, kl map[int]map[string]map[int]float64) (out [][][]float64) {
 	for range r.Taus {
 		out = append(out, make([][]float64, len(r.Agents)))
@@ -105,7 +105,7 @@ func (r Relation) problems(s testbed.Sweep, kl map[int]map[string]map[int]float6
 	return out
 }
 
-// correlationOf is that of the logarithms of means over rows, with its interval.
+// correlationOf returns the correlation of the logarithms of row means, with its interval.
 func correlationOf(kl, regrets [][]float64, seed uint64) lab.Estimate {
 	random := rand.New(rand.NewPCG(1, seed))
 	draw := func(of [][]float64) []int {
@@ -126,7 +126,7 @@ func correlationOf(kl, regrets [][]float64, seed uint64) lab.Estimate {
 		Upper: quantile(1 - tail)}
 }
 
-// means are those of rows at places; nil is all.
+// means returns the mean of each row over the columns in places; nil places are all columns.
 func means(of [][]float64, places []int) (out []float64) {
 	for _, row := range of {
 		some := row
@@ -141,7 +141,7 @@ func means(of [][]float64, places []int) (out []float64) {
 	return out
 }
 
-// correlation is that of logarithms.
+// correlation returns the correlation of the logarithms of x and y.
 func correlation(x, y []float64) float64 {
 	lx, ly := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {

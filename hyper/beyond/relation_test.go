@@ -12,9 +12,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// tried are four agents on a sweep and in a bandit. Regrets are the cube of the divergences at tau = 10, so that their
-// logarithms have a correlation of 1; at tau = 1 agents have the same divergences but for the problem's number, in which
-// half of them go one way and half the other.
+// tried returns results of four agents on a sweep and in a bandit. Regrets are the cube of the divergences at tau = 10,
+// so that their logarithms have correlation 1. At tau = 1 the divergences vary between problems, and their means are
+// about equal for all agents.
 func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []lab.Row) {
 	s = testbed.Classification().Few(1)
 	x := beyond.TestbedBandit
@@ -33,7 +33,7 @@ func tried() (s testbed.Sweep, results []testbed.Result, h lab.Header, rows []la
 		}
 		for run := range 10 {
 			regret := math.Pow(level, 3) * (1 + 0.1*math.Cos(float64(run)))
-			for _, period := range []int{10, 33, 100} { // half of the regret comes after the first third
+			for _, period := range []int{10, 33, 100} { // half of the regret occurs after the first third
 				row := lab.Row{Entry: i, Run: run, Seed: uint64(run), Period: period, Regret: lab.Float(regret)}
 				if period < 100 {
 					row.Regret /= 2

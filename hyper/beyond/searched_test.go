@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// The searches of the bandit of rewards 0 and 1 have one budget and the same seeds, and its study has their winners, on
-// seeds that no search has seen. Ensembles have 30 particles in both.
+// All searches in the bandit with rewards 0 and 1 have the same budget and the same seeds. The study has the winners of
+// the searches, on seeds that no search has used. Ensembles have 30 particles in both.
 func TestSearchedAlike(t *testing.T) {
 	const results = "../../notebooks/results/"
 	pieces := must.M1(filepath.Glob(results + "beyond/testbed-bandit/searched/*.gz"))

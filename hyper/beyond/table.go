@@ -13,21 +13,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// World is a place of the table of agents: an experiment, and the files that tell of it in a folder of results such as
+// World is one world of the table of agents: an experiment, and the files with its results in a folder such as
 // notebooks/results.
 type World struct {
 	Title      string            `json:"world"`
 	Experiment string            `json:"experiment"`
-	Pieces     []string          `json:"-"` // patterns of pieces of a study
-	Costs      string            `json:"-"` // what `hyper bench study --json` printed; "" is none
-	Names      map[string]string `json:"-"` // what the table calls agents of other names here
+	Pieces     []string          `json:"-"` // patterns of the files of a study
+	Costs      string            `json:"-"` // file with the output of `hyper bench study --json`; "" is none
+	Names      map[string]string `json:"-"` // by name in this world, the table's name of an agent, if different
 }
 
-// Worlds are those of the table. The first one's costs are the agents'.
+// Worlds lists the worlds of the table. The table shows the costs of the first world.
 //
-// Agents of one name have one kind of belief. Their settings are those of each world: the testbed's in two bandits of
-// rewards 0 and 1, those of searches of equal budgets in a third and in the paper's, and those of Ensemble++ in the
-// quadratic one.
+// Agents with the same name have the same kind of belief, but their settings differ between worlds. In two bandits with
+// rewards 0 and 1 they are the testbed's settings. In a third such bandit and in the paper's they come from searches of
+// equal budgets. In the quadratic bandit they are the settings of Ensemble++.
 var Worlds = []World{
 	{Title: "rewards 0 and 1, 1,000 actions", Experiment: "testbed-bandit",
 		Pieces: []string{"beyond/testbed-bandit/*.gz"}, Costs: "beyond/testbed-bandit/costs.json"},
@@ -43,66 +43,67 @@ var Worlds = []World{
 		Pieces: []string{"beyond/quadratic-bandit/*.gz"}, Names: sameBelief},
 }
 
-// sameBelief are names of the testbed for agents that the paper and Ensemble++ call otherwise: their ensembles have
-// prior functions, and the linear hypermodel is the hypermodel.
+// sameBelief maps names of agents in the paper and in Ensemble++ to the testbed's names. The ensembles there have prior
+// functions, and the linear hypermodel is the testbed's hypermodel.
 var sameBelief = map[string]string{"linear": "hypermodel", "ensemble": "ensemble+",
 	"ensemble-plus-plus-neural": "ensemble++"}
 
-// sweepFiles are records of the testbed's sweeps.
+// sweepFiles is the pattern of the records of the testbed's sweeps.
 const sweepFiles = "beyond/testbed/*.jsonl"
 
-// order is that of agents in the table; others come after these.
+// order is the order of agents in the table. All other agents follow.
 var order = []string{"mlp", "egreedy", "dropout", "bbb", "ensemble", "ensemble+", "hypermodel", "epinet", "last-layer",
 	"ensemble++", "network-gp"}
 
-// Reference is the agent that others are compared with in each world: the paper's kind.
+// Reference is the agent to which the others are compared in each world: the kind of agent that the paper proposes.
 const Reference = "hypermodel"
 
-// Horizons are the shares of a world's periods at which the table has regrets.
+// Horizons lists the shares of a world's periods at which the table shows regrets.
 var Horizons = []float64{0.1, 1. / 3, 1}
 
-// Table has what is known of each agent: what it costs, how good its beliefs are, and its regret in each world.
+// Table holds the results of each agent: its cost, its scores on the testbed, and its regret in each world.
 type Table struct {
 	Agents []string       `json:"agents"`
 	Sweeps []SweepScores  `json:"sweeps"`
 	Worlds []WorldRegrets `json:"worlds"`
 }
 
-// SweepScores are the scores of agents on a sweep of the testbed.
+// SweepScores holds the scores of agents on a sweep of the testbed.
 type SweepScores struct {
 	Sweep  string         `json:"sweep"`
-	Scores []testbed.Line `json:"scores"` // over the single network's, mlp
+	Scores []testbed.Line `json:"scores"` // relative to the single network, mlp
 }
 
-// WorldRegrets are agents' regrets and costs in a world.
+// WorldRegrets holds the agents' regrets and costs in a world.
 type WorldRegrets struct {
 	World
 	Agents []Regrets `json:"agents"`
 }
 
-// Regrets are an agent's in a world: means of cumulative regret, with intervals.
+// Regrets holds an agent's mean cumulative regrets in a world, with intervals.
 type Regrets struct {
 	Agent   string         `json:"agent"`
 	Runs    int            `json:"runs"`
-	Periods []int          `json:"periods"` // at Horizons, about
-	Regret  []lab.Estimate `json:"regret"`  // by Periods
-	Median  lab.Estimate   `json:"median"`  // at the last
-	Failed  lab.Estimate   `json:"failed"`  // share of runs, see [lab.Compare]
-	// Ratio is the mean regret at the last period over that of the Reference in this world, on the seeds of both; nil of
-	// the reference itself, and where it has no runs. Apart tells whether the two are told apart at 95% confidence, with
-	// Holm's correction over the world's agents.
+	Periods []int          `json:"periods"` // the recorded periods nearest to Horizons
+	Regret  []lab.Estimate `json:"regret"`  // mean, by Periods
+	Median  lab.Estimate   `json:"median"`  // at the last period
+	Failed  lab.Estimate   `json:"failed"`  // share of runs that failed, see [lab.Compare]
+	// Ratio is the mean regret at the last period divided by the Reference's in this world, on the seeds that both
+	// have. It is nil for the reference itself, and if there are no such seeds. Apart reports whether the two differ at
+	// 95% confidence, with Holm's correction over the world's agents.
 	Ratio      *lab.Estimate `json:"ratio,omitempty"`
 	Apart      bool          `json:"apart,omitempty"`
 	Operations float64       `json:"operations"`
-	Micros     lab.Float     `json:"microseconds"` // of a run-period on one core; 0 where it was not measured
-	Bytes      int64         `json:"bytes"`        // that a run takes; 0 where it was not measured
+	Micros     lab.Float     `json:"microseconds"` // for one period of one run on one core; 0 if not measured
+	Bytes      int64         `json:"bytes"`        // memory of a run; 0 if not measured
 }
 
-// ErrNoResults is the cause of an error about a folder that has nothing for the table.
+// ErrNoResults is wrapped by the error about a folder that has no results for the table.
 var ErrNoResults = errors.New("no results of the testbed or of a world of the table")
 
-// Tabulate makes the table from a folder of results. Worlds and sweeps of which it has no file are left out. Results of
-// one world that were made by different revisions are joined, which hear is told of; nil refuses them.
+// Tabulate makes the table from a folder of results. It leaves out worlds and sweeps without files. hear is called if
+// results of one world come from different revisions, and the results are joined; if hear is nil, such results are an
+// error.
 func Tabulate(known map[string]lab.Experiment, dir string, hear func(why error)) (t Table, err error) {
 	records, err := filepath.Glob(filepath.Join(dir, sweepFiles))
 	if err != nil {
@@ -130,7 +131,7 @@ func Tabulate(known map[string]lab.Experiment, dir string, hear func(why error))
 	return t, nil
 }
 
-// scoresOf are those of a record's sweep.
+// scoresOf returns the scores of a record's sweep.
 func scoresOf(file string) (s SweepScores, err error) {
 	r, err := testbed.ReadRecord(file)
 	if err != nil {
@@ -143,7 +144,7 @@ func scoresOf(file string) (s SweepScores, err error) {
 	return SweepScores{r.Sweep, testbed.Leaderboard(sweep(), r.Results, "mlp")}, nil
 }
 
-// regrets are those of the world's files.
+// regrets returns the regrets in the world's files.
 func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(error)) (out WorldRegrets, err error) {
 	out.World = w
 	var paths []string
@@ -162,7 +163,7 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 		return out, err
 	}
 	if h.Spec.Experiment != w.Experiment {
-		return out, fmt.Errorf("the files are of experiment %s, not of %s", h.Spec.Experiment, w.Experiment)
+		return out, fmt.Errorf("the files have results of experiment %s, not of %s", h.Spec.Experiment, w.Experiment)
 	}
 	costs, err := w.costs(dir)
 	if err != nil {
@@ -199,14 +200,14 @@ func (w World) regrets(known map[string]lab.Experiment, dir string, hear func(er
 	return out, nil
 }
 
-// compare sets the ratios of agents, the i-th of which has the rows of entry i.
+// compare sets the ratios of the agents. The i-th agent has the rows of entry i.
 func (w *WorldRegrets) compare(rows []lab.Row) error {
 	at := slices.IndexFunc(w.Agents, func(r Regrets) bool { return r.Agent == Reference })
 	if at < 0 {
 		return nil
 	}
 	var findings []lab.Finding
-	var places []int // of findings
+	var places []int // by finding, the index of its agent
 	for i := range w.Agents {
 		if i == at {
 			continue
@@ -227,7 +228,7 @@ func (w *WorldRegrets) compare(rows []lab.Row) error {
 	return nil
 }
 
-// costs are measured ones, if there are any.
+// costs returns the measured costs, or nil if there are none.
 func (w World) costs(dir string) (all []lab.Offer, err error) {
 	if w.Costs == "" {
 		return nil, nil
@@ -239,7 +240,7 @@ func (w World) costs(dir string) (all []lab.Offer, err error) {
 	return all, err
 }
 
-// place is where the table has an agent.
+// place returns the position of an agent in the table's order.
 func place(agent string) int {
 	if at := slices.Index(order, agent); at >= 0 {
 		return at
@@ -247,7 +248,7 @@ func place(agent string) int {
 	return len(order)
 }
 
-// names are those of all agents, in order.
+// names returns the names of all agents, in order.
 func (t Table) names() (all []string) {
 	for _, s := range t.Sweeps {
 		for _, l := range s.Scores {
@@ -263,7 +264,7 @@ func (t Table) names() (all []string) {
 	return slices.Compact(all)
 }
 
-// Line is an agent's on a sweep, at one tau.
+// Line returns an agent's scores at one tau, and whether there are any.
 func (s SweepScores) Line(agent string, tau int) (testbed.Line, bool) {
 	at := slices.IndexFunc(s.Scores, func(l testbed.Line) bool { return l.Agent == agent && l.Tau == tau })
 	if at < 0 {
@@ -272,7 +273,7 @@ func (s SweepScores) Line(agent string, tau int) (testbed.Line, bool) {
 	return s.Scores[at], true
 }
 
-// Of is an agent's line in a world.
+// Of returns an agent's regrets in the world, and whether there are any.
 func (w WorldRegrets) Of(agent string) (Regrets, bool) {
 	at := slices.IndexFunc(w.Agents, func(r Regrets) bool { return r.Agent == agent })
 	if at < 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// The table of a folder has the agents and the worlds of which there are results, with the names that the table has for
-// them, and says what is wrong with a folder.
+// The table of a folder has the agents and the worlds with results, under the table's names. Tabulate reports the
+// faults of a folder.
 func TestTabulate(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := beyond.Tabulate(beyond.Known, dir, nil); !errors.Is(err, beyond.ErrNoResults) {
@@ -56,7 +56,7 @@ func TestTabulate(t *testing.T) {
 	}
 	must.M(os.WriteFile(costs, []byte("seven\n"), 0o644))
 	_, err := beyond.Tabulate(beyond.Known, dir, nil)
-	if err == nil || !strings.Contains(err.Error(), "line 1 is none of") {
+	if err == nil || !strings.Contains(err.Error(), "line 1 was not printed by") {
 		t.Errorf("costs that are none: %v", err)
 	}
 	must.M(os.Remove(costs))
@@ -67,10 +67,10 @@ func TestTabulate(t *testing.T) {
 	}
 }
 
-// smallSets make a small study.
+// smallSets selects a small study.
 var smallSets = []string{"actions=5", "features=3", "batch=4"}
 
-// piece makes a piece of a small study.
+// piece writes a file of a small study.
 func piece(t *testing.T, x lab.Experiment, agents []string, path string, sets ...string) {
 	t.Helper()
 	sets = append(sets, smallSets...)

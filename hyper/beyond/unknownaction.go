@@ -14,8 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// UnknownAction shows what joint predictions are for, on the bandit with one unknown action: see bandit.UnknownAction.
-// With joint ones regret does not grow with the number A of actions, with marginals alone it is proportional to A.
+// UnknownAction shows the value of joint predictions on the bandit with one unknown action: see bandit.UnknownAction.
+// With joint predictions the regret does not grow with the number A of actions. With marginal predictions alone it is
+// proportional to A.
 var UnknownAction = lab.Experiment{
 	Name:    "unknown-action",
 	Title:   "One unknown action: joint predictions against marginal ones",
@@ -40,13 +41,14 @@ var UnknownAction = lab.Experiment{
 	},
 }
 
-// Sizes: runs are ten times as long as the number of actions or more, so that the agents find the unknown one.
+// Sizes. A run has at least ten times as many periods as actions, so that the agents find the unknown action.
 var (
 	fewActions  = lab.Size{Periods: 1000, Runs: 400, Sets: []string{"actions=2,4,8,16,32,64"}}
 	manyActions = lab.Size{Periods: 10_000, Runs: 300, Sets: []string{"actions=2,4,8,16,32,64,128,256,512,1024"}}
 )
 
-// growth is the claim that the logarithm of an agent's regret has a slope against that of the number of actions.
+// growth returns the claim that the logarithm of an agent's regret has a slope in the logarithm of the number of
+// actions.
 func growth(name, agent, text string, slope float64) lab.Claim {
 	return lab.Claim{Name: name, Text: text, Quick: fewActions, Full: manyActions,
 		Test: func(simulate lab.Simulator, size lab.Size) (lab.Finding, error) {
@@ -70,26 +72,29 @@ func growth(name, agent, text string, slope float64) lab.Claim {
 		}}
 }
 
-// OneUnknown is an agent that knows all of the bandit but what the last arm pays: exact Thompson sampling, from joint
-// predictions, or an agent that sees nothing but the marginal distribution of each arm's next reward.
+// OneUnknown is an agent that knows everything about the bandit except the reward of the last arm. If Joint, it is
+// exact Thompson sampling, from joint predictions. Otherwise it knows only the marginal distribution of each arm's next
+// reward.
 //
-// Thompson sampling draws what the last arm pays. It takes that arm if it drew 1, and one of the others else, and so
-// tries the unknown arm with probability 1/2 in each period. Its expected regret is 1/2 in all, whatever A: where the
-// arm pays 1 (expected periods without it: 1, each of regret 1/2), and where it pays 0 (tried once).
+// Thompson sampling draws the reward of the last arm. If the draw is 1, it takes that arm, else one of the others.
+// Therefore it tries the unknown arm with probability 1/2 in each period. Its expected regret is 1/2 in total, for any
+// A. If the arm pays 1, the expected number of periods without the arm is 1, with regret 1/2 each. If the arm pays 0,
+// it is tried once.
 //
-// Before the last arm is tried, marginals are the same for all arms, so that an agent that takes the best of
-// independent draws from them, or of any function of them, with ties broken at random, takes each arm with probability
-// 1/A. Then they tell what the arm pays. This agent is the best of them: it takes the arm of the highest mean. Its
-// expected regret is A/4: where the arm pays 1 it takes A - 1 others first, and where it pays 0 it is tried once.
+// Before the last arm is tried, the marginals of all arms are equal. An agent that takes the best of independent draws
+// from them, or of any function of them, and breaks ties at random, takes each arm with probability 1/A. After the
+// trial, the marginals show what the arm pays. This agent is the best of these: it takes the arm with the highest mean.
+// Its expected regret is A/4. If the arm pays 1, it takes A - 1 other arms first on average; if the arm pays 0, it is
+// tried once.
 type OneUnknown struct{ Joint bool }
 
-// Validate has nothing to report.
+// Validate always returns nil.
 func (*OneUnknown) Validate(*bandit.Problem) error { return nil }
 
-// Agent returns it.
+// Agent returns the agent for a problem.
 func (c *OneUnknown) Agent(p bandit.Problem) lab.Agent { return oneUnknown{p.Actions, c.Joint} }
 
-// oneUnknown has as its state the probability that the last arm pays 1, [runs].
+// oneUnknown is the agent. Its state is the probability that the last arm pays 1, [runs].
 type oneUnknown struct {
 	actions int
 	joint   bool
@@ -102,8 +107,8 @@ func (a oneUnknown) Init(s rng.Stream, _ hyper.Numbers) lab.State {
 	return lab.State{"pays": AddScalar(zero, 0.5)}
 }
 
-// Act draws from a stream for this number of actions, so that runs with one seed and different numbers are independent
-// but for what the arm pays.
+// Act draws from a stream that depends on the number of actions. Runs with the same seed and different numbers of
+// actions are therefore independent, except for the reward of the last arm.
 func (a oneUnknown) Act(state lab.State, _ hyper.Numbers, s rng.Stream, _, _, _ *Node) (action, values *Node) {
 	s, pays := s.Named(fmt.Sprint(a.actions)), state["pays"]
 	draw := func(n int) *Node { return Squeeze(s.Named("arm").Intn(Const(s.Graph(), int32(n)), 1), 1) }
@@ -117,7 +122,7 @@ func (a oneUnknown) Act(state lab.State, _ hyper.Numbers, s rng.Stream, _, _, _ 
 	return Where(Equal(pays, half), draw(a.actions), action), pays
 }
 
-// Predict draws functions: mean rewards of all arms.
+// Predict draws functions: the mean rewards of all arms.
 func (a oneUnknown) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	pays := InsertAxes(state["pays"], -1, -1)
 	last := LessThan(s.Uniform(functions, 1), pays)
@@ -125,11 +130,11 @@ func (a oneUnknown) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, func
 	return Concatenate([]*Node{AddScalar(known, 0.5), ConvertDType(last, dtypes.Float32)}, 2)
 }
 
-// Learn knows what the last arm pays once it has been taken.
+// Learn stores the reward of the last arm when the arm is taken.
 func (a oneUnknown) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.Datum) lab.State {
 	tried := Equal(d.Action, Const(d.Action.Graph(), int32(a.actions-1)))
 	return lab.State{"pays": Where(tried, d.Reward, state["pays"])}
 }
 
-// Computation is zero: there is no SGD.
+// Computation returns 0, because the agent makes no SGD steps.
 func (oneUnknown) Computation() float64 { return 0 }

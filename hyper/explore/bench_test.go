@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// BenchmarkDecision is a decision over 10,000 actions by 500 sampled functions, their values given. On one core:
+// BenchmarkDecision measures a decision over 10,000 actions with given values of 500 sampled functions. On one core:
 // taskset -c 0 go test -bench Decision ./hyper/explore.
 func BenchmarkDecision(b *testing.B) {
 	const functions, actions = 500, 10_000
@@ -18,7 +18,7 @@ func BenchmarkDecision(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	// Nearly every function has a best action of its own.
+	// Nearly every function has a different best action.
 	values, err := CallOnce(exec, func(seed *Node) *Node { return rng.New(seed).Normal(functions, actions) }, []uint64{1})
 	if err != nil {
 		b.Fatal(err)
@@ -32,7 +32,7 @@ func BenchmarkDecision(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("%T", policy), func(b *testing.B) {
-			decide.MustCall([]uint64{1}, values) // compiled
+			decide.MustCall([]uint64{1}, values) // compiles
 			for b.Loop() {
 				decide.MustCall([]uint64{1}, values)
 			}

@@ -15,7 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// among lets a policy decide in period 20 among those of values [runs, samples, actions] that are there; nil is all.
+// among lets a policy decide in period 20 among the available actions of values [runs, samples, actions]; nil means
+// all.
 func among(t *testing.T, name string, p Policy, values [][][]float32, there []bool) ([][]float32, []int32) {
 	t.Helper()
 	b, err := backend.Open(name)
@@ -55,13 +56,14 @@ func columns(values [][][]float32, at []int) [][][]float32 {
 	return out
 }
 
-// Absent actions, here the best by far or not numbers, are never taken, have probability 0, and have no part in the
-// decision: it is that among those that are there alone, action for action, also where it is drawn. The roundings of
-// probabilities alone may differ, where sums have more terms. What the values of absent actions are changes nothing.
+// Actions that are not available, whether by far the best or not finite, are never taken, have probability 0, and do
+// not affect the decision: it is the same as among the available actions alone, action for action, even if it is drawn.
+// Only the rounding of probabilities may differ, where sums have more terms. The values of unavailable actions do not
+// matter.
 func TestDecideAmongThoseThatAreThere(t *testing.T) {
 	const runs, n = 300, 8
 	masks := [][]bool{
-		{false, true, true, false, true, true}, // the first is absent
+		{false, true, true, false, true, true}, // the first is not available
 		{true, true, false, true, false, true},
 		{false, false, false, true, false, false},
 		{true, true, true, true, true, true},
@@ -118,7 +120,7 @@ func TestDecideAmongThoseThatAreThere(t *testing.T) {
 	})
 }
 
-// Each run decides among its own: with a mask for each, in a batch as alone.
+// Each run decides among its own actions: with a mask for each run, in a batch as alone.
 func TestEachRunHasItsOwnActions(t *testing.T) {
 	const runs, n, actions = 64, 8, 5
 	r := rand.New(rand.NewPCG(10, 11))
@@ -166,7 +168,7 @@ func TestEachRunHasItsOwnActions(t *testing.T) {
 	}
 }
 
-// Runs of one batch that differ in a policy's numbers decide as runs of policies with those numbers.
+// Runs of one batch that differ in a policy's numbers decide like runs of policies with these numbers.
 func TestNumbersOfEachRun(t *testing.T) {
 	if got := hyper.NumbersOf(EpsilonGreedy{Anneal: 7}); len(got) != 1 || got["Anneal"] != 7 {
 		t.Fatalf("the numbers of epsilon-greedy are %v", got)

@@ -9,19 +9,19 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// EpsilonGreedy is annealed epsilon-greedy: in period t it takes an action uniformly at random with probability
-// epsilon_t = c / (c + t), with c = Anneal, and otherwise the one with the best mean over the sampled functions (ties:
-// the lowest). It spends c log(1 + T/c) periods or so on exploration over T periods.
+// EpsilonGreedy is annealed epsilon-greedy. In period t it takes an action uniformly at random with probability
+// epsilon_t = c / (c + t), with c = Anneal. Otherwise it takes the action with the best mean over the sampled
+// functions; among equal actions, the lowest. Over T periods it spends about c log(1 + T/c) periods on exploration.
 type EpsilonGreedy struct {
-	N      int     `help:"functions drawn for each decision; 0 is 1, enough for a single network"`
-	Anneal float64 `run:"true" help:"c: it explores in period t with probability c / (c + t); 0 is 30"`
+	N      int     `help:"number of functions drawn for each decision; 0 means 1, enough for a single network"`
+	Anneal float64 `run:"true" help:"c: the policy explores in period t with probability c / (c + t); 0 means 30"`
 }
 
 var _ Policy = EpsilonGreedy{}
 
 func (p EpsilonGreedy) Samples() int { return cmp.Or(p.N, 1) }
 
-// Decide explores uniformly, or takes the best action of the mean.
+// Decide takes a uniformly random action with probability epsilon_t, and otherwise the best action of the mean.
 func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	runs, actions := values.Shape().Dim(0), values.Shape().Dim(2)
 	g := values.Graph()
@@ -36,39 +36,41 @@ func (p EpsilonGreedy) Decide(values *Node, now Moment) (probabilities, action *
 	return probabilities, Where(explore, other, best)
 }
 
-// uniform returns the probability epsilon [runs] shared by the actions that are there, [runs, actions], and one of
-// them at random, [runs].
+// uniform divides the probability epsilon [runs] equally among the available actions, [runs, actions]. It also draws
+// one of these actions uniformly at random, [runs].
 func (p EpsilonGreedy) uniform(epsilon *Node, runs, actions int, now Moment) (probabilities, action *Node) {
 	g, stream := epsilon.Graph(), now.Stream.Named("uniform")
 	if now.There == nil {
 		each := InsertAxes(MulScalar(epsilon, 1/float64(actions)), -1)
 		return BroadcastToDims(each, runs, actions), Squeeze(stream.Intn(Const(g, int32(actions)), 1), 1)
 	}
-	there := ConvertDType(now.There, dtypes.Int32)
-	count := ReduceSum(there, 1)
+	mask := ConvertDType(now.There, dtypes.Int32)
+	count := ReduceSum(mask, 1)
 	each := Div(epsilon, ConvertDType(count, epsilon.DType()))
-	probabilities = Mul(ConvertDType(there, epsilon.DType()), InsertAxes(each, -1))
+	probabilities = Mul(ConvertDType(mask, epsilon.DType()), InsertAxes(each, -1))
 	return probabilities, available(now.There, stream.Intn(count, 1))
 }
 
-// InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] where the runs
-// have the same actions. there says which actions there are, bool [runs, actions]; nil is all.
-func InTurn(period *Node, actions int, there *Node) *Node {
-	if there == nil {
+// InTurn returns the action of a period for agents that take all actions in turn: int32, [runs], or [1] if all actions
+// are available. mask marks the available actions, bool [runs, actions]; nil means all.
+func InTurn(period *Node, actions int, mask *Node) *Node {
+	if mask == nil {
 		return InsertAxes(ModScalar(period, int32(actions)), 0)
 	}
-	count := ReduceSum(ConvertDType(there, dtypes.Int32), 1)
-	return available(there, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
+	count := ReduceSum(ConvertDType(mask, dtypes.Int32), 1)
+	return available(mask, InsertAxes(Mod(BroadcastToShape(period, count.Shape()), count), -1))
 }
 
-// available returns the available action at a place, [runs, 1], among the available actions: int32, [runs].
-func available(there, place *Node) *Node {
-	one := ConvertDType(there, dtypes.Int32)
-	chosen := And(there, Equal(Sub(runningSum(one), one), place))
+// available returns the action that has the given place, [runs, 1], among the available actions: int32, [runs]. mask
+// marks the available actions, bool [runs, actions].
+func available(mask, place *Node) *Node {
+	one := ConvertDType(mask, dtypes.Int32)
+	chosen := And(mask, Equal(Sub(runningSum(one), one), place))
 	return ArgMax(ConvertDType(chosen, dtypes.Int32), 1, dtypes.Int32)
 }
 
-// runningSum returns the sums of x [runs, n] up to each place. GoMLX's CumSum adds n numbers for each of n places.
+// runningSum returns the cumulative sums of x [runs, n] along its second axis. It takes log n steps; GoMLX's CumSum
+// would add n numbers for each of n places.
 func runningSum(x *Node) *Node {
 	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
 	for step := 1; step < n; step *= 2 {

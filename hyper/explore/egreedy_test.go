@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// anneal runs a policy in a period on values [runs, samples, actions], with an annealing rate for each run; nil is the
-// policy's own.
+// anneal runs a policy in one period on values [runs, samples, actions], with an annealing rate for each run; nil means
+// the policy's own rate.
 func anneal(name string, p Policy, values [][][]float32, period int32, rates []float32) (probabilities [][]float32,
 	action []int32, err error) {
 	b, err := backend.Open(name)
@@ -44,10 +44,10 @@ func anneal(name string, p Policy, values [][][]float32, period int32, rates []f
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
 }
 
-// In period t a run takes an action at random with probability c/(c+t), each of three alike, and otherwise the one with
-// the best mean of two functions: 1 here, with means 2, 3, 3 (a tie) where the first function alone prefers 0 and the
-// second alone 2. The runs' rates alternate between 30 and 5. Frequencies over 4,000 runs each are within 5 binomial
-// standard errors.
+// In period t a run takes each of three actions at random with probability c/(c+t)/3. Otherwise it takes the action
+// with the best mean of two functions: action 1 here, with means 2, 3, 3 (a tie), although the first function alone
+// prefers 0 and the second alone 2. The rates of the runs alternate between 30 and 5. Frequencies over 4,000 runs each
+// are within 5 binomial standard errors.
 func TestEpsilonGreedy(t *testing.T) {
 	const runs = 8000
 	values, rates := make([][][]float32, runs), make([]float32, runs)
@@ -82,8 +82,8 @@ func TestEpsilonGreedy(t *testing.T) {
 	})
 }
 
-// Whether a run explores is drawn anew in each period: c = 1 explores with probability 1/101 in period 100 and 1/102 in
-// the next. The runs that do so in both are then too few to be more than 3 of 2,000 (the expectation is 0.2).
+// Each period draws again whether a run explores: c = 1 explores with probability 1/101 in period 100 and 1/102 in the
+// next. At most 3 of 2,000 runs should explore in both periods (the expectation is 0.2).
 func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 	const runs, actions = 2000, 50
 	values, rates := make([][][]float32, runs), make([]float32, runs)
@@ -107,7 +107,7 @@ func TestEpsilonGreedyExploresAnewInEachPeriod(t *testing.T) {
 	for _, n := range explored {
 		twice += n / 2
 	}
-	if len(explored) < 10 || twice > 3 { // 39 are expected in all; below 10 has probability 1e-8
+	if len(explored) < 10 || twice > 3 { // the expected total is 39; less than 10 has probability 1e-8
 		t.Errorf("%d runs explored, %d of them twice", len(explored), twice)
 	}
 }
@@ -118,8 +118,8 @@ func TestEpsilonGreedySamples(t *testing.T) {
 	}
 }
 
-// With c = 30 the first period explores for sure; after 90 periods a quarter of the decisions do, and 3/4 + 1/8 of the
-// probability is with the better of two actions.
+// With c = 30 the first period certainly explores. After 90 periods a quarter of the decisions do, and the better of
+// two actions has probability 3/4 + 1/8.
 func ExampleEpsilonGreedy() {
 	for _, period := range []int32{0, 90} {
 		probabilities, _, err := anneal(backend.Go, EpsilonGreedy{}, [][][]float32{{{1, 2}}}, period, []float32{30})

@@ -1,5 +1,6 @@
-// Package explore maps sampled predictions to decisions (section 3): from the values [runs, indices, actions] that
-// functions drawn from the hypermodel give to the actions, a policy makes action probabilities and draws an action.
+// Package explore turns sampled predictions into decisions (section 3). Functions that are drawn from a hypermodel give
+// values to the actions, [runs, indices, actions]. From these values, a policy computes action probabilities and draws
+// an action.
 package explore
 
 import (
@@ -11,53 +12,54 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Policy is an exploration scheme. Implementations are values: they have no state, and are safe for concurrent use. A
-// field with the tag run:"true" is a number in which the runs of a batch may differ: see [Moment].Numbers.
+// Policy is an exploration scheme. An implementation is a value without state, and is safe for concurrent use. A field
+// with the tag run:"true" is a number that may differ between the runs of a batch, see [Moment].Numbers.
 type Policy interface {
-	// Samples is the number of functions to draw from the hypermodel for each decision.
+	// Samples returns the number of functions to draw from the hypermodel for each decision.
 	Samples() int
-	// Decide returns the probabilities of the actions, [runs, actions], and the actions taken, int32 [runs], from the
-	// values of the sampled functions, [runs, Samples, actions].
+	// Decide returns the probabilities of the actions, [runs, actions], and the chosen actions, int32 [runs]. values
+	// are the values of the sampled functions, [runs, Samples, actions].
 	Decide(values *Node, now Moment) (probabilities, action *Node)
 }
 
-// Moment is when a decision is taken, and with what: what a policy may use beside the values.
+// Moment is what a policy may use for a decision in addition to the values.
 type Moment struct {
-	Stream  rng.Stream    // of random numbers, for this decision alone
-	Period  *Node         // decisions taken before, an int32 scalar
-	Numbers hyper.Numbers // the policy's own, by the names of its fields; nil is what its fields say
-	// There tells which actions there are, bool [runs, actions]; nil is all. The values of others repeat those of the
-	// first that is there, and what a policy gives to the others [Decide] gives to the first: that is right for every
-	// policy that looks for the best of something. A policy that counts actions must count those that are there.
+	Stream  rng.Stream    // random numbers for this decision only
+	Period  *Node         // int32 scalar: number of decisions taken before
+	Numbers hyper.Numbers // the policy's own numbers by the names of its fields; nil means the values of the fields
+	// There marks the available actions, bool [runs, actions]; nil means all. The values of the other actions repeat
+	// the values of the first available action, and [Decide] gives the probability of the other actions to that first
+	// one. This is correct for every policy that looks for the best of something. A policy that counts actions must
+	// count only the available ones.
 	There *Node
 }
 
-// number is one of the policy's, [runs], with a default in the place of 0.
+// number returns one of the policy's numbers, [runs], with a default in place of 0.
 func (m Moment) number(name string, own, otherwise float64) *Node {
 	x := m.Numbers.Of(m.Stream, name, own)
 	return Where(Equal(x, ZerosLike(x)), MulScalar(OnesLike(x), otherwise), x)
 }
 
-// Decide lets a policy decide among the actions that are there: what it returns is as [Policy] says, with probability
-// 0 for the others. One action at least must be there.
+// Decide lets a policy decide among the available actions. It returns the same as [Policy].Decide, with probability 0
+// for actions that are not available. At least one action must be available.
 func Decide(p Policy, values *Node, now Moment) (probabilities, action *Node) {
 	if now.There == nil {
 		return p.Decide(values, now)
 	}
-	there := ConvertDType(now.There, values.DType())
-	first := ArgMax(there, 1, dtypes.Int32)
+	mask := ConvertDType(now.There, values.DType())
+	first := ArgMax(mask, 1, dtypes.Int32)
 	is := OneHot(first, values.Shape().Dim(2), values.DType())
 	beside := BroadcastToShape(InsertAxes(pick(values, first), -1), values.Shape())
 	values = Where(BroadcastToShape(InsertAxes(now.There, 1), values.Shape()), values, beside)
 	probabilities, action = p.Decide(values, now)
-	absent := ReduceAndKeep(Mul(probabilities, OneMinus(there)), ReduceSum, 1)
-	probabilities = Add(Mul(probabilities, there), Mul(is, absent))
-	taken := Mul(OneHot(action, there.Shape().Dim(1), there.DType()), there)
-	zero := ScalarZero(there.Graph(), there.DType())
+	absent := ReduceAndKeep(Mul(probabilities, OneMinus(mask)), ReduceSum, 1)
+	probabilities = Add(Mul(probabilities, mask), Mul(is, absent))
+	taken := Mul(OneHot(action, mask.Shape().Dim(1), mask.DType()), mask)
+	zero := ScalarZero(mask.Graph(), mask.DType())
 	return probabilities, Where(GreaterThan(ReduceSum(taken, 1), zero), action, first)
 }
 
-// pick returns the values [runs, functions] of an action of each run, int32 [runs].
+// pick returns the values [runs, functions] of one action of each run, int32 [runs].
 func pick(values, action *Node) *Node {
 	at := Iota(values.Graph(), shapes.Make(dtypes.Int32, values.Shape().Dimensions...), 2)
 	return ReduceSum(Where(Equal(at, InsertAxes(action, -1, -1)), values, ZerosLike(values)), 2)

@@ -8,21 +8,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Hosted is a policy that decides in plain Go, for one run: what Decide does without a program. One that embeds another
-// is not taken for one: it may decide otherwise.
+// Hosted is a policy that can also decide in plain Go, for one run, without a compiled program. A policy that embeds a
+// Hosted policy does not count as Hosted, because it may decide in another way.
 type Hosted interface {
 	Policy
-	// DecideOnHost returns what Decide does, up to rounding, for finite values [Samples][actions], one after the other.
-	// period is how many decisions were taken before.
+	// DecideOnHost returns the same as Decide, up to rounding, for finite values. values holds Samples rows of the
+	// given number of actions, one row after the other. period is the number of decisions taken before.
 	DecideOnHost(values []float32, actions int, s rng.Host, period int32) (probabilities []float32, action int)
 }
 
-// HostedNormal is a policy that decides by the normal distributions of values, which is less work than by the values.
-// One that embeds another is not taken for one.
+// HostedNormal is a Hosted policy that can also decide from the normal distributions of values, which needs less work
+// than the values themselves. A policy that embeds a HostedNormal policy does not count as HostedNormal.
 type HostedNormal interface {
 	Hosted
-	// DecideByNormals returns what DecideOnHost does for values mean[a] + sd[a] z[k][a], with the normal numbers z
-	// [Samples][actions] of a stream.
+	// DecideByNormals returns the same as DecideOnHost for the values mean[a] + sd[a] z[k][a], where z
+	// [Samples][actions] are the normal numbers of the stream.
 	DecideByNormals(mean, sd []float32, z rng.Host) (probabilities []float32, action int)
 }
 
@@ -48,7 +48,7 @@ func (p Thompson) DecideOnHost(values []float32, actions int, _ rng.Host, _ int3
 	return counts, highest(values[:actions])
 }
 
-// highest is the place of the largest number, the first of equal ones.
+// highest returns the index of the largest number; among equal numbers, the first.
 func highest(x []float32) (at int) {
 	for i, v := range x {
 		if v > x[at] {
@@ -71,8 +71,8 @@ func (p UCB) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32) ([
 	return certainly(score)
 }
 
-// DecideByNormals takes the action with the largest quantile. Values rise with the words that their normal numbers are
-// made of, of which it makes one number alone for each action.
+// DecideByNormals takes the action with the largest quantile. A value increases with the random word of its normal
+// number. DecideByNormals therefore selects among words, and computes only one normal number for each action.
 func (p UCB) DecideByNormals(mean, sd []float32, z rng.Host) ([]float32, int) {
 	n, actions := p.Samples(), len(mean)
 	words, own, score := make([]uint32, n*actions), make([]uint32, n), make([]float32, actions)
@@ -87,7 +87,8 @@ func (p UCB) DecideByNormals(mean, sd []float32, z rng.Host) ([]float32, int) {
 	return certainly(score)
 }
 
-// hostSmallest returns the k-th smallest of finite numbers, from 1, whose order it changes: Hoare's selection (1961).
+// hostSmallest returns the k-th smallest of finite numbers, counted from 1. It changes their order. It is Hoare's
+// selection (1961).
 func hostSmallest[T cmp.Ordered](x []T, k int) T {
 	for k--; len(x) > 1; {
 		pivot, i, j := x[len(x)/2], 0, len(x)-1
@@ -108,14 +109,14 @@ func hostSmallest[T cmp.Ordered](x []T, k int) T {
 			x = x[:j+1]
 		case k >= i:
 			x, k = x[i:], k-i
-		default: // between the two are numbers that equal the pivot
+		default: // all numbers between i and j equal the pivot
 			return pivot
 		}
 	}
 	return x[0]
 }
 
-// rank is k: the k-th smallest value is the quantile of n.
+// rank returns k such that the k-th smallest of n values is their quantile.
 func (p UCB) rank(n int) int {
 	return min(max(int(math.Ceil(cmp.Or(p.Quantile, 0.95)*float64(n)-1e-9)), 1), n)
 }
@@ -125,7 +126,7 @@ func (p Greedy) DecideOnHost(values []float32, actions int, _ rng.Host, _ int32)
 	return certainly(means(values, actions))
 }
 
-// means are those over functions.
+// means returns the mean values of the actions over functions.
 func means(values []float32, actions int) []float32 {
 	out := make([]float32, actions)
 	for f := range slices.Chunk(values, actions) {
@@ -146,7 +147,7 @@ func certainly(score []float32) (probabilities []float32, action int) {
 	return probabilities, action
 }
 
-// DecideOnHost explores uniformly, or takes the best action of the mean.
+// DecideOnHost takes a uniformly random action with probability epsilon_t, and otherwise the best action of the mean.
 func (p EpsilonGreedy) DecideOnHost(values []float32, actions int, s rng.Host, period int32) ([]float32, int) {
 	c := cmp.Or(float32(p.Anneal), 30)
 	epsilon := c / (c + float32(period))
@@ -185,26 +186,26 @@ func (p IDS) DecideOnHost(values []float32, actions int, s rng.Host, _ int32) ([
 	return probabilities, action
 }
 
-// informationOnHost is [Information]; best tells which actions are best for some function.
+// informationOnHost is [Information] in plain Go. best marks the actions that are best for some function.
 func informationOnHost(values []float32, actions int) (regret, variance []float32, best []bool) {
-	type group struct { // of functions with the same best action
+	type group struct { // functions with the same best action
 		sum   []float64
 		count float64
 	}
 	var groups []group
-	of := make([]int, actions) // the group of a best action, counted from 1
+	groupOf := make([]int, actions) // the number of the group of a best action, counted from 1
 	worse, top := make([]float64, actions), 0.0
 	best = make([]bool, actions)
 	for f := range slices.Chunk(values, actions) {
 		own := highest(f)
 		if !best[own] {
 			groups = append(groups, group{sum: make([]float64, actions)})
-			best[own], of[own] = true, len(groups)
+			best[own], groupOf[own] = true, len(groups)
 		}
-		g := &groups[of[own]-1]
+		g := &groups[groupOf[own]-1]
 		for a, v := range f {
 			g.sum[a] += float64(v)
-			worse[a] += float64(f[own]) - float64(v) // exactly 0 where a is a best one of every function
+			worse[a] += float64(f[own]) - float64(v) // exactly 0 if a is a best action of every function
 		}
 		g.count++
 		top += float64(f[own])
@@ -222,7 +223,8 @@ func informationOnHost(values []float32, actions int) (regret, variance []float3
 	return regret, variance, best
 }
 
-// minimumRatioOnHost is [MinimumRatio], step by step: second has probability weight, and first the rest.
+// minimumRatioOnHost is [MinimumRatio] in plain Go, step by step. second has probability weight, and first has the
+// rest.
 func minimumRatioOnHost(regret, variance []float32) (first, second int, weight float32) {
 	r, v := unitOnHost(regret), unitOnHost(variance)
 	x, y := 0, 0
@@ -274,7 +276,7 @@ func minimumRatioOnHost(regret, variance []float32) (first, second int, weight f
 	return x, y, weighOnHost(r[y]-r[x], v[y]-v[x], r[x], v[x])
 }
 
-// weighOnHost is weigh, by the differences of y from x.
+// weighOnHost is weigh in plain Go. dr and dv are the differences of y from x.
 func weighOnHost(dr, dv, r, v float32) float32 {
 	switch {
 	case !(dv > 0):
@@ -285,7 +287,7 @@ func weighOnHost(dr, dv, r, v float32) float32 {
 	return min(max(r/max(dr, 1e-30)-2*v/max(dv, 1e-30), 0), 1)
 }
 
-// unitOnHost is unit.
+// unitOnHost is unit in plain Go.
 func unitOnHost(x []float32) []float32 {
 	largest, out := slices.Max(x), slices.Clone(x)
 	if largest > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Policies in plain Go decide as their programs do, with ties and with padding, action for action.
+// Policies in plain Go decide like their programs, with ties and with padding, action for action.
 func TestDecideOnHost(t *testing.T) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestDecideOnHost(t *testing.T) {
 				}) {
 					continue
 				}
-				if _, ids := p.(IDS); ids { // whose program adds up in single precision
+				if _, ids := p.(IDS); ids { // its program adds in single precision
 					r, v, _ := informationOnHost(flat, there)
 					if off := math.Abs(ratio(got, r, v)/ratio(want[i][:there], r, v) - 1); off < 1e-4 {
 						differ++
@@ -83,7 +83,7 @@ func TestDecideOnHost(t *testing.T) {
 	}
 }
 
-// By the distributions of values UCB decides as by the values, to the bit.
+// UCB decides from the distributions of values exactly as from the values, to the bit.
 func TestUCBByNormals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {

@@ -32,7 +32,7 @@ func minimise(name string, r, v [][]float32) (probabilities [][]float32, err err
 	return out[0].Value().([][]float32), nil
 }
 
-// ratio is (pi.r)^2 / (pi.v), with 0 where there is no regret, and +Inf where there is regret and no variance.
+// ratio returns (pi.r)^2 / (pi.v). It is 0 without regret, and +Inf with regret and without variance.
 func ratio[T float32 | float64](pi []T, r, v []float32) float64 {
 	var regret, variance float64
 	for x := range pi {
@@ -45,8 +45,8 @@ func ratio[T float32 | float64](pi []T, r, v []float32) float64 {
 	return regret * regret / variance
 }
 
-// leastOfPairs is the least ratio by brute force: for all pairs of actions, the stationary point of their mixtures and
-// both ends.
+// leastOfPairs returns the least ratio by brute force: for all pairs of actions, at the stationary point of their
+// mixtures and at both ends.
 func leastOfPairs(r, v []float32) float64 {
 	least := math.Inf(1)
 	for x := range r {
@@ -64,7 +64,7 @@ func leastOfPairs(r, v []float32) float64 {
 	return least
 }
 
-// instances makes pairs r, v of n actions in many manners: independent, correlated, tied, discrete, spread over many
+// instances makes pairs r, v of n actions of many kinds: independent, correlated, tied, discrete, spread over many
 // magnitudes, on a curve that makes every action a vertex of the hull, and degenerate.
 func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
 	for i := range count {
@@ -74,7 +74,7 @@ func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
 			switch i % 10 {
 			case 0:
 				a[x], b[x] = float32(u), float32(w)
-			case 1: // regret grows with what is to learn
+			case 1: // regret grows with information
 				a[x], b[x] = float32(u), float32(u*u*(1+0.1*w))
 			case 2: // discrete, with many ties
 				a[x], b[x] = float32(1+rng.IntN(3)), float32(rng.IntN(4))
@@ -84,11 +84,11 @@ func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
 				a[x], b[x] = float32(0.2+u), float32(math.Sqrt(u))
 			case 5: // a hull that doubles
 				a[x], b[x] = float32(math.Pow(2, float64(x%24)-20)+1e-7), float32(math.Pow(1.9, float64(x%24)-20))
-			case 6: // some tell nothing
+			case 6: // some have no information
 				a[x], b[x] = float32(0.1+u), float32(max(w-0.7, 0))
 			case 7: // all alike
 				a[x], b[x] = 0.3, 0.2
-			case 8: // nothing to learn, or one without regret
+			case 8: // no information, or one without regret
 				a[x], b[x] = float32(u), 0
 				if i%20 == 8 {
 					b[x] = float32(w)
@@ -105,7 +105,7 @@ func instances(rng *rand.Rand, n, count int) (r, v [][]float32) {
 	return r, v
 }
 
-// checkMinimum reports what is wrong with pi as the minimiser.
+// checkMinimum reports faults of pi as the minimiser.
 func checkMinimum(pi, r, v []float32) error {
 	sum, support, biggest := 0.0, 0, float32(0)
 	for _, p := range pi {
@@ -124,7 +124,7 @@ func checkMinimum(pi, r, v []float32) error {
 		biggest = max(biggest, x)
 	}
 	got := ratio(pi, r, v)
-	if biggest == 0 { // the action of least regret
+	if biggest == 0 { // the action with the least regret
 		for x, p := range pi {
 			for y := range r {
 				if p > 0 && r[y] < r[x] {
@@ -140,7 +140,8 @@ func checkMinimum(pi, r, v []float32) error {
 	return nil
 }
 
-// The minimiser's ratio is never above that of all pairs by brute force, for thousands of r and v of up to 300 actions.
+// The minimiser's ratio is never above the least ratio of all pairs by brute force, for thousands of r and v with up to
+// 300 actions.
 func TestMinimumRatioAgainstAllPairs(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -159,7 +160,7 @@ func TestMinimumRatioAgainstAllPairs(t *testing.T) {
 	})
 }
 
-// The minimiser's ratio is never above that on a fine grid over the simplex of up to 4 actions.
+// The minimiser's ratio is never above the least ratio on a fine grid over the simplex of up to 4 actions.
 func TestMinimumRatioAgainstGrid(t *testing.T) {
 	const steps = 40
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -192,7 +193,7 @@ func TestMinimumRatioAgainstGrid(t *testing.T) {
 	}
 }
 
-// FuzzMinimumRatio checks arbitrary regrets and variances: bytes are pairs of mantissa and exponent.
+// FuzzMinimumRatio checks arbitrary regrets and variances: the bytes are pairs of mantissa and exponent.
 func FuzzMinimumRatio(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
 	f.Add([]byte{0, 0, 0, 0, 9, 1, 9, 1})
@@ -219,7 +220,7 @@ func FuzzMinimumRatio(f *testing.F) {
 	})
 }
 
-// information by the formulas of section 3.2.
+// information computes r and v by the formulas of section 3.2.
 func information(values [][]float32) (regret, variance []float64) {
 	n, actions := float64(len(values)), len(values[0])
 	regret, variance = make([]float64, actions), make([]float64, actions)
@@ -249,8 +250,8 @@ func information(values [][]float32) (regret, variance []float64) {
 	return regret, variance
 }
 
-// r and v against the formulas, with more actions than functions, fewer, ties, and enough of both for the scatter and
-// for unequal parts.
+// r and v agree with the formulas, with more actions than functions, with fewer, with ties, and with enough of both for
+// the scatter and for unequal parts.
 func TestInformation(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
@@ -293,8 +294,8 @@ func TestInformation(t *testing.T) {
 	})
 }
 
-// Two machines pay 2 and 1.9, or the other way round, and an oracle -1 or 1: its answer tells more than theirs, for
-// more regret. Restricted to candidates IDS cannot ask.
+// Two machines pay 2 and 1.9, or the other way round, and an oracle pays -1 or 1. The oracle's answer has more
+// information than the machines', for more regret. IDS that is restricted to candidates cannot ask the oracle.
 func TestIDSPlaysWhatIsSurelyNotBest(t *testing.T) {
 	values := [][][]float32{{{2, 1.9, -1}, {1.9, 2, 1}}}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -327,8 +328,9 @@ func decideAt(name string, p Policy, values [][][]float32, seeds []uint64) (prob
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
 }
 
-// One of 16 actions pays 1, the others 0, and which is not known. Another pays 1/2 if it is among the first eight: it
-// is surely not the best, but to play it halves the doubt. IDS does, Thompson sampling never.
+// One of 16 actions pays 1, the others pay 0, and which one pays is not known. Another action pays 1/2 if the paying
+// action is among the first eight. It is certainly not the best, but playing it halves the uncertainty. IDS plays it,
+// and Thompson sampling never does.
 func ExampleIDS() {
 	const n = 16
 	var values [][]float32
@@ -349,9 +351,9 @@ func ExampleIDS() {
 	// 0 <nil>
 }
 
-// What IDS needs of a run does not depend on the runs beside it, to the bit: 8 runs at once are the 8 alone. The shapes
-// are looked at whole and in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368 numbers of
-// the first differed, when sums were products or scatters by the size of the batch.
+// What IDS computes for a run does not depend on the other runs, to the bit: 8 runs at once equal the 8 runs alone. The
+// shapes are processed whole and in parts, with fewer functions than actions and with more. On xla:cpu 199 of 2,368
+// numbers of the first shape differed when sums were products or scatters depending on the size of the batch.
 func TestInformationOfRunsAlone(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		if name == backend.XLACUDA {
@@ -389,7 +391,7 @@ func TestInformationOfRunsAlone(t *testing.T) {
 	})
 }
 
-// Sums of groups are those of a product with one-hot rows, which stands in for the scatter on a GPU.
+// Sums of groups equal a product with one-hot rows, which replaces the scatter on a GPU.
 func TestGroupSums(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
@@ -410,7 +412,8 @@ func TestGroupSums(t *testing.T) {
 	})
 }
 
-// Action 0 has regret 1 and tells nothing, action 1 has regret 4 and variance 1: (1 + 3p)^2 / p is least at p = 1/3.
+// Action 0 has regret 1 and no information, and action 1 has regret 4 and variance 1: (1 + 3p)^2 / p is least at p =
+// 1/3.
 func ExampleMinimumRatio() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

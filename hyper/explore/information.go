@@ -8,14 +8,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Information returns what variance-IDS needs of the values [runs, functions, actions] of sampled functions, each
-// [runs, actions] (section 3.2). regret is the mean of the best action's value less that of x: r_x. variance is the
-// variance of the mean value of x among the functions that have the same best action: v_x. A function with several best
-// actions counts for the lowest. regret is exactly 0 where an action is a best one of every function.
+// Information returns the regret r and the variance v that variance-IDS computes from the values [runs, functions,
+// actions] of sampled functions (section 3.2), each [runs, actions]. r_x is the mean, over functions, of the value of
+// the best action minus the value of x. It is exactly 0 if x is a best action of every function. v_x is the variance of
+// the mean value of x among the functions that have the same best action. A function with several best actions counts
+// for the lowest.
 //
-// Many actions are looked at in parts that stay in the cache, one after the other: XLA would start them all, and need
-// the memory of all, if it did not have to add a number, always 0 as no variance is negative, that depends on the part
-// before.
+// Information processes many actions in parts that fit into the cache, one part after the other. XLA would start all
+// parts at once, and need memory for all of them. Therefore each part adds a number that depends on the part before it.
+// This number is always 0, because no variance is negative.
 func Information(values *Node) (regret, variance *Node) {
 	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
 	same := alike(values)
@@ -36,19 +37,19 @@ func Information(values *Node) (regret, variance *Node) {
 }
 
 const (
-	partSize = 500_000 // values, over all runs
-	maxParts = 16      // each is compiled
+	partSize = 500_000 // number of values of a part, over all runs
+	maxParts = 16      // largest number of parts, because each part is compiled
 )
 
-// groups are the sampled functions with the same best action.
+// groups holds the sampled functions in groups with the same best action.
 type groups struct {
 	top    *Node // the value of each function's best action, [runs, functions, 1]
-	of     *Node // the group of each function, int32 [runs, functions]
-	counts *Node // how many functions each group has, [runs, groups, 1]
+	group  *Node // the group of each function, int32 [runs, functions]
+	counts *Node // number of functions of each group, [runs, groups, 1]
 }
 
-// alike groups functions by their values [runs, functions, actions]. A group is numbered by the best action, or where
-// functions are fewer by the first of its functions.
+// alike groups functions by their values [runs, functions, actions]. The number of a group is its best action, or, if
+// there are fewer functions than actions, the number of the first of its functions.
 func alike(values *Node) groups {
 	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)
 	best := ArgMax(values, 2, dtypes.Int32)
@@ -63,26 +64,26 @@ func alike(values *Node) groups {
 	return groups{top, group, counts}
 }
 
-// information is [Information] about some of the actions.
+// information is [Information] for some of the actions.
 func (g groups) information(values *Node) (regret, variance *Node) {
 	n, number := values.Shape().Dim(1), g.counts.Shape().Dim(1)
 	regret = ReduceMean(Sub(g.top, values), 1)
 	mean := Sub(ReduceMean(g.top, 1), regret)
-	moved := Square(Sub(Div(groupSums(values, g.of, number), MaxScalar(g.counts, 1)), InsertAxes(mean, 1)))
+	moved := Square(Sub(Div(groupSums(values, g.group, number), MaxScalar(g.counts, 1)), InsertAxes(mean, 1)))
 	return regret, MulScalar(ReduceSum(Mul(g.counts, moved), 1), 1/float64(n))
 }
 
-// rows numbers the elements of x [runs, n].
+// rows returns the row number of each element of x [runs, n].
 func rows(x *Node) *Node {
 	runs, n := x.Shape().Dim(0), x.Shape().Dim(1)
 	return Reshape(Iota(x.Graph(), shapes.Make(dtypes.Int32, runs*n), 0), runs, n)
 }
 
-// groupSums returns the sums [runs, groups, actions] of the rows of values [runs, functions, actions] of each group
-// (int32 [runs, functions]). A scatter goes row by row, so that a sum does not depend on the runs and actions beside
-// it.
+// groupSums returns, for each group, the sums [runs, groups, actions] of its rows of values [runs, functions, actions].
+// group is the group of each function, int32 [runs, functions]. A scatter adds row by row, so that a sum does not
+// depend on the other runs and actions.
 func groupSums(values, group *Node, groups int) *Node {
-	if backend.OnGPU(values.Graph().Backend()) { // a scatter adds in no fixed order
+	if backend.OnGPU(values.Graph().Backend()) { // a scatter on a GPU has no fixed order of addition
 		return groupProducts(values, group, groups)
 	}
 	runs, n, actions := values.Shape().Dim(0), values.Shape().Dim(1), values.Shape().Dim(2)

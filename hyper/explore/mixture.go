@@ -9,38 +9,39 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/loop"
 )
 
-// Mixture is a probability vector over actions with at most two that are not zero, for each run.
+// Mixture is a probability vector over actions for each run, with at most two probabilities that are not zero.
 type Mixture struct {
 	First, Second *Node // int32 [runs]
-	Weight        *Node // the probability of Second, [runs]; First has the rest
+	Weight        *Node // probability of Second, [runs]; First has the rest
 }
 
-// Probabilities is the whole vector, [runs, actions].
+// Probabilities returns the whole vector, [runs, actions].
 func (m Mixture) Probabilities(actions int) *Node {
 	weight := InsertAxes(m.Weight, -1)
 	first, second := OneHot(m.First, actions, weight.DType()), OneHot(m.Second, actions, weight.DType())
 	return Add(Mul(first, OneMinus(weight)), Mul(second, weight))
 }
 
-// Draw draws an action, int32 [runs], by uniform numbers u in (0, 1), [runs].
+// Draw draws an action, int32 [runs], with the uniform random numbers u in (0, 1), [runs].
 func (m Mixture) Draw(u *Node) *Node { return Where(LessThan(u, m.Weight), m.Second, m.First) }
 
-// rounds of the search of MinimumRatio; see there.
+// rounds is the number of steps of the search of MinimumRatio.
 const rounds = 18
 
-// MinimumRatio returns the exact minimiser of the information ratio (pi.r)^2 / (pi.v) over all probability vectors pi,
-// for r and v [runs, actions], not negative.
+// MinimumRatio returns the exact minimiser of the information ratio (pi.r)^2 / (pi.v) over all probability vectors pi.
+// r and v are [runs, actions] and must not be negative.
 //
-// Since R^2/V = max_t (2 t R - t^2 V), the least ratio is the maximum over t > 0 of the concave function phi(t) = min_x
-// (2 t r_x - t^2 v_x): a search over one number, each step of which looks once at every action, instead of over all
-// pairs. It keeps an action x that is the minimum left of the maximum, and an action y right of it. A step finds the
-// least ratio of the two in closed form, and takes the action that is lowest at its t for x or y, according to the
-// slope; when that is x or y, no pi is better. Every third step halves the interval that is known to hold t, in
-// logarithms, so that no sequence of actions makes the search long. It ends where single precision does.
+// Because R^2/V = max_t (2 t R - t^2 V), the least ratio is the maximum over t > 0 of the concave function phi(t) =
+// min_x (2 t r_x - t^2 v_x). MinimumRatio therefore searches over one number, instead of over all pairs of actions, and
+// each step uses every action once. The search keeps an action x that attains the minimum to the left of the maximum,
+// and an action y that attains it to the right. A step computes the least ratio of mixtures of x and y in closed form,
+// and takes the action that is lowest at the t of this ratio as the new x or y, depending on the slope. If that action
+// is x or y, no pi is better. Every third step halves the interval that contains t, on a logarithmic scale, so that the
+// search is short for all sequences of actions. The number of steps suffices for single precision.
 //
-// An action without regret has ratio 0, also when its variance is 0: the one of most variance is played. When no action
-// tells anything, all v being 0, the one of least regret is. Among equal minimisers, and equal actions, the choice is
-// deterministic, and the lowest of actions alike.
+// An action without regret has ratio 0, even if its variance is 0; among such actions, the one with the largest
+// variance is played. If all v are 0, the action with the least regret is played. The choice among equal minimisers is
+// deterministic; among equal actions, it is the lowest.
 func MinimumRatio(regret, variance *Node) Mixture {
 	s := &search{huge: Scalar(regret.Graph(), regret.DType(), math.MaxFloat32)}
 	s.r, s.v = unit(regret), unit(variance)
@@ -54,33 +55,33 @@ func MinimumRatio(regret, variance *Node) Mixture {
 	return Mixture{First: s.at(x), Second: s.at(y), Weight: Squeeze(weight, 1)}
 }
 
-// unit divides by the largest number of a run: the minimiser does not depend on units.
+// unit divides x by the largest number of each run. The minimiser does not depend on units.
 func unit(x *Node) *Node {
 	largest := ReduceAndKeep(x, ReduceMax, 1)
 	return Div(x, Where(GreaterThan(largest, ZerosLike(largest)), largest, OnesLike(largest)))
 }
 
-// safe can be divided by.
+// safe returns x, or a tiny positive number if x is smaller, for use as a divisor.
 func safe(x *Node) *Node { return MaxScalar(x, 1e-30) }
 
-// point is the regret and variance of an action of each run, each [runs, 1].
+// point is the regret and the variance of an action of each run, each [runs, 1].
 type point struct{ r, v *Node }
 
-// score is 2 t r - t^2 v over t.
+// score returns (2 t r - t^2 v) / t.
 func (p point) score(t *Node) *Node { return Sub(MulScalar(p.r, 2), Mul(t, p.v)) }
 
-// search is for the two actions of the minimiser.
+// search is the search for the two actions of the minimiser.
 type search struct {
-	r, v *Node // of all actions, [runs, actions]: at most 1
-	huge *Node // a scalar above all
+	r, v *Node // of all actions, [runs, actions]; at most 1
+	huge *Node // a scalar above all r and t
 }
 
-// least returns the least r of actions given by a mask.
+// least returns the least r of the actions that a mask selects.
 func (s *search) least(mask *Node) *Node {
 	return ReduceAndKeep(Where(mask, s.r, BroadcastToShape(s.huge, s.r.Shape())), ReduceMin, 1)
 }
 
-// most returns the largest v of actions given by a mask.
+// most returns the largest v of the actions that a mask selects.
 func (s *search) most(mask *Node) *Node {
 	none := BroadcastToShape(Scalar(s.v.Graph(), s.v.DType(), -1), s.v.Shape())
 	return ReduceAndKeep(Where(mask, s.v, none), ReduceMax, 1)
@@ -91,19 +92,20 @@ func (s *search) at(p point) *Node {
 	return ArgMax(ConvertDType(And(Equal(s.r, p.r), Equal(s.v, p.v)), dtypes.Float32), 1, dtypes.Int32)
 }
 
-// start returns the action x of least regret, the action y of most variance, whether x alone is the minimiser, and an
-// interval of t, which is R/V: V is at most 1, R at least that of x, and R^2/V at most that of y.
+// start returns the action x with the least regret, the action y with the largest variance, whether x alone is the
+// minimiser, and an interval that contains t. Because t is R/V, V is at most 1, R is at least r_x, and R^2/V is at most
+// that ratio of y, the interval is from r_x to r_y^2 / r_x.
 func (s *search) start() (x, y point, pure, low, high *Node) {
 	x.r = ReduceAndKeep(s.r, ReduceMin, 1)
 	x.v = s.most(Equal(s.r, x.r))
 	y.v = ReduceAndKeep(s.v, ReduceMax, 1)
 	zero := ZerosLike(x.r)
-	pure = Or(Equal(x.r, zero), Equal(y.v, zero)) // no regret, or nothing to learn
+	pure = Or(Equal(x.r, zero), Equal(y.v, zero)) // no regret, or no information
 	y.r = s.least(Equal(s.v, y.v))
 	return x, y, pure, x.r, Div(Square(y.r), safe(x.r))
 }
 
-// round is a step of the search, on a state of x, y and the interval of t.
+// round is a step of the search. The state has x, y and the interval of t.
 func (s *search) round(i loop.Index, state []*Node) []*Node {
 	x, y, low, high := point{state[0], state[1]}, point{state[2], state[3]}, state[4], state[5]
 	t := s.next(i, x, y, low, high)
@@ -121,7 +123,8 @@ func (s *search) round(i loop.Index, state []*Node) []*Node {
 	}
 }
 
-// next is the t to look at: that of the least ratio of mixtures of x and y, or the middle of the interval.
+// next returns the t of the next step: the t of the least ratio of mixtures of x and y, or, in every third step, the
+// middle of the interval.
 func (s *search) next(i loop.Index, x, y point, low, high *Node) *Node {
 	dr, dv := Sub(y.r, x.r), Sub(y.v, x.v)
 	never := BroadcastToShape(s.huge, dv.Shape())
@@ -130,7 +133,7 @@ func (s *search) next(i loop.Index, x, y point, low, high *Node) *Node {
 		func() *Node { return Max(Min(cross, Div(x.r, safe(x.v))), Div(y.r, safe(y.v))) })
 }
 
-// weigh returns the probability of y in the least ratio of mixtures of x and y.
+// weigh returns the probability of y in the mixture of x and y with the least ratio.
 func weigh(x, y point) *Node {
 	dr, dv := Sub(y.r, x.r), Sub(y.v, x.v)
 	zero := ZerosLike(dr)

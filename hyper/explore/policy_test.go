@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// policies are all of this package, with n functions for each decision.
+// policies returns all policies of this package, with n functions for each decision.
 func policies(t *testing.T, n int) map[string]Policy {
 	t.Helper()
 	all := map[string]Policy{
@@ -30,7 +30,7 @@ func policies(t *testing.T, n int) map[string]Policy {
 	return all
 }
 
-// draw draws n functions over some actions: independent normals, of which later actions have more mean and less
+// draw draws n functions over some actions: independent normal numbers. Later actions have a larger mean and a smaller
 // deviation.
 func draw(r *rand.Rand, n, actions int) [][]float32 {
 	f := make([][]float32, n)
@@ -43,10 +43,10 @@ func draw(r *rand.Rand, n, actions int) [][]float32 {
 	return f
 }
 
-// Probabilities are not negative, sum to one (to some roundings), and are those of the actions: over 2,500 runs with
-// functions of their own, or with the same 8 functions in another order in each, the frequencies match the mean of the
-// probabilities. The chi-squared test rejects what has probability 1e-6; where the functions differ between runs it is
-// strict, the variance then being less.
+// Probabilities are not negative, sum to one (up to rounding), and belong to the drawn actions: over 2,500 runs, with
+// different functions in each run or with the same 8 functions in another order, the frequencies match the mean of the
+// probabilities. The chi-squared test rejects at a probability of 1e-6. It is strict if the functions differ between
+// runs, because the variance is then smaller.
 func TestActionsHaveTheirProbabilities(t *testing.T) {
 	const runs, n, actions = 2500, 8, 5
 	r := rand.New(rand.NewPCG(1, 2))
@@ -98,8 +98,9 @@ func TestActionsHaveTheirProbabilities(t *testing.T) {
 	}
 }
 
-// Permuted values have permuted probabilities, with more functions than actions or fewer, to the roundings of sums in
-// another order, which the weight of a mixture magnifies. So do actions, but those that epsilon-greedy draws uniformly.
+// Permuted values have permuted probabilities, with more functions than actions or fewer. They differ by the rounding
+// of sums in another order, which the weight of a mixture magnifies. Actions are permuted, too, except for those that
+// epsilon-greedy draws uniformly.
 func TestPermutedActions(t *testing.T) {
 	const runs = 100
 	for _, c := range []struct{ n, actions int }{{12, 6}, {5, 9}} {
@@ -141,8 +142,8 @@ func TestPermutedActions(t *testing.T) {
 	}
 }
 
-// Where all functions agree the best action is taken, and has probability 1, whatever their number; so has a single
-// action. Epsilon-greedy no longer explores: c/(c+t) is below the least number of single precision.
+// If all functions agree, the best action is taken with probability 1, whatever the number of functions. So is a single
+// action. Epsilon-greedy no longer explores here: c/(c+t) is below the least number of single precision.
 func TestNothingToDecide(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 41, 100} {
 		agreed := [][][]float32{slices.Repeat([][]float32{{0.1, -2, 0.7, 0.69}}, n),
@@ -163,8 +164,8 @@ func TestNothingToDecide(t *testing.T) {
 	}
 }
 
-// Values that are not finite give an action all the same: the run that diverged goes on beside others, and these are
-// decided as if alone.
+// Values that are not finite still give an action: the run that diverged continues together with others, whose
+// decisions are the same as alone.
 func TestValuesThatAreNotFinite(t *testing.T) {
 	const n, actions = 4, 3
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
@@ -176,7 +177,7 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 	rates := slices.Repeat([]float32{30}, len(values))
 	testbackend.Each(t, func(t *testing.T, on string) {
 		for name, p := range policies(t, n) {
-			if on != backend.Go && name == "ids, candidates" { // IDS takes XLA seconds to compile: once is enough
+			if on != backend.Go && name == "ids, candidates" { // XLA takes seconds to compile IDS: once is enough
 				continue
 			}
 			probabilities, action, err := anneal(on, p, values, 20, rates)
@@ -193,7 +194,7 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 				t.Errorf("%s: action %d beside runs that diverged, %v alone, error %v", name, action[0], first, err)
 			}
 			for x, want := range alone[0] {
-				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // also another backend's roundings
+				if got := probabilities[0][x]; math.Abs(float64(got-want)) > 1e-6 { // includes another backend's rounding
 					t.Errorf("%s: probabilities %v beside runs that diverged, %v alone", name, probabilities[0], alone)
 				}
 			}
@@ -201,7 +202,7 @@ func TestValuesThatAreNotFinite(t *testing.T) {
 	})
 }
 
-// 0 functions are a policy's own number.
+// 0 functions mean a policy's default number.
 func TestSamplesOfTheZeroValue(t *testing.T) {
 	for p, want := range map[Policy]int{Thompson{}: 1, IDS{}: 100, Greedy{}: 1, EpsilonGreedy{}: 1, UCB{}: 100,
 		TopTwo{}: 30} {

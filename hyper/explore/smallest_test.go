@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The k-th smallest number is the number at place k after sorting, also where numbers are equal.
+// The k-th smallest number is the number at position k after sorting, even if numbers are equal.
 func TestHostSmallest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 40; n++ {

@@ -9,19 +9,19 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// SquareCB is inverse gap weighting (Foster and Rakhlin, "Beyond UCB", ICML 2020): with f the mean of the sampled
-// functions and A the number of actions, an action other than the best one of f (ties: the lowest) is taken with
-// probability 1 / (A + gamma (f_best - f_a)), and the best one otherwise.
+// SquareCB is inverse gap weighting (Foster and Rakhlin, "Beyond UCB", ICML 2020). Let f be the mean of the sampled
+// functions and A the number of actions. The best action of f is the lowest of equal ones. Every other action a is
+// taken with probability 1 / (A + gamma (f_best - f_a)), and the best action with the remaining probability.
 type SquareCB struct {
-	N     int     `help:"functions drawn for each decision; 0 is 30"`
-	Gamma float64 `run:"true" help:"gamma: how much rarer actions are that look worse, over the unit of rewards; 0 is 100"`
+	N     int     `help:"number of functions drawn for each decision; 0 means 30"`
+	Gamma float64 `run:"true" help:"gamma: larger values make actions with lower means rarer; 0 means 100"`
 }
 
 var _ Policy = SquareCB{}
 
 func (p SquareCB) Samples() int { return cmp.Or(p.N, 30) }
 
-// Decide draws an action by the gaps of the mean.
+// Decide draws an action with probabilities that depend on the gaps of the mean.
 func (p SquareCB) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	gamma := InsertAxes(now.number("Gamma", p.Gamma, 100), -1)
 	f := ReduceMean(values, 1) // [runs, actions]

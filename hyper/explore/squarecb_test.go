@@ -11,7 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// gaps are the probabilities of SquareCB in plain Go, among the actions that are there; nil is all.
+// gaps returns the probabilities of SquareCB in plain Go, among the available actions; nil means all.
 func gaps(values [][]float32, there []bool, gamma float64) []float64 {
 	actions := len(values[0])
 	f, best, count := make([]float64, actions), -1, 0.0
@@ -38,8 +38,8 @@ func gaps(values [][]float32, there []bool, gamma float64) []float64 {
 	return p
 }
 
-// Probabilities are those of the formula, with all actions and with some, and actions are drawn from them: over 3,000
-// runs with the same values, within 5 binomial standard errors. Absent actions are never taken.
+// Probabilities agree with the formula, with all actions and with some, and actions are drawn with these probabilities:
+// over 3,000 runs with the same values, within 5 binomial standard errors. Unavailable actions are never taken.
 func TestSquareCB(t *testing.T) {
 	const runs, n, actions = 3000, 4, 6
 	r := rand.New(rand.NewPCG(21, 22))
@@ -64,7 +64,7 @@ func TestSquareCB(t *testing.T) {
 				for i := range runs {
 					count[action[i]]++
 					for x, p := range probabilities[i] {
-						if !(math.Abs(float64(p)-want[x]) <= 1e-5) { // roundings of means, times gamma
+						if !(math.Abs(float64(p)-want[x]) <= 1e-5) { // rounding of means, times gamma
 							t.Fatalf("gamma %v, there %v: probabilities %v, want %v", gamma, there, probabilities[i], want)
 						}
 					}
@@ -79,7 +79,7 @@ func TestSquareCB(t *testing.T) {
 	})
 }
 
-// Ties go to the lowest action; a batch of runs has a gamma for each; 0 functions are 30.
+// Among equal actions the lowest counts as the best. Each run of a batch has its own gamma. 0 functions mean 30.
 func TestSquareCBNumbers(t *testing.T) {
 	if p := (SquareCB{}); p.Samples() != 30 || Validate(p) != nil || len(hyper.NumbersOf(p)) != 1 {
 		t.Errorf("%d functions, error %v, numbers %v", p.Samples(), Validate(p), hyper.NumbersOf(p))
@@ -95,7 +95,7 @@ func TestSquareCBNumbers(t *testing.T) {
 	}
 }
 
-// Action 0 looks better by 1: action 1 has 1/(2 + gamma).
+// The mean of action 0 is larger by 1: action 1 has probability 1/(2 + gamma).
 func ExampleSquareCB() {
 	for _, gamma := range []float64{2, 8} {
 		probabilities, _, err := anneal(backend.Go, SquareCB{Gamma: gamma}, [][][]float32{{{3, 2}}}, 0, nil)

@@ -8,12 +8,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Thompson is Thompson sampling (section 3.1): draw one function and take the action that maximises it. The probability
-// of an action is the share of sampled functions it maximises; with the zero value, one function, that is 1 for the
-// action taken. Set N to estimate the probabilities better (for off-policy evaluation): the action is still that of
-// the first function. Ties go to the lowest action.
+// Thompson is Thompson sampling (section 3.1): it draws one function and takes the action that maximises it. The
+// probability of an action is the share of sampled functions that it maximises. With the zero value, which draws one
+// function, it is 1 for the action taken. A larger N estimates the probabilities better, for off-policy evaluation; the
+// action is still the action of the first function. Among equal actions the lowest is taken.
 type Thompson struct {
-	N int `help:"functions drawn for each decision; 0 is 1"`
+	N int `help:"number of functions drawn for each decision; 0 means 1"`
 }
 
 var _ Policy = Thompson{}

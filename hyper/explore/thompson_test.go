@@ -27,8 +27,8 @@ func decide(name string, p Policy, values [][][]float32) (probabilities [][]floa
 	return out[0].Value().([][]float32), tensors.MustCopyFlatData[int32](out[1]), nil
 }
 
-// The action is the best of the first function, ties go to the lowest, and the probabilities are the shares of
-// functions whose best each action is: counted here by hand.
+// The action is the best action of the first function; among equal actions it is the lowest. The probabilities are the
+// shares of functions whose best action each is, counted here by hand.
 func TestThompson(t *testing.T) {
 	inf := float32(math.Inf(1))
 	values := [][][]float32{

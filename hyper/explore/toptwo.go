@@ -8,20 +8,20 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// TopTwo is top-two Thompson sampling (Russo 2016): the best action of the first sampled function with probability
-// Beta, and otherwise that of the first function that has another best action. Where all functions agree it takes their
-// action. The probabilities are those of the sampled functions in an order drawn at random, so that they are right on
-// average over decisions, as [Thompson]'s are.
+// TopTwo is top-two Thompson sampling (Russo 2016). With probability Beta it takes the best action of the first sampled
+// function. Otherwise it takes the best action of the first function that has another best action. If all functions
+// have the same best action, TopTwo takes that action. The probabilities are averages over all orders of the sampled
+// functions, so that they are right on average over decisions, like the probabilities of [Thompson].
 type TopTwo struct {
-	N    int     `help:"functions drawn for each decision; 0 is 30"`
-	Beta float64 `help:"share of decisions for the first function, in (0, 1]; 0 is 1/2"`
+	N    int     `help:"number of functions drawn for each decision; 0 means 30"`
+	Beta float64 `help:"share of decisions for the first function, in (0, 1]; 0 means 1/2"`
 }
 
 var _ Policy = TopTwo{}
 
 func (p TopTwo) Samples() int { return cmp.Or(p.N, 30) }
 
-// Decide takes the first function's action or a challenger.
+// Decide takes the action of the first function, or of a challenger.
 func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	beta := cmp.Or(p.Beta, 0.5)
 	best := ArgMax(values, 2, dtypes.Int32)        // [runs, functions]
@@ -33,8 +33,8 @@ func (p TopTwo) Decide(values *Node, now Moment) (probabilities, action *Node) {
 	action = Where(LessThan(Squeeze(now.Stream.Named("top-two").Uniform(1), 1),
 		Scalar(values.Graph(), dtypes.Float32, beta)), leader, challenger)
 
-	// With shares p of the functions, x is the leader with probability p_x, and the challenger of another leader y with
-	// p_x / (1 - p_y).
+	// Let p be the shares of the functions. Then x is the leader with probability p_x, and the challenger of another
+	// leader y with probability p_x / (1 - p_y).
 	share := shares(values)
 	rest := OneMinus(share)
 	alone := LessOrEqual(rest, ScalarZero(rest.Graph(), rest.DType()))

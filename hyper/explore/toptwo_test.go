@@ -10,10 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Of four functions 0 is best for two and 1 and 2 for one each, so that they lead with 1/2, 1/4 and 1/4. 0 challenges
-// with 1/2 of 2 (1/4)/(3/4), which is 1/3, and 1 with 1/4 of (1/2)/(1/2) + (1/4)/(3/4), which is 1/3 too. Three
-// functions of two actions: 1 leads with 2/3 and challenges with 1/3. Where all agree there is no challenger. Ties go
-// to the lowest action.
+// Of four functions, 0 is the best action for two, and 1 and 2 for one each, so that they lead with 1/2, 1/4 and 1/4.
+// Action 0 challenges with 1/2 of 2 (1/4)/(3/4), which is 1/3, and 1 with 1/4 of (1/2)/(1/2) + (1/4)/(3/4), which is
+// also 1/3. With three functions of two actions, 1 leads with 2/3 and challenges with 1/3. If all functions agree there
+// is no challenger. Among equal actions the lowest counts.
 func TestTopTwo(t *testing.T) {
 	four := [][]float32{{5, 1, 5, 0}, {0, 0, 1, 0}, {2, 0, 0, 1}, {0, 9, 0, 8}} // best: 0 (tie with 2), 2, 0, 1
 	three := [][]float32{{0, 1}, {0, 2}, {3, 0}}                                // best: 1, 1, 0
@@ -22,12 +22,12 @@ func TestTopTwo(t *testing.T) {
 			beta       float64
 			values     [][]float32
 			want       []float64
-			challenger bool // taken by nearly every run
+			challenger bool // nearly every run takes it
 			action     int32
 		}{
 			{1, four, []float64{0.5, 0.25, 0.25, 0}, false, 0},
 			{0.75, four, []float64{0.375 + 1./12, 0.1875 + 1./12, 0.1875 + 1./12, 0}, false, -1},
-			{1e-9, four, []float64{1. / 3, 1. / 3, 1. / 3, 0}, true, 2}, // the second function's
+			{1e-9, four, []float64{1. / 3, 1. / 3, 1. / 3, 0}, true, 2}, // the action of the second function
 			{0, four, []float64{5. / 12, 7. / 24, 7. / 24, 0}, false, -1},
 			{1e-9, three, []float64{2. / 3, 1. / 3}, true, 0},
 			{0, three, []float64{0.5, 0.5}, false, -1},
@@ -50,8 +50,8 @@ func TestTopTwo(t *testing.T) {
 	})
 }
 
-// The leader is taken in a share Beta of the runs, else the challenger: within 5 binomial standard errors over 4,000
-// runs.
+// The leader is taken in a share Beta of the runs, and otherwise the challenger: within 5 binomial standard errors over
+// 4,000 runs.
 func TestTopTwoBeta(t *testing.T) {
 	const runs = 4000
 	values, seeds := make([][][]float32, runs), make([]uint64, runs)

@@ -9,30 +9,30 @@ import (
 )
 
 // UCB takes the action with the largest upper confidence bound: the given quantile of its values over the sampled
-// functions, as Bayes-UCB does with a posterior. Ties go to the lowest action.
+// functions. Bayes-UCB does the same with a posterior. Among equal actions UCB takes the lowest.
 type UCB struct {
-	N        int     `help:"functions drawn for each decision; 0 is 100"`
-	Quantile float64 `help:"in (0, 1]; 0 is 0.95"`
+	N        int     `help:"number of functions drawn for each decision; 0 means 100"`
+	Quantile float64 `help:"quantile of an action's values that is its score, in (0, 1]; 0 means 0.95"`
 }
 
 var _ Policy = UCB{}
 
 func (p UCB) Samples() int { return cmp.Or(p.N, 100) }
 
-// Decide takes the action with the largest quantile: the k-th smallest value of n, k the least number that is at least
-// n times Quantile.
+// Decide takes the action with the largest quantile. The quantile is the k-th smallest of n values, with k = n times
+// Quantile, rounded up.
 func (p UCB) Decide(values *Node, _ Moment) (probabilities, action *Node) {
 	return certain(smallest(values, p.rank(values.Shape().Dim(1))))
 }
 
-// smallest returns the k-th smallest of the functions' values of each action, [runs, actions], exactly. It finds the
-// bits of the answer one by one, from how many values are below: GoMLX's Sort cannot stand inside a While loop, where
-// experiments decide.
+// smallest returns the k-th smallest value of each action over the functions, [runs, actions], exactly. It finds the
+// bits of the answer one by one, by counting the values below. It does not use GoMLX's Sort, which does not work inside
+// a While loop, where experiments decide.
 func smallest(values *Node, k int) *Node {
 	bits := Bitcast(values, dtypes.Uint32)
 	sign := Const(values.Graph(), uint32(1<<31))
 	negative := GreaterOrEqual(bits, sign)
-	order := Where(negative, BitwiseNot(bits), BitwiseOr(bits, sign)) // as integers are ordered, so are the values
+	order := Where(negative, BitwiseNot(bits), BitwiseOr(bits, sign)) // these integers have the order of the values
 	answer := ZerosLike(Squeeze(Slice(order, AxisRange(), AxisElem(0)), 1))
 	for bit := 31; bit >= 0; bit-- {
 		next := BitwiseOr(answer, Const(values.Graph(), uint32(1)<<bit))
@@ -42,10 +42,10 @@ func smallest(values *Node, k int) *Node {
 	return Bitcast(Where(GreaterOrEqual(answer, sign), BitwiseXor(answer, sign), BitwiseNot(answer)), values.DType())
 }
 
-// Greedy takes the action with the best mean over the sampled functions: no exploration but what the trainer's noise
-// makes. Ties go to the lowest action.
+// Greedy takes the action with the best mean over the sampled functions. It explores only through the noise of
+// training. Among equal actions it takes the lowest.
 type Greedy struct {
-	N int `help:"functions drawn for each decision; 0 is 1, enough for a single network"`
+	N int `help:"number of functions drawn for each decision; 0 means 1, enough for a single network"`
 }
 
 var _ Policy = Greedy{}

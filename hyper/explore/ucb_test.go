@@ -10,8 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Sorted, the values are 0 1 2 9 of action 0, 3 3 3 3 of 1 and 2 2 4 5 of 2: the best k-th is action 1, 1, 2 and 0. Of
-// 25 values action 1 has the larger 7th alone: 0.28 * 25 is above 7 in double precision.
+// Sorted, the values are 0 1 2 9 for action 0, 3 3 3 3 for action 1, and 2 2 4 5 for action 2: the actions with the
+// best k-th values are 1, 1, 2 and 0. Of 25 values, only the 7th of action 1 is larger: 0.28 * 25 is above 7 in double
+// precision.
 func TestUCB(t *testing.T) {
 	four := [][]float32{{9, 3, 4}, {0, 3, 2}, {2, 3, 2}, {1, 3, 5}}
 	var many [][]float32
@@ -51,8 +52,8 @@ func TestUCB(t *testing.T) {
 	})
 }
 
-// The 95th of a hundred values decides unless told otherwise: action 0 has five values that are larger than action 1's,
-// and then six.
+// By default the 95th of a hundred values decides: action 0 first has five values that are larger than action 1's, and
+// then six.
 func TestUCBOfAHundred(t *testing.T) {
 	for large, want := range map[int]int32{5: 1, 6: 0} {
 		values := make([][]float32, 100)
@@ -69,7 +70,7 @@ func TestUCBOfAHundred(t *testing.T) {
 	}
 }
 
-// The means are 2, 2 and 1, though each function alone prefers another action; 1, 3 and 2 by the second run.
+// The means are 2, 2 and 1, although each function alone prefers another action. In the second run they are 1, 3 and 2.
 func TestGreedy(t *testing.T) {
 	values := [][][]float32{{{4, 1, 0}, {0, 3, 2}}, {{2, 3, 4}, {0, 3, 0}}}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -80,7 +81,7 @@ func TestGreedy(t *testing.T) {
 	})
 }
 
-// Action 0 has the better mean, and action 1 the larger value once in four functions.
+// Action 0 has the better mean, and action 1 the larger value in one of four functions.
 func ExampleUCB() {
 	values := [][][]float32{{{3, 1}, {3, 1}, {3, 1}, {3, 5}}}
 	for _, quantile := range []float64{0.75, 0.95} {

@@ -7,13 +7,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Validate reports why a policy cannot decide: it is nil, a pointer where a value is matched by its type, or has a
-// wrong number.
+// Validate returns an error if a policy cannot decide: the policy is nil, is a pointer although policies are values, or
+// has a field out of range.
 func Validate(p Policy) error {
 	if err := faults.Value("the policy", p); err != nil {
 		return err
 	}
-	count := faults.AtLeast(fmt.Sprintf("%T: N, the functions for a decision (0 is its default),", p), p.Samples(), 1)
+	count := faults.AtLeast(fmt.Sprintf("%T: N, the number of functions for a decision (0 means the default),", p), p.Samples(), 1)
 	return errors.Join(count, faults.Of(p))
 }
 
@@ -33,10 +33,10 @@ func (p TopTwo) Validate() error {
 	return errors.Join(count, share("explore.TopTwo: Beta", p.Beta))
 }
 
-// share reports a number that is not in (0, 1], nor 0 for a default.
+// share returns an error unless a number is in (0, 1], or is 0 for the default.
 func share(name string, x float64) error {
 	if !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%s must be in (0, 1], or 0 for its default, got %v", name, x)
+		return fmt.Errorf("%s must be in (0, 1], or 0 for the default, got %v", name, x)
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Axes returns so many equal sets of 2 Dim indices for each run, one after the other: +-c e_m along each axis m, with
-// the c that gives them the distribution's second moments. It is for distributions of mean 0 whose entries have no
-// products in the mean. What is quadratic in z has the distribution's mean over them exactly.
+// Axes returns, for each run, the given number of equal sets of 2 Dim indices: +-c e_m along each axis m, where c is
+// such that a set has the distribution's second moments. It suits distributions with mean 0 and E z_i z_j = 0. The mean
+// over a set of every quadratic function of z is exactly its mean over the distribution.
 func Axes(d Distribution, g *graph.Graph, runs, sets int) Set {
 	dim := d.Dim()
 	one := graph.OneHot(graph.Iota(g, shapes.Make(dtypes.Int32, dim), 0), dim, dtypes.Float32)

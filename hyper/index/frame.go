@@ -9,26 +9,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Frame draws so many sets of n indices, n even, for each run, one after the other, of a distribution that has
-// [Moments].Pairs. In a set are z and -z for n/2 vectors, which are orthogonal in groups of [FrameSize]/2 and as long
-// as the root mean square of the distribution; each block has a frame of its own. The mean is exactly 0 for all n, and
-// for a multiple of FrameSize the second moments within a block are exactly the distribution's too.
+// Frame draws, for each run, the given number of sets of n indices, one set after the other. n must be even, and the
+// distribution must have [Moments].Pairs. A set has z and -z for n/2 vectors. The vectors are orthogonal in groups of
+// [FrameSize]/2, and their length is the root mean square of the distribution's. Each block of an index has its own
+// frame. The mean of a set is exactly 0. If n is a multiple of FrameSize, the second moments within a block are also
+// exactly those of the distribution.
 //
-// That takes the noise of a few indices out of gradients: a linear hypermodel's gradient needs only sum z and sum z z^T
-// right to see the base model's own curvature in every direction of (mu, C), where n i.i.d. indices see some directions
-// many times too steep.
+// A frame removes the noise of few indices from gradients. The gradient of a linear hypermodel depends on z only
+// through sum z and sum z z^T. If these are exact, it has the base model's own curvature in every direction of (mu, C).
+// With n i.i.d. indices, the curvature is many times too large in some directions.
 func Frame(d Distribution, s rng.Stream, sets, n int) Set {
 	m, dim := d.Moments(), FrameSize(d)/2
 	return Vectors(graph.MulScalar(frame(s, sets, n, max(m.Blocks, 1), dim), math.Sqrt(float64(dim)*m.Second)))
 }
 
-// FrameSize is the least number of indices of a [Frame] with exact second moments.
+// FrameSize returns the least number of indices of a [Frame] with exact second moments.
 func FrameSize(d Distribution) int { return 2 * d.Dim() / max(d.Moments().Blocks, 1) }
 
-// frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a frame for each
-// part. An orthogonal matrix is (H S)^3, with H the orthonormal cosine transform and S random signs: close to uniform
-// over rotations and far cheaper to draw (Yu et al., "Orthogonal random features", NeurIPS 2016, who use
-// the Hadamard transform, which not every dimension has). In two dimensions only the four directions (+-1, +-1) occur.
+// frame returns sets of n/2 unit vectors and their opposites, [runs, sets * n, parts * dim], with a separate frame for
+// each part. An orthogonal matrix is (H S)^3, where H is the orthonormal cosine transform and S has random signs. Such
+// a matrix is close to uniform over rotations and much cheaper to draw (Yu et al., "Orthogonal random features",
+// NeurIPS 2016, with the Hadamard transform, which does not exist in every dimension). In two dimensions only the four
+// directions (+-1, +-1) occur.
 func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	g, runs := s.Graph(), s.Runs()
 	groups := sets * ((n/2 + dim - 1) / dim)
@@ -49,7 +51,7 @@ func frame(s rng.Stream, sets, n, parts, dim int) *graph.Node {
 	return graph.Reshape(graph.Concatenate([]*graph.Node{q, graph.Neg(q)}, 2), runs, sets*n, parts*dim)
 }
 
-// cosines is the orthonormal matrix of the discrete cosine transform.
+// cosines returns the orthonormal matrix of the discrete cosine transform.
 func cosines(n int) [][]float32 {
 	h := make([][]float32, n)
 	for k := range h {

@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// frames draws sets of n for runs with seeds 1, 2, ...: the vectors one after the other.
+// frames draws sets of n vectors for runs with seeds 1, 2, ..., one vector after the other.
 func frames(t *testing.T, name string, law Distribution, runs, sets, n int) [][]float64 {
 	t.Helper()
 	seeds := make([]uint64, runs)
@@ -49,14 +49,14 @@ func dotted(a, b []float64) (sum float64) {
 	return sum
 }
 
-// part is a law's length of a block and the mean square of an entry.
+// part holds the length of a block, and the mean square of an entry, for a distribution.
 func part(law Distribution) (dim int, second float64) {
 	return FrameSize(law) / 2, law.Moments().Second
 }
 
-// In each set the mean is 0, z comes with -z, all have the law's root mean square length, and n/2 vectors are
-// orthogonal in groups of a block's dimension; for a multiple of FrameSize the second moments within a block are the
-// law's. Tolerances are some roundings of single precision for numbers of about 5.
+// In each set the mean is 0, z comes with -z, all vectors have the distribution's root mean square length, and n/2
+// vectors are orthogonal in groups of a block's dimension. For a multiple of FrameSize, the second moments within a
+// block are those of the distribution. Tolerances are a few roundings of single precision for numbers of about 5.
 func TestFrameMoments(t *testing.T) {
 	const runs, sets = 2, 3
 	check := func(t *testing.T, name string, law Distribution, n int) {
@@ -112,12 +112,12 @@ func TestFrameMoments(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) { check(t, name, Gaussian{10}, 40) })
 }
 
-// Two sets, of one run or of two, have nothing to do with each other, nor have the groups of a set or the blocks of two
-// arms: the squared product of unit vectors of two of them has mean 1/N, over 500 runs to 5 standard errors of the
-// sample; the same frame again would have 1 for equal positions.
+// Two sets, of one run or of two, are independent, and so are the groups of a set and the blocks of two arms: the
+// squared product of unit vectors from two of them has mean 1/N, over 500 runs within 5 standard errors of the sample.
+// Equal frames would have 1 for equal positions.
 func TestFramesAreIndependent(t *testing.T) {
 	const runs, dim = 500, 6
-	// Vectors 0..2*dim-1 of a set are in two groups, then come their opposites.
+	// Vectors 0..2*dim-1 of a set are two groups; their opposites follow.
 	one := frames(t, backend.Go, Sphere{dim}, runs, 2, 4*dim)
 	arms := frames(t, backend.Go, PerArm{Arms: 2, M: dim}, runs, 1, 2*dim)
 	at := func(run, set, i int) []float64 { return one[(run*2+set)*4*dim+i] }
@@ -150,9 +150,9 @@ func scaled(v []float64, by float64) []float64 {
 	return out
 }
 
-// A vector's law should be near the uniform one, whose entries have E z^4 = 3 N/(N+2) for length sqrt(N): entries all
-// of one size would have 1, vectors along the axes N. The bounds are a little above what was measured with 1,000
-// frames: 2.462 of 2.5 for N = 10, 2.808 of 2.8125 for N = 30.
+// The distribution of a vector should be nearly uniform. Entries of uniform vectors have E z^4 = 3 N/(N+2) for length
+// sqrt(N). Entries of equal size would have 1, and vectors along the axes N. The bounds are slightly above the values
+// that were measured with 1,000 frames: 2.462 of 2.5 for N = 10, and 2.808 of 2.8125 for N = 30.
 func TestFramesAreNearlyUniform(t *testing.T) {
 	for dim, bound := range map[int]float64{10: 0.03, 30: 0.01} {
 		const runs = 1000
@@ -170,7 +170,7 @@ func TestFramesAreNearlyUniform(t *testing.T) {
 	}
 }
 
-// Masks hold 0 and 1/Keep; TestIndexMoments has their mean and variance in this law's terms: E z_i z_j = 1 for i != j.
+// Masks have the values 0 and 1/Keep. TestIndexMoments tests their mean and variance, with E z_i z_j = 1 for i != j.
 // Bounds are 5 binomial standard errors of 40,000 masks.
 func TestBernoulli(t *testing.T) {
 	const n, keep = 40_000, 0.3
@@ -209,7 +209,7 @@ func TestBernoulli(t *testing.T) {
 	})
 }
 
-// With Keep 1 nothing is masked, and a mask perturbs no response: a^T z is 0 for any a.
+// With Keep 1 nothing is masked, and a mask does not perturb responses: a^T z is 0 for every a.
 func TestBernoulliEdges(t *testing.T) {
 	out := eval(t, backend.Go, func(in []*graph.Node) []*graph.Node {
 		law, s := Bernoulli{N: 2, Keep: 1}, rng.New(in[0])
@@ -221,8 +221,8 @@ func TestBernoulliEdges(t *testing.T) {
 	}
 }
 
-// Slice takes positions of each run; Split makes the steps runs of their own, and repeats a set of every index: by hand
-// for 2 runs.
+// Slice takes positions of each run. Split turns the steps into runs, and repeats a set of every index: by hand for 2
+// runs.
 func TestSliceAndSplit(t *testing.T) {
 	vectors := [][][]float32{{{1}, {2}, {3}, {4}}, {{5}, {6}, {7}, {8}}}
 	ids := [][]int32{{0, 2, 1, 0}, {2, 2, 0, 1}}
@@ -241,7 +241,7 @@ func TestSliceAndSplit(t *testing.T) {
 	}, vectors, ids)
 	for i, want := range []string{
 		"[2 3 6 7]", "[0 0 1 0 0 1]", "[1 2 3 4 5 6 7 8]",
-		"[1 0 0 0 0 1 0 1 0 1 0 0 0 0 1 0 0 1 1 0 0 0 1 0]", // the same order, now of 4 runs of 2
+		"[1 0 0 0 0 1 0 1 0 1 0 0 0 0 1 0 0 1 1 0 0 0 1 0]", // the same order, now for 4 runs of 2 indices
 		"[1 0 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0 0 1]", // 6 runs of both
 	} {
 		if got := fmt.Sprint(out[i]); got != want {

@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Gaussian is the unit Gaussian N(0, I) over N-dimensional vectors; A_t is uniform on the unit sphere (section 2.1),
-// so that a^T z is N(0, 1) given a.
+// Gaussian is the unit Gaussian distribution N(0, I) of N-dimensional vectors. A_t is uniform on the unit sphere
+// (section 2.1), so that a^T z is N(0, 1) given a.
 type Gaussian struct{ N int }
 
 var _ Distribution = Gaussian{}

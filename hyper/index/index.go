@@ -1,7 +1,8 @@
-// Package index holds the reference distributions p_z of section 2: the distributions of the index z, and of
-// the vectors A_t that perturb the data (section 2.1).
+// Package index holds the reference distributions p_z of section 2: the distributions of the index z, and of the
+// vectors A_t that perturb the data (section 2.1).
 //
-// Axes: a set of n indices for each run is [runs, n, N_z]; the vectors A of a batch of data are [runs, inputs, width].
+// Axes of arrays: a set of n indices for each run is [runs, n, N_z]; the vectors A of a batch of data are [runs,
+// inputs, width].
 package index
 
 import (
@@ -11,52 +12,53 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Distribution is a reference distribution p_z, with its own distribution of A_t. Implementations are small comparable
-// values.
+// Distribution is a reference distribution p_z, together with its distribution of A_t. An implementation is a small
+// comparable value.
 type Distribution interface {
-	// Dim is N_z, the length of an index.
+	// Dim returns N_z, the length of an index.
 	Dim() int
-	// Sample draws n indices i.i.d. for each run.
+	// Sample draws n independent indices for each run.
 	Sample(s rng.Stream, n int) Set
-	// Moments is what is known of it.
+	// Moments returns the known moments of the distribution.
 	Moments() Moments
 
-	// Width is the length of A_t.
+	// Width returns the length of A_t.
 	Width() int
 	// Perturbation draws A for n data points of each run: [runs, n, Width].
 	Perturbation(s rng.Stream, n int) *graph.Node
-	// Dot returns a^T z for each index and data point, [runs, indices, inputs], from a [runs, inputs, Width] and the
-	// inputs x of the data points (used only where the index has a part for each input).
+	// Dot returns a^T z for each index and data point, [runs, indices, inputs]. a is [runs, inputs, Width]. x is the
+	// inputs of the data points, which is used only if the index has a part for each input.
 	Dot(a *graph.Node, z Set, x *graph.Node) *graph.Node
 }
 
-// Moments are what training uses of a distribution beside samples. E z_i z_j is 0 for i != j, but for Bernoulli's 1.
+// Moments holds the moments of a distribution that training uses. E z_i z_j is 0 for i != j, except for Bernoulli,
+// where it is 1.
 type Moments struct {
 	Mean, Second float64 // E z_i and E z_i^2
-	// Pairs is E z_i^2 z_j^2 over E z_i^2, i != j, of a distribution that looks the same from all sides, or whose
-	// blocks do; 0 elsewhere.
+	// Pairs is E z_i^2 z_j^2 / E z_i^2 for i != j, if the distribution, or each of its blocks, is invariant under
+	// rotations. It is 0 for other distributions.
 	Pairs  float64
-	Normal bool // z_i are independent N(0, 1)
-	// Blocks is the number of independent blocks of Width numbers, one for each arm, of which the perturbation of a
-	// datum sees that of its arm alone; 0 where it sees the whole index.
+	Normal bool // whether the z_i are independent N(0, 1)
+	// Blocks is the number of independent blocks of Width numbers, one for each arm, if the perturbation of a datum
+	// uses only the block of its arm. It is 0 if the perturbation uses the whole index.
 	Blocks int
 }
 
-// Enumerable is a distribution whose indices are the vectors of the standard basis, all equally likely: the expectation
-// over z is their mean. A set of them has their ID.
+// Enumerable is a distribution whose indices are the vectors of the standard basis, all equally likely. The expectation
+// over z is the mean over these vectors. Its sets have an ID.
 type Enumerable interface {
 	Distribution
-	// All returns every index once, for each of so many runs.
+	// All returns every index once, for each of the given number of runs.
 	All(g *graph.Graph, runs int) Set
 }
 
 // Set is a set of n indices for each run, as [Distribution.Sample] draws it.
 type Set struct {
-	// Vector is the indices as vectors, [runs, n, N_z]; nil when ID is given.
+	// Vector holds the indices as vectors, [runs, n, N_z]. It is nil if ID is set.
 	Vector *graph.Node
-	// ID is the positions of the ones of one-hot indices, int32 [runs, n]; nil for other distributions.
+	// ID holds one-hot indices as the positions of their ones, int32 [runs, n]. It is nil for other distributions.
 	ID *graph.Node
-	// Every says that a one-hot set holds each index once, in order.
+	// Every reports whether a one-hot set has each index once, in order.
 	Every bool
 	dim   int
 }
@@ -79,7 +81,8 @@ func (s Set) Slice(from, to int) Set {
 	})
 }
 
-// Part returns the indices that cut leaves of x, whose second axis is theirs.
+// Part returns the set that cut makes of the indices. cut gets an array x whose second axis is the indices, and returns
+// the part of x to keep.
 func (s Set) Part(cut func(x *graph.Node) *graph.Node) Set {
 	out := Set{dim: s.dim}
 	if s.Vector != nil {
@@ -91,8 +94,8 @@ func (s Set) Part(cut func(x *graph.Node) *graph.Node) Set {
 	return out
 }
 
-// Split makes a set of steps * n indices for each run one of n indices for each of runs * steps; a set of every index
-// is repeated.
+// Split turns a set of steps * n indices for each run into a set of n indices for each of runs * steps runs. It repeats
+// a set that has every index.
 func (s Set) Split(steps int) Set {
 	cut := func(x *graph.Node) *graph.Node {
 		if x == nil {
@@ -109,7 +112,7 @@ func (s Set) Split(steps int) Set {
 	return Set{Vector: cut(s.Vector), ID: cut(s.ID), Every: s.Every, dim: s.dim}
 }
 
-// Len is the number of indices for each run.
+// Len returns the number of indices of each run.
 func (s Set) Len() int {
 	if s.ID != nil {
 		return s.ID.Shape().Dim(1)
@@ -117,5 +120,5 @@ func (s Set) Len() int {
 	return s.Vector.Shape().Dim(1)
 }
 
-// dense is a^T z for indices and vectors of one length.
+// dense returns a^T z for indices and vectors of the same length.
 func dense(a *graph.Node, z Set) *graph.Node { return graph.Einsum("rnz,rbz->rnb", z.Dense(), a) }

@@ -35,8 +35,9 @@ func eval(t testing.TB, name string, fn func(in []*graph.Node) []*graph.Node, ar
 
 var laws = []Distribution{Gaussian{4}, Sphere{4}, OneHot{4}, PerArm{Arms: 2, M: 3}, Scaled{4, 0.5}}
 
-// The first two moments of an index are those that Moments says, with nothing across components but the product of
-// one-hot's means, none. Bounds are 5 standard errors of 40,000 draws; entries of these laws have E z^4 <= 3.
+// The first two moments of an index agree with Moments. Products of different components have mean 0, except that
+// one-hot vectors have the product of means 0. Bounds are 5 standard errors of 40,000 draws; entries of these
+// distributions have E z^4 <= 3.
 func TestIndexMoments(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
@@ -72,7 +73,8 @@ func TestIndexMoments(t *testing.T) {
 	}
 }
 
-// Indices on the sphere have length 1, one-hot ones a single 1; vectors A of Gaussian indices have length 1.
+// Indices on the sphere have length 1, one-hot indices have a single 1, and vectors A for Gaussian indices have length
+// 1.
 func TestLengths(t *testing.T) {
 	const n = 500
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -98,9 +100,9 @@ func TestLengths(t *testing.T) {
 	})
 }
 
-// Section 2.1: sigma_w a^T z is a Gaussian perturbation of the response. a^T z is N(0, 1) given the one of a and z that
-// lies on the unit sphere (or is one-hot), for each data point of each arm: its mean, mean square and fourth moment are
-// 0, 1 and 3, to 5 standard errors (1, sqrt 2 and sqrt 96, over sqrt n).
+// Section 2.1: sigma_w a^T z is a Gaussian perturbation of the response. a^T z is N(0, 1), given the one of a and z
+// that lies on the unit sphere (or is one-hot), for each data point of each arm: its mean, mean square and fourth
+// moment are 0, 1 and 3, within 5 standard errors (1, sqrt 2 and sqrt 96, divided by sqrt n).
 func TestPerturbationsAreStandardNormal(t *testing.T) {
 	const n = 40_000
 	for _, law := range laws {
@@ -166,7 +168,7 @@ func TestDot(t *testing.T) {
 	}
 }
 
-// All holds each one-hot vector once, in order, for each run; a sample's share of each particle is 1/N.
+// All returns each one-hot vector once, in order, for each run. The share of each particle in a sample is 1/N.
 func TestOneHotAll(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
@@ -182,13 +184,13 @@ func TestOneHotAll(t *testing.T) {
 	})
 }
 
-// An ensemble of 4 has four equally likely indices: E z_i = 1/4.
+// An ensemble of 4 particles has four equally likely indices: E z_i = 1/4.
 func ExampleOneHot_Moments() {
 	fmt.Println(OneHot{N: 4}.Moments().Mean)
 	// Output: 0.25
 }
 
-// The index of 20 arms with m = 10 has length 200; a vector A_t only that of a block.
+// The index of 20 arms with m = 10 has length 200. A vector A_t has the length of one block.
 func ExamplePerArm() {
 	d := PerArm{Arms: 20, M: 10}
 	fmt.Println(d.Dim(), d.Width())
@@ -203,7 +205,7 @@ func ExampleGaussian() {
 	// Output: 3 3 0 1 <nil>
 }
 
-// A point of the unit sphere in four dimensions: E z_i^2 is 1/4.
+// A point on the unit sphere in four dimensions: E z_i^2 is 1/4.
 func ExampleSphere() {
 	d := Sphere{N: 4}
 	m := d.Moments()
@@ -211,7 +213,7 @@ func ExampleSphere() {
 	// Output: 4 0 0.25 <nil>
 }
 
-// A mask of ten units that each stay with probability 0.8, and are then multiplied by 1.25.
+// A mask of ten units. Each unit stays with probability 0.8 and is then multiplied by 1.25.
 func ExampleBernoulli() {
 	d := Bernoulli{N: 10, Keep: 0.8}
 	m := d.Moments()

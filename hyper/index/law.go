@@ -10,11 +10,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Law is a distribution of vectors a in R^M with mean 0 and E a a^T = I/M: their squared length is 1, that of
-// LawGaussian on average. Times sqrt(M) they have covariance I.
+// Law is a distribution of vectors a in R^M with mean 0 and E a a^T = I/M. The squared length of a is 1; for
+// LawGaussian it is 1 on average. Vectors that are multiplied by sqrt(M) have covariance I.
 type Law int
 
-// The distributions of Ensemble++ (Li et al., "Scalable exploration via Ensemble++").
+// The laws of Ensemble++ (Li et al., "Scalable exploration via Ensemble++").
 const (
 	LawGaussian   Law = iota + 1 // N(0, I/M)
 	LawSphere                    // uniform on the unit sphere
@@ -27,8 +27,8 @@ func (l Law) String() string {
 	return enum.Word(l, "gaussian", "sphere", "cube", "coordinate", "sparse")
 }
 
-// draw returns n vectors of dim numbers for each run, [runs, n, dim]; nonzero is s of LawSparse. Before they have a
-// length they are as LawGaussian and LawCube have them, with variance 1 in each component.
+// draw returns n vectors of dim numbers for each run, [runs, n, dim], and their length. nonzero is s of LawSparse.
+// Vectors of LawGaussian and LawCube have variance 1 in each component; the caller must divide by the length.
 func (l Law) draw(s rng.Stream, n, dim, nonzero int) (vectors *graph.Node, length float64) {
 	root := math.Sqrt(float64(dim))
 	switch l {
@@ -44,7 +44,7 @@ func (l Law) draw(s rng.Stream, n, dim, nonzero int) (vectors *graph.Node, lengt
 	return s.Normal(n, dim), root
 }
 
-// oneOf returns vectors of blocks in each of which one number is 1 or -1, [runs, n, blocks * size].
+// oneOf returns vectors of blocks, [runs, n, blocks * size]. In each block one number is 1 or -1, and the others are 0.
 func oneOf(s rng.Stream, n, blocks, size int) *graph.Node {
 	at := s.Named("place").Intn(graph.Const(s.Graph(), int32(size)), n, blocks)
 	one := graph.OneHot(at, size, dtypes.Float32)
@@ -52,13 +52,13 @@ func oneOf(s rng.Stream, n, blocks, size int) *graph.Node {
 	return graph.Reshape(one, s.Runs(), n, blocks*size)
 }
 
-// Paired is an index of N numbers with mean 0 and covariance I, and perturbations A_t of length 1, each by a [Law] of
-// its own: z is sqrt(N) times a vector of Reference, and A_t one of Noise. So a^T z has mean 0 and variance 1 over z
-// for every a of length 1. [Gaussian] has LawGaussian and LawSphere.
+// Paired is an index of N numbers with mean 0 and covariance I, and with perturbations A_t of length 1. Each has a
+// [Law] of its own: z is sqrt(N) times a vector of Reference, and A_t is a vector of Noise. For every a of length 1,
+// a^T z has mean 0 and variance 1 over z. [Gaussian] has the laws LawGaussian and LawSphere.
 type Paired struct {
 	N                int
 	Reference, Noise Law
-	Nonzero          int // components of a vector of LawSparse, a divisor of N; of no use elsewhere
+	Nonzero          int // for LawSparse: number of components that are not 0, a divisor of N
 }
 
 var _ Distribution = Paired{}
@@ -66,7 +66,7 @@ var _ Distribution = Paired{}
 func (d Paired) Dim() int   { return d.N }
 func (d Paired) Width() int { return d.N }
 
-// Moments has Pairs of the distributions that look the same from all sides.
+// Moments returns the moments, with Pairs for the laws that are invariant under rotations.
 func (d Paired) Moments() Moments {
 	m := Moments{Second: 1, Normal: d.Reference == LawGaussian}
 	switch d.Reference {

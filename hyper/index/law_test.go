@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Over 40,000 draws the vectors of each law have E a a^T = I/6 and E z z^T = I, mean 0, and but for Gaussian ones their
-// exact length. A square's variance is largest for coordinates, where z_i^2 is 6 with probability 1/6: 5, so that 5
-// standard errors are below 0.056 for z; the means' are 0.025.
+// Over 40,000 draws the vectors of each law have E a a^T = I/6, E z z^T = I and mean 0, and all except Gaussian ones
+// have exactly their length. The variance of a square is largest for coordinates, where z_i^2 is 6 with probability
+// 1/6: it is 5, so that 5 standard errors are below 0.056 for z; for means they are 0.025.
 func TestLaws(t *testing.T) {
 	const n, dim = 40_000, 6
 	for _, law := range enum.All[Law]() {
@@ -65,7 +65,7 @@ func checkLaw(t *testing.T, law Law, vectors []float32, length float64, dim int)
 	}
 }
 
-// A Gaussian reference with a sphere for perturbations is Gaussian: the same draws.
+// A Gaussian reference with perturbations on a sphere equals Gaussian: the draws are the same.
 func TestPairedIsGaussian(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		out := eval(t, name, func(in []*graph.Node) []*graph.Node {
@@ -92,8 +92,8 @@ func TestPairedValidates(t *testing.T) {
 	}
 }
 
-// Ensemble sampling of four signed particles: z is plus or minus 2 e_i, and a datum's perturbation of all four is 1/2
-// or -1/2 times sigma_w.
+// Ensemble sampling with four signed particles: z is plus or minus 2 e_i, and the perturbation of a datum is 1/2 or
+// -1/2 times sigma_w for all four.
 func ExamplePaired() {
 	d := Paired{N: 4, Reference: LawCoordinate, Noise: LawCube}
 	fmt.Println(d.Reference, d.Noise, d.Moments().Second, Validate(d))

@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// OneHot is the uniform distribution over the N one-hot vectors, the index of an ensemble of N particles (section
-// 2.2); A_t is N(0, I) (section 4.1), so that each particle sees its own perturbation of each data point.
+// OneHot is the uniform distribution over the N one-hot vectors: the index of an ensemble of N particles (section 2.2).
+// A_t is N(0, I) (section 4.1), so that each particle has its own perturbation of each data point.
 type OneHot struct{ N int }
 
 var _ Enumerable = OneHot{}
@@ -26,7 +26,7 @@ func (d OneHot) All(g *graph.Graph, runs int) Set {
 }
 func (d OneHot) Perturbation(s rng.Stream, n int) *graph.Node { return s.Normal(n, d.N) }
 
-// Dot picks the column of a of each index: [runs, indices, inputs].
+// Dot returns, for each index, its column of a: [runs, indices, inputs].
 func (d OneHot) Dot(a *graph.Node, z Set, _ *graph.Node) *graph.Node {
 	if z.Every {
 		return graph.Transpose(a, 1, 2)

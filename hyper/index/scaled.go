@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Scaled is the Gaussian distribution N(0, Deviation^2 I): the Neural Testbed's hypermodel has Deviation 1/sqrt(N). A_t
-// is longer by 1/Deviation, so that a^T z is N(0, 1) given a.
+// Scaled is the Gaussian distribution N(0, Deviation^2 I). The Neural Testbed's hypermodel has Deviation 1/sqrt(N). A_t
+// is multiplied by 1/Deviation, so that a^T z is N(0, 1) given a.
 type Scaled struct {
 	N         int
 	Deviation float64
@@ -16,13 +16,13 @@ type Scaled struct {
 
 var _ Distribution = Scaled{}
 
-// Validate reports a deviation that is not positive.
+// Validate returns an error if the deviation is not positive.
 func (d Scaled) Validate() error { return faults.Positive("Deviation", d.Deviation) }
 
 func (d Scaled) Dim() int   { return d.N }
 func (d Scaled) Width() int { return d.N }
 
-// Moments has no Pairs: frames are of unit Gaussians.
+// Moments returns the moments without Pairs, because frames exist only for unit Gaussians.
 func (d Scaled) Moments() Moments { return Moments{Second: d.Deviation * d.Deviation} }
 
 func (d Scaled) Sample(s rng.Stream, n int) Set {

@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Sphere is the uniform distribution on the unit sphere of N-dimensional vectors; A_t is N(0, I) (section 2.1), so
-// that a^T z is N(0, 1) given z.
+// Sphere is the uniform distribution on the unit sphere of N-dimensional vectors. A_t is N(0, I) (section 2.1), so that
+// a^T z is N(0, 1) given z.
 type Sphere struct{ N int }
 
 var _ Distribution = Sphere{}

@@ -7,8 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Validate reports why a distribution cannot be used: it is nil, a pointer where a value is matched by its type, or has
-// a wrong number.
+// Validate returns an error if a distribution cannot be used: it is nil, is a pointer although distributions are
+// values, or has a field out of range.
 func Validate(d Distribution) error {
 	if err := faults.Value("the distribution of the index", d); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (d Bernoulli) Validate() error {
 	return errors.Join(dimension("index.Bernoulli: N", d.N), keep)
 }
 
-// Validate reports distributions that are none, and a Nonzero that LawSparse cannot have.
+// Validate returns an error if a law is not known, or if Nonzero does not suit LawSparse.
 func (d Paired) Validate() error {
 	errs := []error{dimension("index.Paired: N", d.N), d.Reference.check("Reference"), d.Noise.check("Noise")}
 	sparse := d.Reference == LawSparse || d.Noise == LawSparse

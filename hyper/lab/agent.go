@@ -10,40 +10,42 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// State is what a world or an agent carries from period to period: nodes by name, with the runs axis first.
+// State maps names to the nodes that a world or an agent carries from period to period. The first axis of a node is the
+// runs axis.
 type State = map[string]*Node
 
-// Agent chooses actions and learns. Its methods build graphs for a batch of runs. It is a learner, or a [Yardstick].
+// Agent chooses actions and learns from rewards. Its methods build graphs for a batch of runs. An Agent is either a
+// learner or a [Yardstick].
 type Agent interface {
-	// Numbers are those that do not shape the computation, by name. The methods get them back as nodes.
+	// Numbers returns, by name, the settings that do not shape the computation. The other methods get them as nodes.
 	Numbers() map[string]float64
 	Init(s rng.Stream, n hyper.Numbers) State
-	// Act returns the action of each run, int32 [runs], and the values that it was chosen by, [runs, ...]: a run whose
-	// values are not finite has diverged. period counts from 0 (int32 scalar); x and there are as learner.Learner has
-	// them.
-	Act(state State, n hyper.Numbers, s rng.Stream, period, x, there *Node) (action, values *Node)
-	// Learn returns the state after a datum.
+	// Act returns the action of each run, int32 [runs], and the values that led to the choice, [runs, ...]. A run
+	// diverges when one of its values is not finite. period is an int32 scalar that counts from 0. x holds the inputs
+	// of the actions, and available marks the actions that may be taken, as in [learner.Learner].Act.
+	Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node)
+	// Learn returns the state after the agent has learned from a datum.
 	Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) State
-	// Computation is the paper's measure of arithmetic per period (section 4.1): n_sgd n_z n_data n_params.
+	// Computation returns the paper's measure of arithmetic per period (section 4.1): n_sgd n_z n_data n_params.
 	Computation() float64
 }
 
-// Datum is an action with its reward.
+// Datum is an action and its reward, for every run of a batch.
 type Datum struct {
-	Number *Node // of data before, an int32 scalar
+	Number *Node // int32 scalar: number of data before this one
 	Action *Node // int32 [runs]
-	Input  *Node // of the action, [runs, features], where inputs change from period to period; else nil
-	Inputs *Node // of all actions, [runs, actions, features], where they do not change; nil for arms
+	Input  *Node // [runs, features]: input of the action, if inputs change from period to period; otherwise nil
+	Inputs *Node // [runs, actions, features]: inputs of all actions, if they do not change; nil for arms
 	Reward *Node // [runs]
 }
 
-// learning is a learner as the lab simulates it: the same one that package agent holds with one run.
+// learning makes an Agent of a [learner.Learner]. Package agent uses the same learner, with one run.
 type learning struct{ learner.Learner }
 
 func (a learning) Init(s rng.Stream, n hyper.Numbers) State { return a.Learner.Init(s, n) }
 
-func (a learning) Act(state State, n hyper.Numbers, s rng.Stream, period, x, there *Node) (action, values *Node) {
-	c := a.Learner.Act(state, n, s, period, x, there)
+func (a learning) Act(state State, n hyper.Numbers, s rng.Stream, period, x, available *Node) (action, values *Node) {
+	c := a.Learner.Act(state, n, s, period, x, available)
 	return c.Action, c.Values
 }
 
@@ -56,14 +58,14 @@ func (a learning) Learn(state State, n hyper.Numbers, s rng.Stream, d Datum) Sta
 	return a.Fit(next, n, s, AddScalar(d.Number, int32(1)), nil, d.Inputs)
 }
 
-// Computation is n_sgd n_z n_data n_params; the closed forms count each particle, or one index, and full-data
-// statistics one datum for each parameter row. The exact minimiser is moved once, by one datum, with what is kept of
-// the data's inputs, and so is what a Conditioned belief keeps.
+// Computation returns n_sgd n_z n_data n_params. A closed form counts each particle, or one index. Full-data statistics
+// count one datum for each parameter row. The exact minimiser counts one update by one datum, and the statistics that
+// it keeps of the inputs of the data. A Conditioned belief counts the numbers that it keeps in the same way.
 func (a learning) Computation() float64 {
 	c, indices, data := a.Learner.Train, float64(a.Learner.Train.Indices), float64(a.Learner.Train.Batch)
 	switch {
 	case c.Integrate == train.Sampled && c.IndexSet == train.PerDatum:
-		indices = 1 // of each datum
+		indices = 1 // one index for each datum
 	case c.Integrate == train.Sampled && c.IndexSet == train.Axes:
 		indices = float64(2 * a.Belief.Index().Dim())
 	case c.Integrate != train.Sampled:

@@ -11,22 +11,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Calibration is what a batch of runs of one entry took on this machine.
+// Calibration is the time and memory that a batch of runs of one entry took on this machine.
 type Calibration struct {
-	Runs    int     `json:"runs"`    // in the batch
-	Compile float64 `json:"compile"` // seconds, with the first call
-	Period  float64 `json:"period"`  // seconds a period of the batch
-	// bytes that a call takes for the batch: state before and after, and temporaries; 0 where the backend does not tell
+	Runs    int     `json:"runs"`    // number of runs in the batch
+	Compile float64 `json:"compile"` // seconds to compile, including the first call
+	Period  float64 `json:"period"`  // seconds that one period of the whole batch takes
+	// Call is the number of bytes that one call needs for the batch: the state before, the state after, and temporary
+	// values. It is 0 if the backend does not report it.
 	Call int64 `json:"call"`
-	// bytes of memory that the process had at most; 0 where the system does not tell
+	// Peak is the largest number of bytes that the process used. It is 0 if the operating system does not report it.
 	Peak       int64   `json:"peak"`
-	Running    int64   `json:"running"`    // bytes that it had at most after compiling
-	Total      float64 `json:"total"`      // seconds that the calibration took after Compile
-	Operations float64 `json:"operations"` // of a period of a run, by the paper's formula
+	Running    int64   `json:"running"`    // largest number of bytes after compiling
+	Total      float64 `json:"total"`      // seconds that the calibration took after compiling
+	Operations float64 `json:"operations"` // operations of one run in one period, by the paper's formula
 }
 
-// Calibrate runs a batch of an entry, of a Spec with periods of the same length, for about the given time. Peak and
-// Running tell its memory if the process runs nothing else.
+// Calibrate runs a batch of one entry of a Spec for about the given time and measures it. All periods of the Spec must
+// take equally long. Peak and Running are the memory of the batch only if the process runs nothing else.
 func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (Calibration, error) {
 	begin := time.Now()
 	clock, err := NewClock(spec, entry, runs, name)
@@ -44,8 +45,9 @@ func Calibrate(spec Spec, entry, runs int, name string, length time.Duration) (C
 	return c, err
 }
 
-// StateBytes is the size of what one run of an entry carries from period to period, for runs of that many periods: the
-// memory that a run needs at least, and twice while it is advanced. The graph tells it; nothing is computed.
+// StateBytes returns the number of bytes that one run of an entry carries from period to period, if the run has the
+// given number of periods. A run needs at least this much memory, and twice as much while it advances. StateBytes reads
+// the sizes from the graph; it computes nothing.
 func StateBytes(e Entry, periods int) (bytes int64, err error) {
 	b, err := backend.Open(backend.Go)
 	if err != nil {
@@ -54,7 +56,7 @@ func StateBytes(e Entry, periods int) (bytes int64, err error) {
 	world, agent := e.Setting.Build(periods)
 	p := &program{world: world, problem: world.Problem(), agent: agent, inputs: sortedKeys(e.Setting.numbers(periods))}
 	defer func() {
-		if r := recover(); r != nil { // GoMLX panics with what is wrong in a graph
+		if r := recover(); r != nil { // GoMLX reports a fault in a graph by a panic
 			err = fmt.Errorf("agent %s: %v", e.Agent, r)
 		}
 	}()

@@ -11,14 +11,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// candidate is a setting to try.
+// candidate is a setting that a search tries.
 type candidate struct {
 	values   map[string]string
 	entry    Entry
 	champion bool
 }
 
-// champion is the candidate of Champion, or nil.
+// champion returns the candidate that Champion describes, or nil if the search has no champion.
 func (t Tuning) champion(x Experiment) (*candidate, error) {
 	if len(t.Champion) == 0 {
 		return nil, nil
@@ -36,7 +36,7 @@ func (t Tuning) champion(x Experiment) (*candidate, error) {
 	return &c, nil
 }
 
-// candidates are the settings to try, as entries of the experiment.
+// candidates returns the settings to try, as entries of the experiment.
 func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	x, err := t.check(known)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t Tuning) candidates(known map[string]Experiment) ([]candidate, error) {
 	return out, nil
 }
 
-// check returns the experiment, or what is wrong with the search.
+// check returns the experiment of the search, or an error that says what is wrong with the search.
 func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 	x, ok := known[t.Experiment]
 	if !ok {
@@ -65,39 +65,41 @@ func (t Tuning) check(known map[string]Experiment) (Experiment, error) {
 	}
 	for i, s := range t.Plan {
 		if i > 0 && (s.Candidates < 1 || s.Candidates > t.Plan[i-1].Candidates) {
-			return x, fmt.Errorf("round %d of the search has %d candidates, and the one before %d: a round keeps the "+
-				"best of the one before", i+1, s.Candidates, t.Plan[i-1].Candidates)
+			return x, fmt.Errorf("round %d of the search has %d candidates, but round %d has %d: a round keeps the "+
+				"best candidates of the round before", i+1, s.Candidates, i, t.Plan[i-1].Candidates)
 		}
 	}
 	if n := len(t.stages()); len(t.Champion) > 0 && (n < 2 || t.fresh(n-1) < 1) {
-		return x, errors.New("a search with a champion needs two rounds or more, and two candidates or more in the last")
+		return x, errors.New("a search with a champion needs at least two rounds, and at least two candidates in " +
+			"the last round")
 	}
 	for i, d := range t.Space {
 		before := slices.ContainsFunc(t.Space[:i], func(o Dimension) bool {
 			return slices.ContainsFunc(o.Values, func(v string) bool { return d.When == o.Key+"="+v })
 		})
 		if d.When != "" && !before {
-			return x, fmt.Errorf("key %q is searched over where %s, which no key before it can be", d.Key, d.When)
+			return x, fmt.Errorf("key %q depends on %s, but no key before it in the search can have that "+
+				"value", d.Key, d.When)
 		}
 		if slices.ContainsFunc(t.Space[:i], d.meets) {
-			return x, fmt.Errorf("key %q is searched over twice: give it once, or for each value of another key, as "+
-				"%s[OTHER=VALUE]=...", d.Key, d.Key)
+			return x, fmt.Errorf("key %q is searched over twice: give it once, or once for each value of another "+
+				"key, as %s[OTHER=VALUE]=...", d.Key, d.Key)
 		}
 	}
 	if t.Least && x.Target == nil {
-		return x, fmt.Errorf("experiment %s says no regret to search the least computation for", t.Experiment)
+		return x, fmt.Errorf("experiment %s defines no target regret; --least needs one", t.Experiment)
 	}
 	for _, d := range t.Space {
 		if slices.ContainsFunc(t.Sets, func(set string) bool { return strings.HasPrefix(set, d.Key+"=") }) {
-			return x, fmt.Errorf("key %q is both fixed and searched over", d.Key)
+			return x, fmt.Errorf("key %q has a fixed value and is also in the search; remove one of the two", d.Key)
 		}
 	}
 	return x, nil
 }
 
-// draw draws a value of each key for each candidate. A range is cut into as many equal parts as there are candidates
-// that have the key, and each part gives a value to one of them, in random order: so every key is covered evenly.
-// Listed values go in turn.
+// draw draws a value of each key for each candidate. It cuts a range into equal parts, one for each candidate that has
+// the key, and draws one value from each part, in random order. The values therefore cover the range evenly. Listed
+// values are used in turn.
 func (t Tuning) draw() []map[string]string {
 	random := rand.New(rand.NewPCG(t.Seed, 1))
 	out := make([]map[string]string, t.stages()[0].Candidates)
@@ -122,16 +124,17 @@ func (t Tuning) draw() []map[string]string {
 	return out
 }
 
-// candidate makes an entry of values.
+// candidate returns the candidate with the given values.
 func (t Tuning) candidate(x Experiment, values map[string]string) (candidate, error) {
 	stages := t.stages()
-	x.Tuned = nil // a search does not begin with what one found
+	x.Tuned = nil // a search starts from the defaults, not from the result of an earlier search
 	spec, err := x.Spec([]string{t.Agent}, t.Sets, stages[len(stages)-1].Size, t.Seed)
 	if err != nil {
 		return candidate{}, err
 	}
 	if len(spec.Entries) != 1 {
-		return candidate{}, fmt.Errorf("the settings %v leave %d agents to tune; fix their keys to one value each",
+		return candidate{}, fmt.Errorf("the settings %v describe %d agents, but a search tunes one; give each key "+
+			"one value",
 			t.Sets, len(spec.Entries))
 	}
 	c := candidate{values: values, entry: spec.Entries[0]}

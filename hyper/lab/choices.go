@@ -9,14 +9,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Choice is a value that a key can name, as policy=ucb names explore.UCB{}. The settings of the value are keys, too:
-// policy-quantile is its Quantile.
+// Choice is a named value of a key, as policy=ucb names explore.UCB{}. The settings of the value are keys, too:
+// policy-quantile is the field Quantile of the policy.
 type Choice struct {
 	Name  string
 	Value any
 }
 
-// Policies are the exploration policies that settings can name.
+// Policies lists the exploration policies that settings can name.
 var Policies = []Choice{
 	{"thompson", explore.Thompson{}},
 	{"ids", explore.IDS{}},
@@ -27,7 +27,7 @@ var Policies = []Choice{
 	{"squarecb", explore.SquareCB{}},
 }
 
-// Optimizers are those that settings can name.
+// Optimizers lists the optimizers that settings can name.
 var Optimizers = []Choice{
 	{"sgd", train.SGD{}},
 	{"adam", train.Adam{}},
@@ -37,20 +37,20 @@ var Optimizers = []Choice{
 	{"sgld", train.SGLD{}},
 }
 
-// Schedules are those of steps that settings can name.
+// Schedules lists the schedules of step sizes that settings can name.
 var Schedules = []Choice{
 	{"constant", train.Constant{}},
 	{"inverse-root", train.InverseRoot{}},
 	{"cosine", train.Cosine{Periods: 1000}},
 }
 
-// Losses are those that settings can name.
+// Losses lists the losses that settings can name.
 var Losses = []Choice{
 	{"gaussian", train.Gaussian{}},
 	{"logistic", train.LogisticLoss{}},
 }
 
-// Names are those of choices.
+// Names returns the names of choices.
 func Names(choices []Choice) []string {
 	names := make([]string, len(choices))
 	for i, c := range choices {
@@ -59,7 +59,7 @@ func Names(choices []Choice) []string {
 	return names
 }
 
-// Beliefs are those that settings can name, each a learner of its own, beside those of package learners.
+// Beliefs lists the beliefs that settings can name. Each is also a learner, like the learners of package learners.
 var Beliefs = []Choice{
 	{"epinet", hyper.NewEpinet(0)},
 	{"last-layer", hyper.NewLastLayer(0)},
@@ -84,14 +84,15 @@ func choicesOf(t reflect.Type) []Choice {
 	return nil
 }
 
-// KeyOfChoice is the key of a field of the value that a choice has.
+// KeyOfChoice returns the key for a field of the value of a choice.
 func KeyOfChoice(choice, field string) string {
 	key := choice + "-" + kebab(field)
 	return cmp.Or(named[key], key)
 }
 
-// named are keys of choices' settings that have had another name since the first results.
+// named maps keys of the settings of choices to the names that they have had since the first results.
 var named = map[string]string{"policy-n": "policy-samples", "policy-anneal": "anneal"}
 
-// retired are keys that settings had once, with the value that they have now for all: results that have them are read.
+// retired maps keys that settings no longer have to the one value that is still supported. Results with this value can
+// be read.
 var retired = map[string]string{"last-layer": "gradient"}

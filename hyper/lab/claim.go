@@ -9,22 +9,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Claim is a statement of the paper as a test on fresh seeds.
+// Claim is a statement of the paper as a statistical test on fresh seeds.
 type Claim struct {
 	Name string
 	Text string // what the paper says, with its section
-	// Sentence is the number of the sentence of package paper of which the claim is a part: committed results answer the
-	// sentence, and the claim is tested on fresh runs alone. It is 0 for all other claims.
+	// Sentence is the number of a sentence of package paper, if the claim is a part of that sentence. Committed results
+	// then answer the whole sentence, and fresh runs test only the claim. Sentence is 0 for all other claims.
 	Sentence int
-	// Quick and Full are the sizes at which the claim is judged: Quick takes a minute or two.
+	// Quick and Full are the sizes at which the claim is judged. Quick takes a minute or two.
 	Quick, Full Size
-	// Smaller are sizes at which a study that has not come to Full may show what it has. They decide nothing.
+	// Smaller lists sizes at which a study that has not reached Full may show its results so far. They decide nothing.
 	Smaller []Size
-	// Test simulates what it needs, and judges at a size: one of the two above unless another is asked for.
+	// Test simulates the runs that the claim needs, and judges the claim at a size. The size is Quick or Full unless
+	// the caller asks for another.
 	Test func(simulate Simulator, size Size) (Finding, error)
 }
 
-// Size is that of the quick or the full test.
+// Size returns the size of the quick test or of the full test.
 func (c Claim) Size(quick bool) Size {
 	if quick {
 		return c.Quick
@@ -32,43 +33,47 @@ func (c Claim) Size(quick bool) Size {
 	return c.Full
 }
 
-// Simulator runs agents of an experiment, "key=value" settings as in [Experiment.Spec], on seeds nothing was tuned on.
+// Simulator runs agents of an experiment, with "key=value" settings as in [Experiment.Spec]. No setting was tuned on
+// its seeds.
 type Simulator func(agents, sets []string, size Size) (Header, []Row, error)
 
-// Verdict is the outcome of a claim.
+// Verdict is the outcome of the test of a claim.
 type Verdict string
 
-// The verdicts.
+// The possible verdicts.
 const (
 	Reproduced Verdict = "reproduced"
 	Refuted    Verdict = "refuted"
 	Undecided  Verdict = "undecided"
-	NotTested  Verdict = "not tested" // what the claim compares is not there
+	NotTested  Verdict = "not tested" // the results that the claim compares are missing
 )
 
-// Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bounds it is held against.
+// Finding is the evidence for or against a claim: an estimate with a 95% interval, and the bounds that it is compared
+// with.
 type Finding struct {
 	Claim     string  `json:"claim"`
 	Statistic string  `json:"statistic"`
-	Kind      string  `json:"-"` // of the statistic, in a word or two
+	Kind      string  `json:"-"` // the kind of statistic, in a word or two
 	Estimate  Float   `json:"estimate"`
 	Lower     Float   `json:"lower"`
 	Upper     Float   `json:"upper"`           // may be infinite
-	Bound     float64 `json:"bound"`           // the claim is that the statistic is below it
-	Above     *Float  `json:"above,omitempty"` // and above this, where the claim is that two agents are alike
-	// P is the p-value of the bound that is nearer, against both sides. Holm's correction makes it larger.
+	Bound     float64 `json:"bound"`           // the claim says that the statistic is below this bound
+	Above     *Float  `json:"above,omitempty"` // and above this one, if the claim says that two agents are alike
+	// P is the two-sided p-value for the nearer bound. Holm's correction makes it larger.
 	P        Float   `json:"p"`
 	Periods  int     `json:"periods"`
-	Runs     int     `json:"runs"`            // or pairs of runs, diverged ones included
-	Diverged int     `json:"diverged"`        // runs, of all that are compared
-	Share    *Float  `json:"share,omitempty"` // of a difference, see [Difference]
+	Runs     int     `json:"runs"`            // number of runs, or of pairs of runs, including diverged ones
+	Diverged int     `json:"diverged"`        // number of runs that diverged, among all that are compared
+	Share    *Float  `json:"share,omitempty"` // Share of the [Difference], if the claim is about one
 	Verdict  Verdict `json:"verdict"`
 	Reason   string  `json:"reason,omitempty"` // why there is no estimate
-	// Discrete says that the statistic is of a choice among settings. Its interval does not shrink as 1/sqrt(runs).
+	// Discrete reports whether the statistic depends on a choice among settings. The interval of such a statistic does
+	// not shrink as 1/sqrt(runs).
 	Discrete bool `json:"-"`
 
-	wide widening // of the interval
-	// alone is what Holm's correction found, and times by what it multiplied the p-value; zero without a correction.
+	wide widening // the widening of the interval
+	// alone holds the verdict and the p-value before Holm's correction, and the factor that multiplied the p-value. All
+	// are zero without a correction.
 	alone struct {
 		verdict Verdict
 		p       float64
@@ -76,7 +81,8 @@ type Finding struct {
 	}
 }
 
-// Below judges the claim that a statistic is below a bound: by the whole interval, one way or the other.
+// Below judges the claim that a statistic is below a bound. The verdict is Reproduced if the whole interval is below
+// the bound, Refuted if the whole interval is above it, and otherwise Undecided.
 func Below(statistic string, e Estimate, bound float64, periods, runs int) Finding {
 	f := Finding{Statistic: statistic, Estimate: e.Value, Lower: e.Lower, Upper: e.Upper, Bound: bound,
 		P: Float(e.PValue(bound)), Periods: periods, Runs: runs, Verdict: Undecided, wide: e.student.wide}
@@ -89,9 +95,9 @@ func Below(statistic string, e Estimate, bound float64, periods, runs int) Findi
 	return f
 }
 
-// Within judges the claim that a statistic lies between two numbers, as that of two agents that are alike does
-// (Schuirmann's two one-sided tests): reproduced where the whole interval lies between them, refuted where it lies
-// outside.
+// Within judges the claim that a statistic lies between two numbers, such as the claim that two agents are alike
+// (Schuirmann's two one-sided tests). The verdict is Reproduced if the whole interval lies between the numbers, Refuted
+// if the whole interval lies outside, and otherwise Undecided.
 func Within(statistic string, e Estimate, above, bound float64, periods, runs int) Finding {
 	f := Below(statistic, e, bound, periods, runs)
 	floor := Float(above)
@@ -108,8 +114,9 @@ func Within(statistic string, e Estimate, above, bound float64, periods, runs in
 	return f
 }
 
-// Holm corrects findings that are read together, as those of a table are: their p-values by Holm's method, and to
-// undecided the verdicts that 1 - Level does not bear out then. Findings that have no p-value are left as they are.
+// Holm corrects findings that are read together, as in a table. It corrects the p-values by Holm's method. A verdict
+// becomes Undecided if its corrected p-value is not below 1 - Level. Holm leaves findings without a p-value as they
+// are.
 func Holm(all []Finding) []Finding {
 	out := slices.Clone(all)
 	var order []int
@@ -132,7 +139,7 @@ func Holm(all []Finding) []Finding {
 	return out
 }
 
-// Wants is what the claim says of the statistic.
+// Wants returns the range that the claim states for the statistic, in words.
 func (f Finding) Wants() string {
 	if f.Above != nil {
 		return fmt.Sprintf("between %.3g and %.3g", float64(*f.Above), f.Bound)
@@ -140,7 +147,7 @@ func (f Finding) Wants() string {
 	return fmt.Sprintf("below %.3g", f.Bound)
 }
 
-// String is the finding in a line.
+// String describes the finding in one line.
 func (f Finding) String() string {
 	if f.Reason != "" {
 		return fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
@@ -153,9 +160,10 @@ func (f Finding) String() string {
 		float64(f.Lower), float64(f.Upper), bound, f.Runs, f.Verdict)
 }
 
-// RunsToDecide is the number of runs that would decide an undecided claim, roughly: the interval shrinks as
-// 1/sqrt(runs), and as the factor does that widens the intervals of few runs; its limit on the bound's side must come to
-// the bound. ok is false where the number is unknown or the claim is decided.
+// RunsToDecide returns roughly the number of runs that would decide an undecided claim. It assumes that the estimate
+// stays and that the interval shrinks as 1/sqrt(runs), times the factor that widens intervals of few runs, until its
+// limit on the side of the bound reaches the bound. ok is false if the number is unknown or the claim is already
+// decided.
 func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	limit, bound := float64(f.Upper), f.Bound
 	switch {
@@ -173,28 +181,29 @@ func (f Finding) RunsToDecide() (runs float64, ok bool) {
 	return f.shorter(shrink), true
 }
 
-// DecidedAlone tells whether the claim would be decided if Holm's correction did not leave it undecided.
+// DecidedAlone reports whether the claim is undecided only because of Holm's correction.
 func (f Finding) DecidedAlone() bool {
 	return f.Verdict == Undecided && (f.alone.verdict == Reproduced || f.alone.verdict == Refuted)
 }
 
-// RunsToDecideAmong is, likewise, the number of runs that would decide a claim which is [Finding.DecidedAlone]: while
-// the estimate and the other claims stay, its p-value must come to what Holm's correction asks of it.
+// RunsToDecideAmong returns roughly the number of runs that would decide a claim for which [Finding.DecidedAlone] is
+// true. It assumes that the estimate and the other claims stay, and that the p-value must reach the level that Holm's
+// correction requires.
 func (f Finding) RunsToDecideAmong() (runs float64, ok bool) {
 	p := f.alone.p
 	if !f.DecidedAlone() || f.Discrete || p <= 0 {
 		return 0, false
 	}
-	times := max(f.alone.times, float64(f.P)/p) // more where a claim of a smaller p-value is undecided
+	times := max(f.alone.times, float64(f.P)/p) // larger if a claim with a smaller p-value is undecided
 	z := func(p float64) float64 { return distuv.UnitNormal.Quantile(1 - p/2) }
 	return f.shorter(z((1-Level)/times) / z(p)), true
 }
 
-// shorter is the number of runs that makes the interval shorter by a factor.
+// shorter returns the number of runs that multiplies the length of the interval by 1/shrink.
 func (f Finding) shorter(shrink float64) float64 {
 	now, factor := float64(f.Runs), f.wide.factor
 	runs := now * shrink * shrink
-	for range 20 { // to a fixed point: the factor of so many runs
+	for range 20 { // iterates to a fixed point, because the factor depends on the number of runs
 		runs = now * math.Pow(shrink*factor(runs)/factor(now), 2)
 	}
 	return math.Ceil(runs + 1)

@@ -7,7 +7,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// An interval of four times the runs is half as long.
+// An interval of four times as many runs is half as long.
 func TestRunsToDecide(t *testing.T) {
 	undecided := lab.Below("ratio", lab.Estimate{Value: 0.8, Lower: 0.4, Upper: 1.2}, 1, 10, 100)
 	if runs, ok := undecided.RunsToDecide(); !ok || runs < 400 || runs > 402 {
@@ -17,7 +17,7 @@ func TestRunsToDecide(t *testing.T) {
 	if runs, ok := above.RunsToDecide(); !ok || runs < 400 || runs > 402 {
 		t.Errorf("%v, %v runs would decide against it, want 401", runs, ok)
 	}
-	// The factor of few runs falls, too: from 1.33 with 9 to 1.19 with 28, so that 28 decide in place of 36.
+	// The factor for few runs also falls, from 1.33 with 9 runs to 1.19 with 28, so that 28 runs decide instead of 36.
 	few := lab.MeanRegret([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	half := lab.Below("regret", few, float64(few.Value+few.Upper)/2, 10, 9)
 	if runs, ok := half.RunsToDecide(); !ok || runs < 29 || runs > 31 {
@@ -29,13 +29,13 @@ func TestRunsToDecide(t *testing.T) {
 	endless := lab.Below("ratio", lab.Estimate{Value: 0.8, Lower: 0.4, Upper: lab.Float(math.Inf(1))}, 1, 10, 100)
 	for _, f := range []lab.Finding{decided, endless, discrete} {
 		if runs, ok := f.RunsToDecide(); ok {
-			t.Errorf("%v: %v runs would decide, want none told", f, runs)
+			t.Errorf("%v: %v runs would decide, want no number", f, runs)
 		}
 	}
 }
 
-// A claim that two agents are alike holds where the whole interval lies between its bounds, and is refuted where it
-// lies outside.
+// A claim that two agents are alike holds if the whole interval lies between its bounds. It is refuted if the whole
+// interval lies outside.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		value, lower, upper float64
@@ -55,8 +55,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust has them: two findings
-// that are decided alone are not among four. What is not tested does not count.
+// Holm's p-values of 0.001, 0.02, 0.03 and 0.2 are 0.004, 0.06, 0.06 and 0.2, as R's p.adjust returns them: two
+// findings that are decided alone are not decided among four. A finding that was not tested does not count.
 func TestHolm(t *testing.T) {
 	finding := func(p float64, v lab.Verdict) lab.Finding { return lab.Finding{P: lab.Float(p), Verdict: v} }
 	all := []lab.Finding{finding(0.03, lab.Refuted), finding(0.001, lab.Reproduced),
@@ -71,14 +71,15 @@ func TestHolm(t *testing.T) {
 	if all[0].Verdict != lab.Refuted {
 		t.Error("Holm changed its argument")
 	}
-	// Among four, 0.02 must become 0.05/3, which is 2.394 standard errors in place of 2.326: 1.06 times the runs.
+	// Among four, 0.02 must become 0.05/3, which is 2.394 standard errors instead of 2.326: this needs 1.06 times the
+	// runs.
 	all[3].Runs = 1000
 	if runs, ok := lab.Holm(all)[3].RunsToDecideAmong(); !ok || runs < 1058 || runs > 1062 {
 		t.Errorf("%v, %v runs would decide among all, want 1060", runs, ok)
 	}
 	for _, f := range []lab.Finding{all[3], got[1], got[4]} { // not corrected, decided, undecided alone
 		if runs, ok := f.RunsToDecideAmong(); ok {
-			t.Errorf("%v: %v runs would decide among all, want none told", f, runs)
+			t.Errorf("%v: %v runs would decide among all, want no number", f, runs)
 		}
 	}
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Clock measures, again and again, the time that a period of a batch of runs takes. It is not for concurrent use.
+// Clock measures repeatedly the time that one period of a batch of runs takes. It is not safe for concurrent use.
 type Clock struct {
-	// bytes that a call takes: the batch's state before and after, and temporaries; 0 where the backend does not tell
+	// Call is the number of bytes that one call needs for the batch: the state before, the state after, and temporary
+	// values. It is 0 if the backend does not report it.
 	Call int64
 
 	program     *program
 	state       []*tensors.Tensor
-	done, until int           // periods of the runs
-	chunk       int           // periods advanced by one call
-	half        time.Duration // of a call of half as many periods
+	done, until int           // periods done, and periods of a run
+	chunk       int           // number of periods that one call advances
+	half        time.Duration // time of a call with half as many periods
 }
 
-// NewClock compiles the program of an entry for a batch of runs, and advances it by a period.
+// NewClock compiles the program of an entry for a batch of runs, and advances the runs by one period.
 func NewClock(spec Spec, entry, runs int, name string) (*Clock, error) {
 	spec.Entries, spec.Runs = spec.Entries[entry:entry+1], runs
 	p := newPlan(spec, runs)
@@ -36,7 +37,7 @@ func NewClock(spec Spec, entry, runs int, name string) (*Clock, error) {
 	return c, c.first()
 }
 
-// first is a call by one period, which on the Go backend compiles.
+// first makes a call of one period. On the Go backend this call compiles.
 func (c *Clock) first() error {
 	var last []any
 	if c.program.loop {
@@ -51,11 +52,15 @@ func (c *Clock) first() error {
 	return nil
 }
 
-// Time is the mean time in seconds of a period of the batch, over about that length and at least a call, and the
-// processor time of this process for a period, which a busy machine stretches less. The calls grow to a tenth of it,
-// and on while a call of twice the periods takes less than one and a half times as long: the copies of a large state
-// that a call makes are then most of its time.
-// Runs that have come to their end go on at the middle of their periods.
+// Time returns the mean time in seconds of one period of the batch, and the processor time of this process for one
+// period. The processor time depends less on how busy the machine is. Time measures for about the given length, and for
+// at least one call.
+//
+// The number of periods in a call doubles until a call takes a tenth of the length. It doubles further while a call of
+// twice the periods takes less than one and a half times as long: most of the time is then spent on copying a large
+// state for each call.
+//
+// Runs that have reached their last period continue at the middle of their periods.
 func (c *Clock) Time(length time.Duration) (seconds, processor float64, err error) {
 	begin, used, periods := time.Now(), processorTime(), 0
 	for periods == 0 || time.Since(begin) < length {
@@ -77,7 +82,8 @@ func (c *Clock) Time(length time.Duration) (seconds, processor float64, err erro
 	return time.Since(begin).Seconds() / float64(periods), (processorTime() - used).Seconds() / float64(periods), nil
 }
 
-// Skip has the runs go on at a later period. What they would have learned changes no shape, and so no time.
+// Skip lets the runs continue at a later period. What they would have learned until then changes no shape, and
+// therefore no time.
 func (c *Clock) Skip(period int) {
 	c.done = period
 	at := slices.Index(c.program.names, statePeriod)
@@ -85,7 +91,7 @@ func (c *Clock) Skip(period int) {
 	c.state[at] = tensors.FromValue(int32(period))
 }
 
-// Close frees what the runs hold.
+// Close frees the memory of the runs.
 func (c *Clock) Close() {
 	for _, t := range c.state {
 		t.MustFinalizeAll()

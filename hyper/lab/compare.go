@@ -2,25 +2,26 @@ package lab
 
 import "math"
 
-// Standing is how an entry did by the last period that all its runs reached. Regret is heavy-tailed over seeds on hard
-// problems: the mean is the paper's statistic, the median tells of a typical run, and the share that failed of the
-// rest.
+// Standing is the result of an entry at the last period that all its runs have reached. On hard problems the regret is
+// heavy-tailed over seeds, so Standing has three statistics: the mean, which is the paper's; the median, which
+// describes a typical run; and the share of runs that failed.
 type Standing struct {
 	Agent    string         `json:"agent"`
 	Settings map[string]any `json:"settings"`
 	Period   int            `json:"period"`
-	Runs     int            `json:"runs"`     // diverged ones included
-	Diverged int            `json:"diverged"` // runs
-	Mean     Estimate       `json:"mean"`     // of cumulative regret
+	Runs     int            `json:"runs"`     // including diverged ones
+	Diverged int            `json:"diverged"` // number of runs
+	Mean     Estimate       `json:"mean"`     // cumulative regret
 	Median   Estimate       `json:"median"`
-	Failed   Estimate       `json:"failed"` // share of runs that failed
-	// mean less that of the first entry, over Pairs at their last common period; NaN without any
+	Failed   Estimate       `json:"failed"` // share of the runs
+	// Difference is the mean regret of this entry minus the mean regret of the first entry, over Pairs at their last
+	// common period. It is NaN if there are no pairs.
 	Difference Estimate `json:"difference"`
-	Pairs      int      `json:"pairs"` // of runs with the same seed
+	Pairs      int      `json:"pairs"` // number of pairs of runs with the same seed
 }
 
-// Compare returns one Standing for each entry, in their order. A run counts as failed whose regret per period over the
-// last half of the periods is above failure, see [Experiment].
+// Compare returns one Standing for each entry, in the order of the entries. A run fails if its regret per period over
+// the last half of the periods is above failure, see [Experiment].
 func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	var out []Standing
 	for i, e := range h.Spec.Entries {
@@ -41,7 +42,7 @@ func Compare(h Header, rows []Row, failure float64) ([]Standing, error) {
 	return out, nil
 }
 
-// differenceFrom is the mean difference of one entry from another, NaN where nothing pairs them.
+// differenceFrom returns the mean difference between two entries, or NaN if they have no pairs of runs.
 func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	d, err := PairedDifference(rows, entry, other)
 	if err != nil {
@@ -51,7 +52,7 @@ func differenceFrom(rows []Row, entry, other int) (e Estimate, pairs int) {
 	return d.Mean, d.Pairs
 }
 
-// failed is the number of runs whose regret per period over the last half or so is above a bound, or is NaN.
+// failed returns the number of runs whose regret per period over about the last half is above a bound, or is NaN.
 func (h history) failed(bound float64) (n int) {
 	seeds, periods := common(h)
 	last := periods[len(periods)-1]
@@ -64,7 +65,7 @@ func (h history) failed(bound float64) (n int) {
 	return n
 }
 
-// before is the last of the periods that is not above one, or 0.
+// before returns the last of the periods that is at most limit, or 0 if there is none.
 func before(periods []int, limit int) (found int) {
 	for _, p := range periods {
 		if p <= limit {
@@ -74,7 +75,7 @@ func before(periods []int, limit int) (found int) {
 	return found
 }
 
-// since is the regret of runs from the end of one period, or from the start for 0, to that of another.
+// since returns the regret of each run from the end of period from (0 is the start of the run) to the end of period to.
 func (h history) since(from, to int, seeds []uint64) []float64 {
 	out := h.at(to, seeds)
 	if from == 0 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Side is an agent with settings, "key=value" texts, as one side of a comparison.
+// Side is one side of a comparison: an agent with settings, which are "key=value" texts.
 type Side struct {
 	Agent string
 	Sets  []string
 }
 
-// NewSide is an agent with settings, "key=value" texts.
+// NewSide returns an agent with settings, which are "key=value" texts, as one side of a comparison.
 func NewSide(agent string, sets ...string) Side { return Side{agent, sets} }
 
 func (s Side) String() string {
@@ -22,7 +22,7 @@ func (s Side) String() string {
 	return fmt.Sprintf("%s %v", s.Agent, s.Sets)
 }
 
-// Together simulates sides one after the other, and joins them as entries of one result, in their order.
+// Together simulates sides one after the other, and joins them as the entries of one result, in the order of the sides.
 func Together(simulate Simulator, size Size, sides ...Side) (h Header, rows []Row, err error) {
 	var entries []Entry
 	for _, side := range sides {
@@ -40,14 +40,14 @@ func Together(simulate Simulator, size Size, sides ...Side) (h Header, rows []Ro
 	return h, rows, nil
 }
 
-// Comparison is of two agents, by the ratio of their mean regrets over the same seeds. Judge is the test of a claim.
+// Comparison compares two agents by the ratio of their mean regrets over the same seeds. Judge is the test of a claim.
 type Comparison struct {
 	A, B         Side
-	Above, Below float64 // what the ratio is to lie between; without Above it is to be below Below
-	Late         bool    // of the regret in the second half of the periods
+	Above, Below float64 // the claimed range of the ratio; Above 0 means that there is only the bound Below
+	Late         bool    // compare the regret in the second half of the periods
 }
 
-// Judge judges the comparison at a size.
+// Judge simulates both sides at a size, and judges the comparison.
 func (c Comparison) Judge(simulate Simulator, size Size) (Finding, error) {
 	_, rows, err := Together(simulate, size, c.A, c.B)
 	if err != nil {
@@ -68,14 +68,14 @@ func (c Comparison) Judge(simulate Simulator, size Size) (Finding, error) {
 	return f, size.Enough(f.Runs)
 }
 
-// difference returns that of the two sides, and its statistic in words.
+// difference returns the difference between the two sides, and describes its statistic in words.
 func (c Comparison) difference(rows []Row) (d Difference, what, kind string, err error) {
 	if c.Late {
 		d, from, err := LateDifference(rows, 0, 1)
-		what = fmt.Sprintf("regret of %v over that of %v from period %d to %d", c.A, c.B, from, d.Period)
+		what = fmt.Sprintf("regret of %v divided by regret of %v from period %d to %d", c.A, c.B, from, d.Period)
 		return d, what, "ratio of late regret", err
 	}
 	d, err = PairedDifference(rows, 0, 1)
-	what = fmt.Sprintf("cumulative regret of %v over that of %v at period %d", c.A, c.B, d.Period)
+	what = fmt.Sprintf("cumulative regret of %v divided by cumulative regret of %v at period %d", c.A, c.B, d.Period)
 	return d, what, "ratio of regret", err
 }

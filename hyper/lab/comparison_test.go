@@ -18,7 +18,8 @@ func ExampleNewSide() {
 	// exact
 }
 
-// Judge pairs the runs of two sides by seed: a loses a tenth of b's regret in all, and twice as much in the late half.
+// Judge pairs the runs of two sides by seed: a loses a tenth of b's regret in total, and twice as much in the late
+// half.
 func TestComparisonJudges(t *testing.T) {
 	simulate := func(agents, sets []string, _ lab.Size) (h lab.Header, rows []lab.Row, err error) {
 		h.Spec.Entries = []lab.Entry{{Agent: agents[0]}}

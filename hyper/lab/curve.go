@@ -2,25 +2,27 @@ package lab
 
 import "fmt"
 
-// Curve is the cumulative regret of an entry over the periods that all its runs have. Of a single run, bounds are NaN.
+// Curve is the cumulative regret of an entry over the periods that all its runs have. With a single run, the bounds are
+// NaN.
 type Curve struct {
 	Agent     string
 	Settings  map[string]any
-	Usual     []string // the keys whose values are the agent's defaults, or what a search found, see [Experiment.Tuned]
+	Usual     []string // the keys whose values are the agent's defaults or from a search, see [Experiment.Tuned]
 	Periods   []int
 	Mean      []float64
-	MeanLower []float64 // of the interval of the mean, at Level, see MeanRegret
+	MeanLower []float64 // bounds of the interval of the mean, at Level, see MeanRegret
 	MeanUpper []float64
 	Median    []float64
 	Lower     []float64 // lower quartile
 	Upper     []float64 // upper quartile
-	Runs      int       // diverged ones included
-	Diverged  int       // runs, by the last period
+	Runs      int       // including diverged ones
+	Diverged  int       // number of runs that diverged by the last period
 
 	final Estimate
 }
 
-// Curves returns one Curve for each entry, in their order. The curve of an entry without rows has no periods.
+// Curves returns one Curve for each entry, in the order of the entries. The curve of an entry without rows has no
+// periods.
 func Curves(h Header, rows []Row) []Curve {
 	out := make([]Curve, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
@@ -44,7 +46,8 @@ func Curves(h Header, rows []Row) []Curve {
 	return out
 }
 
-// Final is the mean regret of a curve at its last period, with its interval. It is zero for a curve without periods.
+// Final returns the mean regret of a curve at its last period, with its interval, and that period. Both are zero for a
+// curve without periods.
 func (c Curve) Final() (mean Estimate, period int) {
 	last := len(c.Periods) - 1
 	if last < 0 {
@@ -53,7 +56,7 @@ func (c Curve) Final() (mean Estimate, period int) {
 	return c.final, c.Periods[last]
 }
 
-// String says in a line what the curve comes to: for a person to read.
+// String describes the end of the curve in one line.
 func (c Curve) String() string {
 	mean, period := c.Final()
 	if period == 0 {

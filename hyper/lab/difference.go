@@ -9,35 +9,36 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Difference compares the cumulative regret of two entries, A and B, that met the same environments. Bounds are at
-// Level, and NaN with a single pair.
+// Difference compares the cumulative regret of two entries, A and B, that ran in the same environments. Bounds are at
+// Level. They are NaN if there is only one pair.
 type Difference struct {
-	Period   int      // the last one that all pairs have reached in both entries
-	Pairs    int      // of runs with the same seed
-	Diverged int      // runs of the pairs that diverged
-	Mean     Estimate // of A minus B
-	Ratio    Estimate // mean of A over mean of B
-	// Share is the largest share that one seed has in the sum of A minus B: 1 where that seed alone makes the
-	// difference, and more where the others point the other way. NaN where the sum is zero.
+	Period   int      // the last period that all pairs have reached in both entries
+	Pairs    int      // number of pairs of runs with the same seed
+	Diverged int      // number of runs of the pairs that diverged
+	Mean     Estimate // mean of A minus B
+	Ratio    Estimate // mean of A divided by mean of B
+	// Share is the largest share of one seed in the sum of A minus B. It is 1 if that seed alone makes the difference,
+	// and more than 1 if the other seeds together have the opposite sign. It is NaN if the sum is zero.
 	Share Float
 }
 
-// PairedDifference pairs the runs of two entries by seed. The error is ErrNoRows without a pair or a common period.
+// PairedDifference pairs the runs of two entries by seed. The error wraps ErrNoRows if there is no pair or no common
+// period.
 func PairedDifference(rows []Row, entryA, entryB int) (Difference, error) {
 	d, _, err := difference(rows, entryA, entryB, func([]int) int { return 0 })
 	return d, err
 }
 
-// LateDifference is PairedDifference of late regret: of the regret after the last common period From that is not above
-// half of the last one.
+// LateDifference is PairedDifference for late regret: the regret after period from, which is the last common period
+// that is at most half of the last one.
 func LateDifference(rows []Row, entryA, entryB int) (d Difference, from int, err error) {
 	return difference(rows, entryA, entryB, func(periods []int) int {
 		return before(periods, periods[len(periods)-1]/2)
 	})
 }
 
-// difference compares the regret of two entries from the end of one of their common periods, which start chooses; 0 is
-// the start of the runs.
+// difference compares the regret of two entries after one of their common periods. The function start chooses the
+// period; 0 means the start of the runs.
 func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (d Difference, from int, err error) {
 	a, b := historyOf(rows, entryA), historyOf(rows, entryB)
 	seeds, periods := common(a, b)
@@ -53,20 +54,20 @@ func difference(rows []Row, entryA, entryB int, start func(periods []int) int) (
 	return d, from, nil
 }
 
-// enough says what runs to compare lack.
+// enough returns an error if the runs that are to be compared have no common seed or no common period.
 func enough(seeds []uint64, periods []int) error {
 	switch {
 	case len(seeds) == 0:
-		return fmt.Errorf("%w: no seed is that of a run of each", ErrNoRows)
+		return fmt.Errorf("%w: the entries have no seed in common", ErrNoRows)
 	case len(periods) == 0:
-		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; pieces of "+
-			"a study may have been exported at other periods: export them again", ErrNoRows, len(seeds))
+		return fmt.Errorf("%w: there are %d common seeds, but no period at which all their runs have rows; some "+
+			"pieces of the study may have been exported at different periods: export them again", ErrNoRows, len(seeds))
 	}
 	return nil
 }
 
-// PairedContrast is the mean of (A - B) - (C - D) over the seeds that all four entries have: a Difference without a
-// Ratio.
+// PairedContrast returns the mean of (A - B) - (C - D) over the seeds that all four entries have, as a Difference
+// without a Ratio.
 func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	of := []history{historyOf(rows, a), historyOf(rows, b), historyOf(rows, c), historyOf(rows, d)}
 	seeds, periods := common(of...)
@@ -89,7 +90,7 @@ func PairedContrast(rows []Row, a, b, c, d int) (Difference, error) {
 	return out, nil
 }
 
-// subtract fills in the mean of a minus b.
+// subtract sets Mean and Share from the pairs a minus b.
 func (d *Difference) subtract(a, b []float64) {
 	differences := floats.SubTo(make([]float64, len(a)), a, b)
 	d.Mean, d.Share = MeanDifference(differences), Float(math.NaN())
@@ -98,9 +99,10 @@ func (d *Difference) subtract(a, b []float64) {
 	}
 }
 
-// Regrets are the cumulative regrets of entries at some shares of the last period that all have, each at the last
-// common period that is not above it: by share and entry, over the seeds that all have, in order. The error is
-// ErrNoRows without these.
+// Regrets returns the cumulative regrets of entries at some shares of the last common period. For each share it takes
+// the last common period that is at most this share of the last one. regrets has the indices share, entry and seed,
+// over the seeds that all entries have, in ascending order. The error wraps ErrNoRows if the entries have no common
+// seeds or periods.
 func Regrets(rows []Row, shares []float64, entries ...int) (periods []int, regrets [][][]float64, err error) {
 	var histories []history
 	for _, entry := range entries {

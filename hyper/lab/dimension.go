@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Dimension is a key to search over: a range, on a logarithmic scale, or a list of values, of which one that is listed
-// twice goes to twice as many candidates. With When, "key=value" of a dimension before it, only candidates with that
-// value have it; the others keep the agent's own value.
+// Dimension is a key that a search varies: either a range, on a logarithmic scale, or a list of values. A value that is
+// listed twice goes to twice as many candidates. If When is set, as "key=value" of an earlier dimension, only
+// candidates with that value have this dimension; the others keep the agent's own value.
 type Dimension struct {
 	Key    string   `json:"key"`
 	When   string   `json:"when,omitempty"`
@@ -19,7 +19,7 @@ type Dimension struct {
 	Values []string `json:"values,omitempty"`
 }
 
-// String is the dimension as [ParseDimension] reads it.
+// String returns the dimension in the form that [ParseDimension] reads.
 func (d Dimension) String() string {
 	key := d.Key
 	if d.When != "" {
@@ -31,11 +31,12 @@ func (d Dimension) String() string {
 	return fmt.Sprintf("%s=%.4g:%.4g", key, d.Low, d.High)
 }
 
-// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,..., of the candidates with KEY=VALUE alone as KEY[KEY=VALUE]=...
+// ParseDimension reads KEY=LOW:HIGH or KEY=V,V,... The form KEY[OTHER=VALUE]=... limits the dimension to candidates
+// with OTHER=VALUE.
 func ParseDimension(text string) (Dimension, error) {
 	form := dimensionForm.FindStringSubmatch(text)
 	if form == nil {
-		return Dimension{}, fmt.Errorf("%q is not of the form KEY=LOW:HIGH or KEY=V,V, nor KEY[KEY=VALUE]=LOW:HIGH",
+		return Dimension{}, fmt.Errorf("%q does not have the form KEY=LOW:HIGH, KEY=V,V or KEY[OTHER=VALUE]=LOW:HIGH",
 			text)
 	}
 	d, rest := Dimension{Key: form[1], When: form[2]}, form[3]
@@ -55,27 +56,27 @@ func ParseDimension(text string) (Dimension, error) {
 
 var dimensionForm = regexp.MustCompile(`^([^=\[\]]+)(?:\[([^=\[\]]+=[^=\[\]]+)\])?=(.+)$`)
 
-// concerns tells whether candidates with these values have the dimension.
+// concerns reports whether candidates with these values have the dimension.
 func (d Dimension) concerns(values map[string]string) bool {
 	key, value, _ := strings.Cut(d.When, "=")
 	return d.When == "" || values[key] == value
 }
 
-// meets tells whether a candidate could have both dimensions, of one key.
+// meets reports whether the two dimensions have the same key and one candidate could have both.
 func (d Dimension) meets(other Dimension) bool {
 	key, value, _ := strings.Cut(d.When, "=")
 	otherKey, otherValue, _ := strings.Cut(other.When, "=")
 	return d.Key == other.Key && (key != otherKey || value == otherValue)
 }
 
-// draw is the value at u, from 0 to 1, of a range.
+// draw returns the value of a range at u, from 0 to 1, on the logarithmic scale.
 func (d Dimension) draw(u float64) string {
 	return strconv.FormatFloat(d.Low*math.Pow(d.High/d.Low, u), 'g', 3, 64)
 }
 
-// beyond is the range moved by half its length to the side in whose outer tenth x lies, both on the logarithmic scale;
-// of another x, and of listed values, there is none.
-func (d Dimension) beyond(x float64) (Dimension, bool) {
+// shifted returns the range moved by half its length, on the logarithmic scale, if x lies in one of its outer tenths.
+// The range moves to the side of x. ok is false for every other x and for listed values.
+func (d Dimension) shifted(x float64) (moved Dimension, ok bool) {
 	if len(d.Values) > 0 {
 		return d, false
 	}

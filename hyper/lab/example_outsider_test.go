@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Tilted is a belief of one's own: f_z(x) = (w + V tanh z)^T x with w and V trained.
+// Tilted is a belief outside of the library: f_z(x) = (w + V tanh z)^T x, where w and V are trained.
 type Tilted struct{ Features int }
 
 func (b Tilted) Index() index.Distribution           { return index.Gaussian{N: 2} }
@@ -34,7 +34,7 @@ func (b Tilted) Predict(p hyper.Params, z index.Set, x *Node) *Node {
 	return Einsum("rnf,rbf->rnb", Add(InsertAxes(p.Nu[0], 1), tilt), x)
 }
 
-// Coins is a world of one's own: each arm pays 1 with a chance of its own.
+// Coins is a world outside of the library: each arm pays 1 with a probability of its own.
 type Coins struct {
 	Arms int `help:"number of arms"`
 }
@@ -53,7 +53,7 @@ func (w *Coins) Step(now bandit.State, _ hyper.Numbers, s rng.Stream, _, x *Node
 	return bandit.Outcome{Reward: pays, Regret: Sub(ReduceMax(now["chance"], 1), chance)}, now
 }
 
-// Hopeful is a policy of one's own: the action that the most hopeful of some functions finds best.
+// Hopeful is a policy outside of the library: it takes the best action of the most optimistic sampled function.
 type Hopeful struct{}
 
 func (Hopeful) Samples() int { return 2 }
@@ -62,7 +62,8 @@ func (Hopeful) Decide(values *Node, _ explore.Moment) (probabilities, action *No
 	return OneHot(action, values.Shape().Dim(2), dtypes.Float32), action
 }
 
-// A belief, a world and a policy of one's own, swept over in the lab: settings name what is in the lists of choices.
+// A program adds a belief, a world and a policy, and sweeps over them in the lab: settings name the entries of the
+// lists of choices.
 func Example_outsider() {
 	must.M(learners.Add("tilted", Tilted{}))
 	lab.Policies = append(lab.Policies, lab.Choice{Name: "hopeful", Value: Hopeful{}})
@@ -71,7 +72,7 @@ func Example_outsider() {
 	size := lab.Size{Periods: 300, Runs: 8}
 	spec := must.M1(known["coins"].Spec(nil, []string{"arms=3,6", "policy=hopeful"}, size, 1))
 	h, rows := must.M2(lab.Simulate(context.Background(), spec, known, lab.Options{Backend: backend.Go}))
-	for _, c := range lab.Curves(h, rows) { // who guesses loses 0.25 in a period of 3 arms, and 0.36 of 6
+	for _, c := range lab.Curves(h, rows) { // random choice loses 0.25 in a period with 3 arms, and 0.36 with 6
 		fmt.Printf("%v arms: %t; ", c.Settings["arms"], c.Mean[len(c.Mean)-1] < 30)
 	}
 	// Output: 3 arms: true; 6 arms: true;

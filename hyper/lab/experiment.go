@@ -1,9 +1,9 @@
-// Package lab runs experiments: many independent runs of an agent in a world, compiled into one step over a State of
-// tensors, with append-only results that a killed process resumes exactly.
+// Package lab runs experiments: many independent runs of an agent in a world. It compiles them into one step over a
+// State of tensors. It appends results to a file, so that a process that was killed resumes exactly.
 //
-// The path of an experiment: a [Setting] is a world with the settings of a learner for it; a [Spec] lists settings,
-// periods, runs and seed; [Run] plans it into batches of runs, compiles one program for each distinct shape, advances
-// the batches over the periods, and writes rows; [Summarize] turns rows into statistics.
+// An experiment goes through these steps. A [Setting] is a world with the settings of a learner for it. A [Spec] lists
+// settings, periods, runs and a seed. [Run] divides the Spec into batches of runs, compiles one program for each
+// distinct shape, advances the batches over the periods, and writes rows. [Summarize] turns rows into statistics.
 package lab
 
 import (
@@ -13,36 +13,37 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
-// Experiment is a world with learners for it.
+// Experiment is a world with the learners that run in it.
 type Experiment struct {
 	Name, Title, Section string
-	World                func() bandit.World       // with its defaults
-	Agents               map[string]func() Learner // with the defaults that they have in this world
-	Order                []string                  // of the agents
-	// Others are kinds of learners that can be run as well, by name, as they begin in a world of arms or of features.
+	World                func() bandit.World       // returns the world with its defaults
+	Agents               map[string]func() Learner // returns the agents with the defaults that they have in this world
+	Order                []string                  // the order of the agents
+	// Others are further kinds of learners that can run in this world, by name. Each function returns the learner with
+	// its defaults, for a world of arms or for a world of features.
 	Others      map[string]func(arms bool) Learner
-	Sets        []string // settings that a Spec has unless it is given others for their keys, see [Experiment.Spec]
-	Tuned       []Tuned  // what searches found: for what a Spec is not given, and before the agents' defaults
+	Sets        []string // settings of a Spec for keys that have no given value, see [Experiment.Spec]
+	Tuned       []Tuned  // results of searches, for keys that a Spec is not given; they replace the agents' defaults
 	Quick, Full Size
-	Failure     float64 // regret per period, late in a run, above which it counts as failed
+	Failure     float64 // a run fails if its regret per period, late in the run, is above this number
 	Claims      []Claim
-	// Target is the average regret per period, over runs of the Full size, below which a setting performs well; nil is
-	// none.
+	// Target returns the average regret per period, over runs of the Full size, below which a setting performs well. It
+	// is nil if the experiment has no target.
 	Target func(*Setting) float64
 
-	usual map[string]*Setting // instead of an agent's default, see WithLearner
-	kinds map[string]string   // of learners with settings of their own, see WithLearner
+	usual map[string]*Setting // replaces the default setting of an agent, see WithLearner
+	kinds map[string]string   // kinds of the learners that have settings of their own, see WithLearner
 }
 
-// Size is how much of an experiment is run.
+// Size is the number of periods and runs of an experiment.
 type Size struct {
 	Periods int `json:"periods"`
 	Runs    int `json:"runs"`
-	// Sets are settings of this size that go before the experiment's own Sets.
+	// Sets are settings of this size. They replace the experiment's own Sets for the same keys.
 	Sets []string `json:"-"`
 }
 
-// String is the size in words.
+// String describes the size in words.
 func (s Size) String() string {
 	text := fmt.Sprintf("%d runs of %d periods", s.Runs, s.Periods)
 	if len(s.Sets) > 0 {

@@ -17,10 +17,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/saved"
 )
 
-// Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format, with the
-// rows at the last period and at eight periods for each factor of ten, from 10 on. These are the same whatever the last
-// period is, so that pieces of different length can be compared. Regrets are rounded to thousandths. The results are
-// those of [Complete], and the file is refused as [WriteResults] refuses it.
+// Export writes the results of a folder to a file as a piece of a study: gzipped lines of the same format. The piece
+// has the rows at the last period and at eight periods for each factor of ten, from 10 on. These periods do not depend
+// on the last period, so that pieces of different lengths can be compared. Regrets are rounded to thousandths. The
+// results must be complete, see [Complete]. Export refuses to replace a file in the same cases as [WriteResults].
 func Export(dir, path string, known map[string]Experiment, sets ...string) error {
 	h, rows, err := Complete(dir, known, sets...)
 	if err != nil {
@@ -29,8 +29,9 @@ func Export(dir, path string, known map[string]Experiment, sets ...string) error
 	return WriteResults(path, h, rows, false)
 }
 
-// Complete reads the results of a folder. All runs must have ended. With sets it is the part of the results that has
-// them, see [Experiment.Part]: a key that no agent has is an error, and so is a part without an agent.
+// Complete reads the results of a folder. All runs must have ended. If there are sets, Complete returns the part of the
+// results that has these settings, see [Experiment.Part]. It is an error if no agent has a key of the sets, or if the
+// part has no agent.
 func Complete(dir string, known map[string]Experiment, sets ...string) (Header, []Row, error) {
 	h, rows, err := ReadResults(dir, known)
 	if err != nil {
@@ -38,7 +39,8 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 	}
 	want := len(h.Spec.Entries) * h.Spec.Runs * len(Schedule(h.Spec.Periods))
 	if len(rows) != want {
-		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; `hyper resume %s` first", dir, ErrResults, len(rows),
+		return h, nil, fmt.Errorf("%s: %w: it has %d of %d rows; finish the runs with "+
+			"`hyper resume %s`", dir, ErrResults, len(rows),
 			want, dir)
 	}
 	if len(sets) == 0 {
@@ -53,7 +55,7 @@ func Complete(dir string, known map[string]Experiment, sets ...string) (Header, 
 	return h, rows, nil
 }
 
-// haveKeys reports a key of sets that no entry has.
+// haveKeys returns an error if no entry has one of the keys of sets.
 func haveKeys(h Header, sets []string) error {
 	var keys []string
 	for _, e := range h.Spec.Entries {
@@ -70,18 +72,18 @@ func haveKeys(h Header, sets []string) error {
 	return nil
 }
 
-// A regret in a piece of a study is a whole number of pieceParts of 1.
+// pieceParts is the number of steps of regret in one unit of reward: a piece of a study rounds regrets to such steps.
 const pieceParts = 1e3
 
-// WriteResults writes complete results to a file: as Export does to FILE.jsonl.gz, or to FILE.jsonl with every row and
-// every digit. A file that is there is refused unless its bytes would be the same, or it may be replaced; one that is a
-// run's own is always refused.
+// WriteResults writes complete results to a file. FILE.jsonl.gz becomes a piece of a study, as Export writes it.
+// FILE.jsonl has every row and every digit. WriteResults refuses to replace an existing file unless replace is true or
+// the bytes would be the same. It always refuses to replace the result file of a run.
 func WriteResults(path string, h Header, rows []Row, replace bool) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: results are written to a file, FILE.jsonl.gz or FILE.jsonl", path)
+		return fmt.Errorf("%s is a folder: name a file, FILE.jsonl.gz or FILE.jsonl", path)
 	}
 	if !strings.HasSuffix(path, ".jsonl") && !strings.HasSuffix(path, ".jsonl.gz") {
-		return fmt.Errorf("%s: results are written to FILE.jsonl.gz, a piece of a study, or FILE.jsonl, with every row",
+		return fmt.Errorf("%s: the name must be FILE.jsonl.gz, for a piece of a study, or FILE.jsonl, for every row",
 			path)
 	}
 	var out bytes.Buffer
@@ -115,24 +117,25 @@ func WriteResults(path string, h Header, rows []Row, replace bool) error {
 	return saved.WriteFile(path, out.Bytes())
 }
 
-// mayWrite returns an error where writing a file would lose another.
+// mayWrite returns an error if writing a file would destroy other contents.
 func mayWrite(path string, text []byte, replace bool) error {
-	there, err := os.ReadFile(path)
+	existing, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
 	case filepath.Base(path) == ResultsFile:
-		return fmt.Errorf("%s exists: name another, as a run keeps its results under this name", path)
-	case replace || bytes.Equal(there, text):
+		return fmt.Errorf("%s exists: choose another name, because runs keep their results under this name", path)
+	case replace || bytes.Equal(existing, text):
 		return nil
 	}
-	return fmt.Errorf("%s exists: name another, or give --force", path)
+	return fmt.Errorf("%s exists: choose another name, or replace the file with --force", path)
 }
 
-// thinned is every second period of the grid that all schedules have, from 10 on: 10, 13, 17, 23, 31, 42, 56, 74, 100
-// and so on; and the last. (Older pieces of 2,000 periods have those between these.)
+// thinned returns the periods of a piece of a study: every second period of the grid that all schedules share, from 10
+// on (10, 13, 17, 23, 31, 42, 56, 74, 100 and so on), and the last period. Older pieces of 2,000 periods also have the
+// periods between these.
 func thinned(periods int) []int {
 	var out []int
 	x := 1.0
@@ -144,7 +147,8 @@ func thinned(periods int) []int {
 	return append(out, periods)
 }
 
-// agree tells whether two rows of the same run and period say the same: a piece of a study has its regrets rounded.
+// agree reports whether two rows of the same run and period are equal, except for the rounding of regrets in a piece of
+// a study.
 func agree(a, b Row) bool {
 	x, y := float64(a.Regret), float64(b.Regret)
 	near := math.Abs(x-y) <= 0.5/pieceParts+1e-12*math.Abs(x)

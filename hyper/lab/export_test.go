@@ -22,7 +22,7 @@ func export(t *testing.T, dir string) string {
 	return file
 }
 
-// A part of results is a piece with the same rows; a part that is not there is an error.
+// A part of results is a piece with the same rows. A part that does not exist is an error.
 func TestPartOfResults(t *testing.T) {
 	dir, file := writeToys(t, []int{2, 3}, 3, 100, 10, linearToys), filepath.Join(t.TempDir(), "part.jsonl.gz")
 	if err := Export(dir, file, knownToys, "arms=3"); err != nil {
@@ -47,7 +47,7 @@ func TestPartOfResults(t *testing.T) {
 	}
 }
 
-// Results are written over no other file, but for the same bytes or on demand, and never over a run's own.
+// Results replace another file only if the bytes are the same or on request. They never replace a run's own file.
 func TestResultsReplaceNothing(t *testing.T) {
 	h, rows, err := Complete(writeToys(t, []int{2}, 2, 20, 1, linearToys), knownToys)
 	if err != nil {
@@ -61,15 +61,15 @@ func TestResultsReplaceNothing(t *testing.T) {
 	for _, c := range []struct {
 		path    string
 		replace bool
-		want    string // "" is written
+		want    string // "" if the file is written
 	}{
 		{filepath.Join(folder, "new.jsonl"), false, ""},
 		{filepath.Join(folder, "new.jsonl"), false, ""}, // the same bytes
 		{filepath.Join(folder, "new.jsonl.gz"), false, ""},
-		{other, false, "other.jsonl exists: name another, or give --force"},
-		{own, true, "results.jsonl exists: name another, as a run keeps"},
+		{other, false, "other.jsonl exists: choose another name, or replace the file with --force"},
+		{own, true, "results.jsonl exists: choose another name, because runs keep"},
 		{folder, true, "is a folder"},
-		{filepath.Join(folder, "new.gz"), false, "FILE.jsonl.gz, a piece of a study, or FILE.jsonl"},
+		{filepath.Join(folder, "new.gz"), false, "FILE.jsonl.gz, for a piece of a study, or FILE.jsonl"},
 		{filepath.Join(folder, "new"), false, "FILE.jsonl.gz"},
 		{other, true, ""},
 	} {
@@ -84,13 +84,13 @@ func TestResultsReplaceNothing(t *testing.T) {
 	}
 }
 
-// The periods of a piece are every second of one grid, whatever the last one is: pieces of any two lengths share all up
-// to the shorter one's end.
+// The periods of a piece are every second period of one grid, whatever its last period is. Pieces of two lengths
+// therefore share all periods up to the end of the shorter one.
 func TestPiecesShareTheirPeriods(t *testing.T) {
 	want := []int{10, 13, 17, 23, 31, 42, 56, 74, 100, 133, 177, 237, 316, 421, 562, 749, 1000, 1333, 1778, 2371, 3162,
 		4216, 5623, 7498, 10_000}
 	if got := thinned(10_000); !slices.Equal(got, want) {
-		// 10^(k/8) from 10 on, as pieces of 10,000 periods have had them all along
+		// 10^(k/8) from 10 on: the periods that pieces of 10,000 periods have always had
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	for _, periods := range []int{1, 9, 10, 11, 200, 300, 1000, 1200, 2000, 5000} {
@@ -119,7 +119,7 @@ func TestPiecesOfDifferentLengths(t *testing.T) {
 	if err != nil || d.Period != 1778 || d.Pairs != 3 {
 		t.Fatalf("got %+v, %v, want 3 pairs at period 1778", d, err)
 	}
-	near(t, "difference", float64(d.Mean.Value), 1778) // 3 less 2 arms a period
+	near(t, "difference", float64(d.Mean.Value), 1778) // 3 minus 2 arms per period
 	l, err := LeastComputation(h, rows, []int{1, 0}, func(*Setting) float64 { return 4 })
 	if err != nil || l.Entry != 0 {
 		t.Fatalf("got %+v, %v", l, err)
@@ -127,7 +127,7 @@ func TestPiecesOfDifferentLengths(t *testing.T) {
 	near(t, "average regret", float64(l.Average.Value), 2.11) // 2 arms and the mean of seeds 10 to 12, in hundredths
 }
 
-// Pieces that share no period, as some of before do, are refused with the reason, and by no panic.
+// Pieces that share no period, as some old pieces do, are refused with the reason, without a panic.
 func TestPiecesWithoutACommonPeriod(t *testing.T) {
 	rows := rowsOf(0, []float64{10}, []float64{12})
 	for _, r := range rowsOf(1, []float64{10}, []float64{12}) {
@@ -144,7 +144,7 @@ func TestPiecesWithoutACommonPeriod(t *testing.T) {
 	}
 }
 
-// A piece and the folder it came from agree, in both orders, though a piece is rounded; other regrets contradict.
+// A piece and the folder it came from agree, in both orders, although a piece is rounded. Other regrets contradict.
 func TestPieceAgreesWithItsFolder(t *testing.T) {
 	third := func(int, uint64) float64 { return 1. / 3 }
 	folder := writeToys(t, []int{2}, 2, 100, 1, third)
@@ -165,7 +165,7 @@ func TestPieceAgreesWithItsFolder(t *testing.T) {
 	}
 }
 
-// Results of a run that has not come to its first row are no study.
+// Results of a run that has not reached its first row are not a study.
 func TestStudyWithoutRows(t *testing.T) {
 	dir := writeToys(t, []int{2}, 0, 100, 1, linearToys)
 	_, _, err := ReadStudy(knownToys, dir)

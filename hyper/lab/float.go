@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Float is a float64 that JSON can always carry: it writes NaN and infinities as strings.
+// Float is a float64 that JSON can always represent. NaN and infinities are written as strings.
 type Float float64
 
 // MarshalJSON writes a number, or "NaN", "+Inf" or "-Inf".

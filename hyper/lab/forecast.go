@@ -2,13 +2,14 @@ package lab
 
 import "slices"
 
-// Job is work that one worker does without a break: runs of one shape, for some periods each.
+// Job is work that one worker does without interruption: some runs of one shape, for the same number of periods.
 type Job struct {
-	Shape int // which of the calibrations
+	Shape int // index of the shape's calibration
 	Runs  int
 }
 
-// Jobs are the batches of a Spec, in order; shapes are the first entry of each shape, which the jobs count.
+// Jobs returns the batches of a Spec, in order, and shapes: the index of the first entry of each shape. The Shape of a
+// Job is an index of shapes.
 func Jobs(spec Spec, batchRuns int) (jobs []Job, shapes []int) {
 	p := newPlan(spec, batchRuns)
 	for s := range p.shapes {
@@ -20,11 +21,12 @@ func Jobs(spec Spec, batchRuns int) (jobs []Job, shapes []int) {
 	return jobs, shapes
 }
 
-// Makespan is the time in seconds that workers need for jobs which they take in order, each when it has nothing to do.
-// alone says that each compiles for itself, as processes do; a worker is ready after startup.
+// Makespan returns the time in seconds that workers need for jobs. The workers take the jobs in order, each as soon as
+// it is idle. If alone is true, each worker compiles for itself, as processes do. A worker is ready after startup
+// seconds.
 func Makespan(jobs []Job, shapes []Calibration, periods, workers int, alone bool, startup float64) float64 {
 	clocks := make([]float64, min(workers, len(jobs)))
-	compiled := map[[2]int]float64{} // when the program of a shape is ready for a worker
+	compiled := map[[2]int]float64{} // time at which the program of a shape is ready for a worker
 	for i := range clocks {
 		clocks[i] = startup
 	}
@@ -48,10 +50,10 @@ func Makespan(jobs []Job, shapes []Calibration, periods, workers int, alone bool
 	return slices.Max(clocks)
 }
 
-// Memory is what runs of a shape need: bytes for each run while a call advances it, and bytes that a process has at
-// most whatever its runs. Both are 0 where the system does not tell. The compiled program tells those of a run; where
-// it does not, they are the slope between calibrations with few and with more runs in a batch, which is rough: it is
-// hidden by the memory that a process keeps free.
+// Memory returns the number of bytes that each run of a shape needs while a call advances it, and the number of bytes
+// that a process needs in addition. Both are 0 if the operating system does not report memory. The compiled program
+// reports the memory of a run. If it does not, Memory divides the difference between a calibration with few runs in a
+// batch and one with more. That estimate is rough, because memory that a process holds in reserve hides the difference.
 func Memory(few, more Calibration) (run, process int64) {
 	switch {
 	case few.Peak == 0:

@@ -2,7 +2,8 @@ package lab
 
 import "testing"
 
-// By hand: with one second a period of two runs, and 10 periods, a job of two runs takes 10 s; a compilation takes 3 s.
+// By hand: with one second per period for two runs, and 10 periods, a job of two runs takes 10 s. A compilation takes 3
+// s.
 func TestMakespan(t *testing.T) {
 	shapes := []Calibration{{Runs: 2, Period: 1, Compile: 3}, {Runs: 1, Period: 0.1, Compile: 5}}
 	two := Job{Shape: 0, Runs: 2}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// history holds the rows of an entry by seed and period.
+// history maps seed and period to the row of an entry.
 type history map[uint64]map[int]Row
 
 func historyOf(rows []Row, entry int) history {
@@ -24,7 +24,7 @@ func historyOf(rows []Row, entry int) history {
 
 func (h history) seeds() []uint64 { return slices.Sorted(maps.Keys(h)) }
 
-// periods returns what periods all runs with these seeds have, ascending.
+// periods returns the periods that all runs with these seeds have, in ascending order.
 func (h history) periods(seeds []uint64) []int {
 	count := map[int]int{}
 	for _, seed := range seeds {
@@ -36,7 +36,7 @@ func (h history) periods(seeds []uint64) []int {
 	return slices.Sorted(maps.Keys(count))
 }
 
-// at returns the regret up to a period of the runs with these seeds.
+// at returns the cumulative regret of the runs with these seeds at a period.
 func (h history) at(period int, seeds []uint64) []float64 {
 	out := make([]float64, len(seeds))
 	for i, seed := range seeds {
@@ -45,7 +45,7 @@ func (h history) at(period int, seeds []uint64) []float64 {
 	return out
 }
 
-// common are the seeds that all histories have, and the periods that all of them have for these seeds.
+// common returns the seeds that all histories have, and the periods that all of them have for these seeds.
 func common(all ...history) (seeds []uint64, periods []int) {
 	for i, h := range all {
 		if i == 0 {
@@ -62,12 +62,12 @@ func common(all ...history) (seeds []uint64, periods []int) {
 	return seeds, periods
 }
 
-// intersect returns what is in both, in the order of a.
+// intersect returns the elements that are in both slices, in the order of a. It overwrites a.
 func intersect[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(a, func(x T) bool { return !slices.Contains(b, x) })
 }
 
-// diverged is the number of the runs with these seeds that have diverged by a period.
+// diverged returns the number of runs, among those with these seeds, that have diverged by a period.
 func (h history) diverged(period int, seeds []uint64) (n int) {
 	for _, seed := range seeds {
 		if h[seed][period].Diverged > 0 {

@@ -11,28 +11,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Level is the coverage of all intervals of this package.
+// Level is the coverage of all intervals in this package.
 const Level = 0.95
 
-// Estimate is a statistic with an interval at Level. Bounds are NaN where there are too few runs.
+// Estimate is a statistic with an interval at Level. Bounds are NaN if there are too few runs.
 type Estimate struct {
 	Value Float `json:"value"`
 	Lower Float `json:"lower"`
 	Upper Float `json:"upper"`
 
-	student student // what the interval was made of, where it is Student's
+	student student // the parameters of the interval, if it is Student's interval
 }
 
-// student is a Student's interval: of a statistic, or of its logarithm.
+// student holds the parameters of a Student's interval for a statistic or for its logarithm.
 type student struct {
-	centre      float64  // the statistic
-	se, freedom float64  // of the statistic or its logarithm; freedom is 0 where there is no such interval
-	wide        widening // of its half-width
-	log         bool
+	centre      float64  // the value of the statistic
+	se, freedom float64  // of the statistic or its logarithm; freedom is 0 if there is no such interval
+	wide        widening // the widening of the half-width
+	log         bool     // the interval is for the logarithm
 }
 
-// PValue is that of the hypothesis that the true number is x, against both sides: below 1 - Level where x is outside
-// the interval. It is NaN where the interval is none of Student's.
+// PValue returns the two-sided p-value of the hypothesis that the true number is x. It is below 1 - Level if x is
+// outside the interval. It is NaN if the interval is not a Student's interval.
 func (e Estimate) PValue(x float64) float64 {
 	if e.student.freedom < 1 {
 		return math.NaN()
@@ -47,7 +47,8 @@ func (e Estimate) PValue(x float64) float64 {
 	return 2 * distuv.StudentsT{Sigma: 1, Nu: e.student.freedom}.Survival(math.Abs(away)/scale)
 }
 
-// stdErr is the standard error of a statistic that is no logarithm; NaN where there is none.
+// stdErr returns the standard error of a statistic whose interval is not for its logarithm, or NaN if there is no
+// Student's interval.
 func (e Estimate) stdErr() float64 {
 	if e.student.freedom < 1 {
 		return math.NaN()
@@ -55,20 +56,21 @@ func (e Estimate) stdErr() float64 {
 	return e.student.se
 }
 
-// A widening multiplies the half-width of an interval of n numbers: by base + slope / sqrt(n), or 1.15 where that is
-// more. Regrets have heavy right tails: Student's intervals of 10 to 100 runs hold the true number in 85 to 95 of 100
-// cases. Widened, 93 to 97 do, on average over the comparisons of the committed studies, see TestCoverage. Few runs need
-// more, since a mean of n skewed numbers nears the normal distribution as 1/sqrt(n).
+// widening is a factor that multiplies the half-width of an interval of n numbers: base + slope / sqrt(n), but at least
+// 1.15. Regrets have heavy right tails, so that Student's intervals from 10 to 100 runs contain the true number in only
+// 85 to 95 of 100 cases. Widened intervals contain it in 93 to 97 cases, on average over the comparisons of the
+// committed studies, see TestCoverage. Few runs need a larger factor, because the mean of n skewed numbers approaches
+// the normal distribution as 1/sqrt(n).
 type widening struct{ base, slope float64 }
 
-// Ratios of regrets need more than the others below 60 runs: with 10 and 24 runs, 92 of 100 intervals that have the
-// factor of the others hold the true ratio.
+// usual is the widening of most intervals. ofRegretRatios is larger below 60 runs: with 10 and 24 runs, only
+// 92 of 100 intervals with the usual factor contain the true ratio.
 var usual, ofRegretRatios = widening{1, 1}, widening{0.84, 2.4}
 
-// factor is that for n numbers.
+// factor returns the factor for n numbers.
 func (w widening) factor(n float64) float64 { return max(1.15, w.base+w.slope/math.Sqrt(n)) }
 
-// String is the estimate with its interval, and a dash where a bound is NaN.
+// String returns the estimate with its interval, with a dash for a bound that is NaN.
 func (e Estimate) String() string {
 	return fmt.Sprintf("%s [%s, %s]", fourDigits(e.Value), bound(e.Lower), bound(e.Upper))
 }
@@ -80,7 +82,7 @@ func bound(x Float) string {
 	return fourDigits(x)
 }
 
-// fourDigits has an exponent only from ten million on.
+// fourDigits writes a number with four significant digits, and with an exponent only from ten million on.
 func fourDigits(x Float) string {
 	text := strconv.FormatFloat(float64(x), 'g', 4, 64)
 	if math.Abs(float64(x)) < 1e4 || math.Abs(float64(x)) >= 1e7 {
@@ -90,7 +92,7 @@ func fourDigits(x Float) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// Scaled is the estimate of a positive multiple of the statistic.
+// Scaled returns the estimate of the statistic times a positive factor.
 func (e Estimate) Scaled(factor float64) Estimate {
 	f := Float(factor)
 	out := Estimate{f * e.Value, f * e.Lower, f * e.Upper, e.student}
@@ -101,50 +103,53 @@ func (e Estimate) Scaled(factor float64) Estimate {
 	return out
 }
 
-// MeanRegret is the mean of regrets, which are not negative, with its interval: Student's interval of the logarithm of
-// the mean, whose standard error is that of the mean over the mean (the delta method), widened. So the interval has no
-// end below zero. Its ends are the mean times and over exp(w t s / mean), with Student's t, the standard error s and
-// the factor w of [widening]; a mean of zero has the interval [0, 0].
+// MeanRegret returns the mean of regrets, which must not be negative, with its interval. It is Student's interval for
+// the logarithm of the mean, widened; the standard error of the logarithm is the standard error of the mean divided by
+// the mean (the delta method). Such an interval never includes numbers below zero. Its ends are mean / exp(w t s /
+// mean) and mean * exp(w t s / mean), with Student's t, the standard error s and the factor w of [widening]. A mean of
+// zero has the interval [0, 0].
 func MeanRegret(regrets []float64) Estimate {
 	mean, se := meanSE(regrets)
 	return meanOf(mean, se, len(regrets))
 }
 
-// meanOf is MeanRegret of n regrets with a mean and its standard error.
+// meanOf is MeanRegret for n regrets with the given mean and standard error.
 func meanOf(mean, se float64, n int) Estimate {
 	if mean > 0 {
 		return logInterval(mean, se/mean, n, usual)
 	}
-	return interval(mean, se, n) // zero, unless the numbers are no regrets
+	return interval(mean, se, n) // mean is zero here, unless the numbers are not regrets
 }
 
-// interval is Student's interval, widened, of a statistic of n numbers with a standard error.
+// interval returns a statistic of n numbers with Student's interval, widened.
 func interval(value, se float64, n int) Estimate {
 	half := halfWidth(se, n, usual)
 	return Estimate{Float(value), Float(value - half), Float(value + half),
 		student{value, se, float64(n - 1), usual, false}}
 }
 
-// logInterval is that of a positive statistic whose logarithm has a standard error.
+// logInterval returns a positive statistic of n numbers with Student's interval for its logarithm, widened. se is the
+// standard error of the logarithm.
 func logInterval(value, se float64, n int, wide widening) Estimate {
 	factor := math.Exp(halfWidth(se, n, wide))
 	return Estimate{Float(value), Float(value / factor), Float(value * factor),
 		student{value, se, float64(n - 1), wide, true}}
 }
 
-// MeanDifference is the mean of differences of regrets with Student's interval, widened, which is symmetric.
+// MeanDifference returns the mean of differences of regrets with Student's interval, widened. The interval is
+// symmetric.
 func MeanDifference(differences []float64) Estimate {
 	mean, se := meanSE(differences)
 	return interval(mean, se, len(differences))
 }
 
-// median is that of numbers, with an interval between order statistics, which covers at Level for any distribution:
-// interpolated as Hettmansperger and Sheather (1986) do. Bounds are NaN for fewer than six numbers, or with
-// NaN among them.
+// median returns the median of numbers with an interval between order statistics, interpolated as in Hettmansperger and
+// Sheather (1986). The interval covers at Level for any distribution. Its bounds are NaN for fewer than six numbers, or
+// if one of the numbers is NaN.
 func median(x []float64) Estimate {
 	sorted, n := slices.Sorted(slices.Values(x)), len(x)
 	e := Estimate{Value: Float(quantile(x, 0.5)), Lower: Float(math.NaN()), Upper: Float(math.NaN())}
-	covered := func(d int) float64 { // by the numbers from the d-th on to the d-th from the end
+	covered := func(d int) float64 { // the coverage of the interval from the d-th smallest to the d-th largest number
 		return 1 - 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(d-1))
 	}
 	d := 0
@@ -160,14 +165,14 @@ func median(x []float64) Estimate {
 	return e
 }
 
-// share is that of k among n, with Wilson's interval (1927).
+// share returns the share k / n with Wilson's interval (1927).
 func share(k, n int) Estimate {
 	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
 	successes, all := float64(k), float64(n)
 	middle := (successes + z*z/2) / (all + z*z)
 	half := z / (all + z*z) * math.Sqrt(successes*(all-successes)/all+z*z/4)
 	e := Estimate{Value: Float(successes / all), Lower: Float(middle - half), Upper: Float(middle + half)}
-	switch k { // what rounding leaves
+	switch k { // corrects the rounding at the ends
 	case 0:
 		e.Lower = 0
 	case n:
@@ -176,14 +181,15 @@ func share(k, n int) Estimate {
 	return e
 }
 
-// RatioOfMeans is the mean of a over that of b, of pairs of numbers that are not negative: Student's interval of its
-// logarithm, whose standard error is that of the mean of a/mean(a) - b/mean(b) (the delta method), widened.
+// RatioOfMeans returns the mean of a divided by the mean of b, for pairs of numbers that are not negative. Its interval
+// is Student's interval for the logarithm of the ratio, widened. The standard error of the logarithm is the standard
+// error of the mean of a/mean(a) - b/mean(b) (the delta method).
 func RatioOfMeans(a, b []float64) Estimate { return ratioOfMeans(a, b, usual) }
 
-// RatioOfRegrets is RatioOfMeans of regrets, whose interval is wider below 60 pairs: their tails are heavy.
+// RatioOfRegrets is RatioOfMeans for regrets. Its interval is wider below 60 pairs, because regrets have heavy tails.
 func RatioOfRegrets(a, b []float64) Estimate { return ratioOfMeans(a, b, ofRegretRatios) }
 
-// ratioOfMeans is RatioOfMeans with another factor for the half-width.
+// ratioOfMeans is RatioOfMeans with the given widening of the interval.
 func ratioOfMeans(a, b []float64, wide widening) Estimate {
 	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
 	ratio := meanA / meanB
@@ -206,7 +212,7 @@ func meanSE(x []float64) (mean, se float64) {
 	return mean, stat.StdErr(sd, float64(len(x)))
 }
 
-// halfWidth is wide times that of Student's interval for a mean of n numbers.
+// halfWidth returns the half-width of Student's interval for a mean of n numbers, widened.
 func halfWidth(se float64, n int, wide widening) float64 {
 	if n < 2 {
 		return math.NaN()
@@ -214,8 +220,8 @@ func halfWidth(se float64, n int, wide widening) float64 {
 	return wide.factor(float64(n)) * se * studentQuantile(n-1)
 }
 
-// studentQuantile is the factor of a standard error in Student's interval. Searching for it takes long, and a curve
-// asks for it at each of its periods.
+// studentQuantile returns the factor of the standard error in Student's interval. It remembers the factors: computing
+// one takes long, and a curve needs one for each of its periods.
 func studentQuantile(freedom int) float64 {
 	if q, ok := quantiles.Load(freedom); ok {
 		return q.(float64)
@@ -225,12 +231,13 @@ func studentQuantile(freedom int) float64 {
 	return q
 }
 
-var quantiles sync.Map // of studentQuantile, by freedom
+var quantiles sync.Map // of studentQuantile, by degrees of freedom
 
 // quantile interpolates linearly between order statistics (Hyndman and Fan's type 7, the default of R and NumPy, which
-// gonum/stat lacks): the median of an even number is the mean of the middle two. It is NaN where a number is.
+// gonum/stat lacks). The median of an even number of values is therefore the mean of the middle two. quantile returns
+// NaN if one of the values is NaN.
 func quantile(x []float64, p float64) float64 {
-	x = slices.Sorted(slices.Values(x)) // NaN first
+	x = slices.Sorted(slices.Values(x)) // NaN sorts first
 	if len(x) == 0 || math.IsNaN(x[0]) {
 		return math.NaN()
 	}
@@ -238,10 +245,10 @@ func quantile(x []float64, p float64) float64 {
 	return between(x[int(math.Floor(at))], x[int(math.Ceil(at))], at-math.Floor(at))
 }
 
-// between is the number that lies at a part of the way from one to another.
+// between returns the number at the given part, from 0 to 1, of the way from one number to another.
 func between(from, to, part float64) float64 { return from + part*(to-from) }
 
-// NoEstimate is of what there is no number.
+// NoEstimate marks an estimate that could not be made: its value and its bounds are NaN.
 func NoEstimate() Estimate {
 	nan := Float(math.NaN())
 	return Estimate{Value: nan, Lower: nan, Upper: nan}

@@ -32,11 +32,11 @@ func TestMeanRegret(t *testing.T) {
 	}
 }
 
-// MeanRegret's interval is never below zero, covers the mean of heavy-tailed regrets at least about as often as
-// Student's and percentiles of a bootstrap, and errs less on the side that claims are about, an upper end below the
-// mean. It still covers less than 95% where the tail is heavy and runs are few: no method that was tried covers that
-// much at a length of use. (The bootstrap of the t statistic covers 0.85 to 0.95 of the worst cases here, with
-// intervals of 2 to 50 times the mean.)
+// MeanRegret's interval is never below zero. For heavy-tailed regrets it covers the mean at least about as often as
+// Student's interval and percentiles of a bootstrap. It errs less often on the side that claims concern: an upper end
+// below the mean. It still covers less than 95% if the tail is heavy and runs are few: no method that was tried covers
+// as much with intervals of a useful length. (The bootstrap of the t statistic covers 0.85 to 0.95 of the worst cases
+// here, with intervals of 2 to 50 times the mean.)
 func TestCoverageOfMeanRegret(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	lognormal := func(deviation float64) func() float64 {
@@ -55,7 +55,7 @@ func TestCoverageOfMeanRegret(t *testing.T) {
 		name  string
 		draw  func() float64
 		mean  float64
-		least map[int]float64 // coverage by the number of runs: what 1,500 samples gave, less about 0.04
+		least map[int]float64 // least coverage by the number of runs: the coverage of 1,500 samples, minus about 0.04
 	}{
 		{"light", fails(0, 1), 1, map[int]float64{10: 0.9, 20: 0.9, 60: 0.9}},
 		{"exponential", random.ExpFloat64, 1, map[int]float64{10: 0.88, 20: 0.89, 60: 0.9}},
@@ -79,7 +79,7 @@ func TestCoverageOfMeanRegret(t *testing.T) {
 	}
 }
 
-// covers are shares of samples: whose interval holds the mean, by method, and whose upper end is below it.
+// covers holds, by method, the shares of samples whose interval contains the mean and whose upper end is below it.
 type covers struct {
 	log, student, percentiles, short, shortStudent float64
 	negative                                       int
@@ -114,7 +114,7 @@ func coverage(draw func() float64, mean float64, runs, samples int) (c covers) {
 	return c
 }
 
-// percentilesOfMean is the bootstrap's percentile interval of a mean, which Student's is compared with.
+// percentilesOfMean returns the bootstrap's percentile interval of a mean, for comparison with Student's interval.
 func percentilesOfMean(x []float64) (lower, upper float64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	draws := make([]float64, 2000)
@@ -126,10 +126,10 @@ func percentilesOfMean(x []float64) (lower, upper float64) {
 	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
 }
 
-// The interval of a median covers it for any distribution, also one of heavy tails. That of a share covers on average
-// over the shares; its coverage at one share is exact here, since the number of runs that fail is binomial, and lies
-// below the level for some shares, as it does for every interval that is not too long for the others. Where no run
-// failed, the share may still be more than zero.
+// The interval of a median covers it for every distribution, including those with heavy tails. The interval of a share
+// covers on average over the shares. Its coverage at one share is computed exactly, because the number of failed runs
+// is binomial. It is below the level for some shares, as for every interval that is not too long for the others. If no
+// run failed, the share may still be more than zero.
 func TestMedianAndShareCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const samples = 4000
@@ -173,11 +173,11 @@ func TestMedianAndShareCover(t *testing.T) {
 		}
 	}
 	if e := share(0, 60); e.Lower != 0 || e.Upper < 0.05 || e.Upper > 0.07 {
-		t.Errorf("none of 60: %v", e)
+		t.Errorf("the interval of 0 of 60 is %v", e)
 	}
 }
 
-// shareCovers is the probability that the interval of a share of n runs holds p, the true one.
+// shareCovers returns the probability that the interval of a share of n runs contains the true share p.
 func shareCovers(p float64, n int) (covered float64) {
 	fails := distuv.Binomial{N: float64(n), P: p}
 	for k := range n + 1 {

@@ -14,20 +14,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Key describes one number or choice of a Setting. The keys are the exported fields of the world and of the learner,
-// those of embedded structs included, that have the tag `help`. A key is named after its field, as step-size after
-// StepSize, unless the tag `key` names it. The tag `run:"true"` marks a float64 that does not shape the computation, so
-// that runs with different values share one compilation; `run:"positive"` marks one that 0 turns off, for a computation
-// without it. A field of an interface type is a [Choice], and the fields of its value are keys after it.
+// Key describes one number or choice of a Setting. Keys are the exported fields of the world and of the learner,
+// including the fields of embedded structs, that have the tag `help`. The name of a key is the name of its field in
+// lower case, as step-size for StepSize, unless the tag `key` gives another name. The tag `run:"true"` marks a float64
+// that does not shape the computation: runs with different values share one compilation. The tag `run:"positive"` marks
+// such a float64 for which 0 means a computation without it. A field of an interface type is a [Choice], and the fields
+// of its value are keys that follow it.
 type Key struct {
 	Name, Help string
 	Kind       string // "int", "number", "text", "yes or no", "widths" or "choice"
 	Default    string
-	PerRun     bool // does not shape the computation
+	PerRun     bool // the value does not shape the computation
 	Choices    []string
 }
 
-// fields lists the keys of a setting, those of the world first.
+// fields lists the keys of a setting. The keys of the world come first.
 func fields(s *Setting) []field {
 	var out []field
 	for _, part := range []any{s.World, s.Learner, s} {
@@ -44,7 +45,8 @@ func fields(s *Setting) []field {
 	return out
 }
 
-// fieldsOf lists the keys of a struct that can be set; those of a choice's value are named after the choice.
+// fieldsOf lists the keys of a struct whose fields can be set. The keys of a choice's value have the name of the choice
+// as a prefix.
 func fieldsOf(v reflect.Value, choice string) []field {
 	var out []field
 	for _, t := range keyed(v.Type(), choice) {
@@ -66,17 +68,18 @@ func fieldsOf(v reflect.Value, choice string) []field {
 	return out
 }
 
-// keyedField is a field of a struct's type that is a key.
+// keyedField is a field of a struct type that is a key.
 type keyedField struct {
 	Key
 	index    []int
-	positive bool // 0 turns it off
+	positive bool // the value 0 means a computation without the number
 }
 
-// keyedFields remembers what [keyed] found, by struct's type and choice: settings are read many times.
+// keyedFields caches the results of [keyed], by struct type and choice, because settings are read many times.
 var keyedFields sync.Map
 
-// keyed lists the fields of a struct's type that are keys. Choices are left open, as programs may add some.
+// keyed lists the fields of a struct type that are keys. It does not list the names of choices, because programs may
+// add some.
 func keyed(t reflect.Type, choice string) []keyedField {
 	type of struct {
 		reflect.Type
@@ -95,14 +98,14 @@ func keyed(t reflect.Type, choice string) []keyedField {
 	return out
 }
 
-// settable is a copy of a value, which can be set as the value in an interface cannot.
+// settable returns a copy of a value that can be set. The value in an interface cannot be set.
 func settable(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	return out
 }
 
-// KeyName is the name of the key of a field of a settings' struct.
+// KeyName returns the name of the key for a field of a settings struct.
 func KeyName(t reflect.StructField) string { return cmp.Or(t.Tag.Get("key"), kebab(t.Name)) }
 
 func keyOf(t reflect.StructField, choice string) Key {
@@ -116,15 +119,15 @@ func keyOf(t reflect.StructField, choice string) Key {
 	return k
 }
 
-// kebab is a Go name as a key: IndexDim is index-dim, and KLStrength kl-strength.
+// kebab turns a Go name into the name of a key: IndexDim becomes index-dim, and KLStrength becomes kl-strength.
 func kebab(name string) string {
 	return strings.ToLower(words.ReplaceAllString(name, "$1$3-$2$4"))
 }
 
-// words finds where a word ends and the next begins.
+// words matches the places where one word of a Go name ends and the next begins.
 var words = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
 
-// Keys lists the keys of a setting with their present values as defaults.
+// Keys lists the keys of a setting, with their present values as defaults.
 func Keys(s *Setting) []Key {
 	var keys []Key
 	for _, f := range fields(s) {
@@ -134,10 +137,10 @@ func Keys(s *Setting) []Key {
 	return keys
 }
 
-// HasKey tells whether the setting has the key.
+// HasKey reports whether the setting has the key.
 func HasKey(s *Setting, name string) bool { return slices.Contains(keyNames(s), name) }
 
-// Set parses text into the key of a setting.
+// Set parses text and assigns it to a key of a setting.
 func Set(s *Setting, name, text string) error {
 	for _, f := range fields(s) {
 		if f.Name == name {
@@ -147,7 +150,7 @@ func Set(s *Setting, name, text string) error {
 	return unknownKey(s, name)
 }
 
-// unknownKey says that a setting lacks a key, or that it is one of another choice.
+// unknownKey returns an error: the setting lacks the key, or the key belongs to a choice that the setting has not made.
 func unknownKey(s *Setting, name string) error {
 	if err := needsChoice(s, name); err != nil {
 		return err
@@ -156,7 +159,8 @@ func unknownKey(s *Setting, name string) error {
 		strings.Join(keyNames(s), ", "))
 }
 
-// needsChoice says which choice of which key a setting would need to have a key, or is nil when none would do.
+// needsChoice returns an error that names the choice that a setting needs in order to have a key. It returns nil if no
+// choice has the key.
 func needsChoice(s *Setting, name string) error {
 	for _, f := range fields(s) {
 		if f.Kind != kindChoice {
@@ -190,14 +194,14 @@ func Values(s *Setting) map[string]any {
 	return out
 }
 
-// SetValues fills a setting from a JSON object of keys and values; unknown keys and wrong types are errors. Keys of
-// choices that are not made are left out.
+// SetValues fills a setting from a JSON object of keys and values. Unknown keys and values of wrong types are errors.
+// SetValues ignores the keys of choices that the setting has not made.
 func SetValues(s *Setting, raw json.RawMessage) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	for _, choices := range []bool{true, false} { // which have keys of their own
+	for _, choices := range []bool{true, false} { // choices first, because they add keys
 		for _, f := range fields(s) {
 			text, given := values[f.Name]
 			if !given || (f.Kind == kindChoice) != choices {
@@ -217,14 +221,14 @@ func SetValues(s *Setting, raw json.RawMessage) error {
 			if string(text) == strconv.Quote(value) {
 				continue
 			}
-			return fmt.Errorf("key %q is no more; results with other values than %q cannot be read", name, value)
+			return fmt.Errorf("key %q was removed; results with a value other than %q cannot be read", name, value)
 		}
 		return unknownKey(s, name)
 	}
 	return nil
 }
 
-// shape returns what shapes the computation of a setting, as a string that equal shapes share.
+// shape returns a string that is equal for settings that one computation can serve.
 func shape(s *Setting) string {
 	values := map[string]any{}
 	for _, f := range fields(s) {

@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// TestMain lets this binary be a worker process of itself, or one whose memory is measured.
+// TestMain lets this binary act as its own worker process, or as a process whose memory is measured.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2:]); err != nil &&
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 func workerProcess() []string { return []string{must.M1(os.Executable()), "worker"} }
 
-// spec is that of an agent of the Gaussian bandit, or of experiment/agent.
+// spec returns a Spec for an agent of the Gaussian bandit, or for experiment/agent.
 func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	t.Helper()
 	e := paper.Gaussian
@@ -51,7 +51,7 @@ func spec(t *testing.T, agent string, size lab.Size, sets ...string) lab.Spec {
 	return s
 }
 
-// run returns the rows of a spec, and the text of its result file.
+// run returns the rows of a Spec and the text of its result file.
 func run(t *testing.T, s lab.Spec, o lab.Options) ([]lab.Row, string) {
 	t.Helper()
 	if o.Dir == "" {
@@ -67,7 +67,7 @@ func run(t *testing.T, s lab.Spec, o lab.Options) ([]lab.Row, string) {
 	return rows, string(must.M1(os.ReadFile(filepath.Join(o.Dir, lab.ResultsFile))))
 }
 
-// byRun maps (entry, run, period) to the row, so that results can be compared whatever their order.
+// byRun maps (entry, run, period) to the row, so that results can be compared in any order.
 func byRun(rows []lab.Row) map[string]lab.Row {
 	out := map[string]lab.Row{}
 	for _, r := range rows {
@@ -76,7 +76,7 @@ func byRun(rows []lab.Row) map[string]lab.Row {
 	return out
 }
 
-// small are settings that take a fraction of a second, one for each way of training.
+// small lists settings that take a fraction of a second, one for each way of training.
 var small = map[string][]string{
 	"linear sampled":    {"linear", "arms=5", "index-dim=4", "batch=32", "index-samples=8", "step-size=0.3"},
 	"linear analytic":   {"linear", "arms=5", "index-dim=4", "batch=32", "integrate=analytic"},
@@ -94,7 +94,7 @@ var small = map[string][]string{
 		"hidden=none", "integrate=exact", "index-dim=4"},
 }
 
-// exploring are settings of the policies that look at many functions.
+// exploring lists settings of the policies that use many functions.
 var exploring = map[string][]string{
 	"ids":       {"linear", "arms=12", "integrate=exact", "policy=ids", "policy-samples=40"},
 	"ucb":       {"linear", "arms=12", "integrate=exact", "policy=ucb"},
@@ -102,7 +102,7 @@ var exploring = map[string][]string{
 	"exact ids": {"ids/exact-ids", "size=75"},
 }
 
-// A run's actions and regret depend on its Spec and seed alone: not on the batch it is in, the length of a call, or the
+// The actions and the regret of a run depend only on its Spec and seed: not on its batch, the length of a call, or the
 // workers.
 func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -128,8 +128,8 @@ func TestRunsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	})
 }
 
-// The same for a run alone of a network whose indices come in frames: XLA adds up its products in another order in a
-// batch of one than in larger ones.
+// The same for a single run of a network whose indices come in frames: in a batch of one, XLA adds its products in
+// another order than in larger batches.
 func TestARunAloneIsThatOfABatch(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("this is about xla:cpu, which is not here; `go run ./kernels setup` installs it")
@@ -141,8 +141,8 @@ func TestARunAloneIsThatOfABatch(t *testing.T) {
 	compare(t, "a batch of 4", byRun(alone), byRun(batch))
 }
 
-// The same for every policy. With 148 actions XLA took the sums of exact IDS in another order in a batch of 8 than
-// alone. (Those of sampled IDS are tested to the bit in package explore.)
+// The same for every policy. With 148 actions XLA computed the sums of exact IDS in another order in a batch of 8 than
+// for a single run. (Package explore tests the sums of sampled IDS to the bit.)
 func TestDecisionsDoNotDependOnTheBatch(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		if name == backend.XLACUDA {
@@ -191,8 +191,8 @@ func TestWorkerProcessesGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// The Go backend and XLA draw the same integers, and so take the same actions until rounding parts them: not within so
-// few periods.
+// The Go backend and XLA draw the same integers. They therefore take the same actions until rounding makes them differ,
+// which does not happen within these few periods.
 func TestBackendsAgree(t *testing.T) {
 	if !backend.HasXLA || backend.PluginPath("cpu") == "" {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
@@ -211,7 +211,8 @@ func TestBackendsAgree(t *testing.T) {
 	}
 }
 
-// Agents compared on one seed meet the same environment: the same truth, so the same regret for the same actions.
+// Agents that are compared on one seed run in the same environment: the same truth, and so the same regret for the same
+// actions.
 func TestAgentsMeetTheSameEnvironment(t *testing.T) {
 	a, _ := run(t, spec(t, "exact", lab.Size{Periods: 1, Runs: 40}, "arms=2"), lab.Options{Backend: backend.Go})
 	b, _ := run(t, spec(t, "ensemble", lab.Size{Periods: 1, Runs: 40}, "arms=2", "particles=3", "batch=2"),
@@ -263,7 +264,8 @@ func TestSweepCompilesOnce(t *testing.T) {
 	})
 }
 
-// A number that 0 turns off has two programs, with it and without; where it does nothing they agree.
+// A number for which 0 means a computation without it has two programs, with and without it. They agree if the number
+// has no effect.
 func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 	s := spec(t, "linear", lab.Size{Periods: 30, Runs: 2}, append(small["linear sampled"][1:5:5], "clip=0,0.01,1e9")...)
 	before := lab.Compilations()
@@ -285,8 +287,8 @@ func TestWhatZeroTurnsOffIsNotComputed(t *testing.T) {
 	}
 }
 
-// A step size far too large makes predictions infinite. The run is marked from the period on at which they were, and
-// takes all actions in turn from then on: its regret of a round of them is the sum of all gaps.
+// A step size far too large makes predictions infinite. The run is marked with the period in which this happened, and
+// takes all actions in turn from then on: its regret in a round is the sum of all gaps.
 func TestDivergenceIsMarked(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		s := spec(t, "linear", lab.Size{Periods: 400, Runs: 2},

@@ -7,26 +7,27 @@ import (
 	"slices"
 )
 
-// Least is the least computation with which some settings perform well.
+// Least is the least computation with which one of some settings performs well.
 type Least struct {
-	Entry       int      // the setting with it
-	Computation Estimate // of a period, by the paper's formula
-	Average     Estimate // regret per period, of Entry
+	Entry       int      // index of the setting that has this computation
+	Computation Estimate // per period, by the paper's formula
+	Average     Estimate // regret per period of Entry
 	Runs        int
 
 	seeds []uint64
 	all   []priced
 }
 
-// ErrNoneBelow says that no setting has an average regret below its target with confidence.
+// ErrNoneBelow reports that no setting has an average regret below its target with confidence.
 var ErrNoneBelow = errors.New("no setting performs well")
 
-// LeastComputation looks among some entries for the least computation that performs well: with an average regret below
-// target with confidence, which is that the upper end of its interval is, see MeanRegret. Only seeds and periods count
-// that all these entries have: the average is over the periods up to the last common one.
+// LeastComputation finds the least computation that performs well, among the settings of some entries. A setting
+// performs well if its average regret is below target with confidence: the upper end of the interval is below target,
+// see MeanRegret. Only seeds and periods that all these entries have count. The average is over the periods up to the
+// last common one.
 //
-// The interval begins at the least computation that may perform well, which is that the lower end of its average
-// regret's interval is below the target, and ends at the least that does.
+// The interval of the result begins at the least computation that may perform well, and ends at the least computation
+// that does. A setting may perform well if the lower end of the interval of its average regret is below the target.
 func LeastComputation(h Header, rows []Row, entries []int, target func(*Setting) float64) (Least, error) {
 	all, seeds, err := price(h, rows, entries, target)
 	out := Least{Runs: len(seeds), seeds: seeds, all: all}
@@ -44,12 +45,12 @@ func LeastComputation(h Header, rows []Row, entries []int, target func(*Setting)
 	return out, nil
 }
 
-// Over is the ratio of the least computation to that of other settings on the same seeds, from the ends of both
-// intervals, and a p-value of the hypothesis that this ratio is bound, against both sides. The error is ErrNotInStudy
-// when the seeds are others.
+// Over returns the ratio of the least computation to the least computation of other settings on the same seeds. Its
+// interval comes from the ends of both intervals. p is the two-sided p-value of the hypothesis that the ratio is bound.
+// The error wraps ErrNotInStudy if the seeds differ.
 func (l Least) Over(other Least, bound float64) (ratio Estimate, p float64, err error) {
 	if !slices.Equal(l.seeds, other.seeds) {
-		return ratio, 0, fmt.Errorf("%w: the settings that are compared have %d and %d runs, whose seeds are not the same",
+		return ratio, 0, fmt.Errorf("%w: the two sides of the comparison have %d and %d runs with different seeds",
 			ErrNotInStudy, l.Runs, other.Runs)
 	}
 	a, b := l.Computation, other.Computation
@@ -68,12 +69,12 @@ func (l Least) Over(other Least, bound float64) (ratio Estimate, p float64, err 
 	return ratio, p, nil
 }
 
-// Bounds are the ends of the interval of the ratio of Over, where it has one or both: also where no setting of an agent
-// performs well with confidence. An end that is not known is 0 or infinite.
+// Bounds returns the ends of the interval of the ratio that Over estimates. It also works if no setting of one side
+// performs well with confidence: an end that is not known is 0 or infinite.
 func (l Least) Bounds(other Least) (lower, upper float64) { return ratioAt(l.all, other.all, 1-Level) }
 
-// RunsToPass is about the fewest runs with which one more setting would perform well with confidence, if its average
-// regret stays: infinite where none is below its target.
+// RunsToPass returns roughly the fewest runs with which one more setting would perform well with confidence, if its
+// average regret stays the same. It is infinite if no further setting has an average regret below its target.
 func (l Least) RunsToPass() float64 {
 	fewest := math.Inf(1)
 	for _, s := range l.all {
@@ -85,7 +86,8 @@ func (l Least) RunsToPass() float64 {
 	return fewest
 }
 
-// ratioAt are the ends of a ratio's interval, as far as p-values below alpha tell; 0 and infinite where they do not.
+// ratioAt returns the ends of the interval of a ratio, as far as p-values below alpha determine them; otherwise 0 and
+// infinity.
 func ratioAt(a, b []priced, alpha float64) (lower, upper float64) {
 	mayA, doesA := least(a, alpha)
 	mayB, doesB := least(b, alpha)
@@ -99,16 +101,16 @@ func ratioAt(a, b []priced, alpha float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// priced is a setting with its computation and the average regret of its runs.
+// priced is a setting with its computation and with the average regret of its runs.
 type priced struct {
 	computation float64
 	average     Estimate // regret per period
 	target      float64
-	p           float64 // of the hypothesis that the average is the target
+	p           float64 // p-value of the hypothesis that the average is the target
 }
 
-// price returns the entries with their average regrets, up to the last period that all have reached, over the seeds
-// that all have.
+// price returns the entries with their average regrets up to the last period that all entries have reached, over the
+// seeds that all entries have.
 func price(h Header, rows []Row, entries []int, target func(*Setting) float64) (all []priced, seeds []uint64,
 	err error) {
 	runs := make([]history, len(entries))
@@ -117,7 +119,7 @@ func price(h Header, rows []Row, entries []int, target func(*Setting) float64) (
 	}
 	seeds, periods := common(runs...)
 	if len(seeds) < 2 {
-		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, and an interval needs two",
+		return nil, seeds, fmt.Errorf("%w: the %d settings have %d seeds in common, but an interval needs at least two",
 			ErrNoRows, len(entries), len(seeds))
 	}
 	if err := enough(seeds, periods); err != nil {
@@ -138,8 +140,8 @@ func price(h Header, rows []Row, entries []int, target func(*Setting) float64) (
 	return all, seeds, nil
 }
 
-// least are the places of the settings with the least computation that may perform well, and that does: as far as
-// p-values below alpha tell. They are -1 where there is none.
+// least returns two indices: of the setting with the least computation that may perform well, and of the one with the
+// least computation that does, as far as p-values below alpha determine it. An index is -1 if there is no such setting.
 func least(all []priced, alpha float64) (may, does int) {
 	may, does = -1, -1
 	for i, s := range all {

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// half a regret per period is the target of all toys: 50 over their 100 periods.
+// Half a unit of regret per period is the target of all toys: 50 over their 100 periods.
 func toyTarget(*Setting) float64 { return 0.5 }
 
-// Entry i costs (i + 2) x 100. Entry 0 is far above the target, 1 has the mean below it and the interval not, 2 and 3
-// are below.
+// Entry i costs (i + 2) x 100. Entry 0 is far above the target. Entry 1 has its mean below the target, but not its
+// interval. Entries 2 and 3 are below the target.
 func TestLeastComputation(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 60}, []float64{1, 61}, []float64{1, 62}, []float64{1, 63})
 	rows = append(rows, rowsOf(1, []float64{1, 20}, []float64{1, 20}, []float64{1, 20}, []float64{1, 120})...)
@@ -38,15 +38,15 @@ func TestLeastComputation(t *testing.T) {
 	if err != nil || ratio.Value != 0.8 || ratio.Lower != 0.6 || ratio.Upper != 0.8 {
 		t.Errorf("ratio %v (error %v), want 400/500, from 300/500", ratio, err)
 	}
-	if want := l.all[2].p; p != want || !(p > 0.001 && p < 0.05) { // were entry 2 not certain, the ratio might be 1
-		t.Errorf("p = %v of a ratio of 1, want that of entry 2 against the target, %v", p, want)
+	if want := l.all[2].p; p != want || !(p > 0.001 && p < 0.05) { // if entry 2 were not certain, the ratio might be 1
+		t.Errorf("p = %v for a ratio of 1, want the p-value of entry 2 against the target, %v", p, want)
 	}
 	if _, p, err = dear.Over(l, 1.5); err != nil || p < 0.5 { // 500 over 300 to 400
 		t.Errorf("p = %v of a ratio of 1.5 (error %v)", p, err)
 	}
 }
 
-// A setting of which a run has much regret does not perform well, nor may it.
+// A setting with a run of very large regret does not perform well, and also may not perform well.
 func TestLeastComputationIsCareful(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 90}, []float64{1, 91}, []float64{1, 92}, []float64{1, 93})
 	rows = append(rows, rowsOf(1, []float64{1, 43}, []float64{1, 44}, []float64{1, 46}, []float64{1, 47})...)

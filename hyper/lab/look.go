@@ -17,9 +17,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Predictor is a capability of an Agent: it draws functions from its belief. Learners have it.
+// Predictor is a capability of an Agent: the agent draws functions from its belief. Learners have it.
 type Predictor interface {
-	// Predict returns the mean rewards of all actions by so many functions, [runs, functions, actions]; x is as in Act.
+	// Predict returns the mean rewards of all actions by the given number of functions, [runs, functions, actions]. x
+	// is the same as in Act.
 	Predict(state State, n hyper.Numbers, s rng.Stream, functions int, x *Node) *Node
 }
 
@@ -31,39 +32,42 @@ func (a oneHot) Predict(state State, n hyper.Numbers, s rng.Stream, functions in
 	return a.Agent.(Predictor).Predict(state, n, s, functions, a.inputs(s))
 }
 
-// Belief is what the agent of an entry believes at a period of the first run, beside the truth.
+// Belief is what the agent of an entry believes in the first run, at one period, together with the truth.
 type Belief struct {
-	// mean rewards by functions drawn from the belief, [functions][actions]; nil of an agent that is no [Predictor]
+	// Functions holds mean rewards by functions that are drawn from the belief, [functions][actions]. It is nil if the
+	// agent is not a [Predictor].
 	Functions [][]float32
-	Truth     []float32 // the true mean rewards, [actions]; nil where the world does not tell, see [bandit.Told]
+	Truth     []float32 // the true mean rewards, [actions]; nil if the world does not report them, see [bandit.Told]
 }
 
-// Looker runs Specs in memory, to look into their agents' beliefs. It keeps the compiled program of each entry: Specs
-// that differ in numbers alone that shape nothing (see [Key]) compile once. It is not for concurrent use.
+// Looker runs Specs in memory in order to read the beliefs of their agents. It keeps the compiled program of each
+// entry. Specs that differ only in numbers that do not shape the computation (see [Key]) therefore compile once. A
+// Looker is not safe for concurrent use.
 type Looker struct {
-	Backend string // "" is backend.Default()
-	kept    []*looking
+	Backend  string         // "" is backend.Default()
+	programs []*lookProgram // one for each entry of the last Spec
 }
 
-// looking is an entry's program, with the one that looks at its state.
-type looking struct {
+// lookProgram is the compiled program of an entry, with a second program that reads the belief from its state.
+type lookProgram struct {
 	Programs
 	program   *program
 	functions int
 	look      *Exec
 }
 
-// Look runs a valid Spec until a period, 1 or later, with all its runs side by side, and returns the rows of the
-// schedule until then, and the belief of each entry by that many functions. An error of the context ends it.
+// Look runs a valid Spec up to a period, which is at least 1, with all its runs side by side. It returns the rows of
+// the schedule up to that period and the belief of each entry, as the given number of functions. It stops with the
+// context's error when the context ends.
 func (l *Looker) Look(ctx context.Context, spec Spec, period, functions int) ([]Row, []Belief, error) {
 	if period < 1 || period > spec.Periods || functions < 1 {
-		return nil, nil, fmt.Errorf("period %d of %d and %d functions: each must be at least 1, and the period one of "+
-			"them", period, spec.Periods, functions)
+		return nil, nil, fmt.Errorf("cannot look at period %d of %d with %d functions: the period must be from 1 "+
+			"to the number of periods, and functions at least 1", period, spec.Periods, functions)
 	}
 	var rows []Row
 	var beliefs []Belief
-	for len(l.kept) < len(spec.Entries) {
-		l.kept = append(l.kept, new(looking))
+	for len(l.programs) < len(spec.Entries) {
+		l.programs = append(l.programs, new(lookProgram))
 	}
 	for i := range spec.Entries {
 		r, b, err := l.entry(ctx, spec, i, period, functions)
@@ -78,21 +82,21 @@ func (l *Looker) Look(ctx context.Context, spec Spec, period, functions int) ([]
 // entry is Look for one entry.
 func (l *Looker) entry(ctx context.Context, spec Spec, number, period, functions int) ([]Row, Belief, error) {
 	spec.Entries = spec.Entries[number : number+1]
-	kept, p := l.kept[number], newPlan(spec, spec.Runs)
+	kept, p := l.programs[number], newPlan(spec, spec.Runs)
 	o := Options{Backend: l.Backend, Programs: &kept.Programs}
 	if o.Backend == "" {
 		o.Backend = backend.Default()
 	}
 	r, b := newRunner(p, o), p.batches[0]
-	program, err := r.program(b, ignoring{})
+	program, err := r.program(b, discard{})
 	if err == nil {
-		err = kept.of(program, o.Backend, functions)
+		err = kept.prepare(program, o.Backend, functions)
 	}
 	if err != nil {
 		return nil, Belief{}, err
 	}
 	state, err := program.initial(p.seeds(b), p.inputs(b))
-	a := &advancing{runner: r, program: program, batch: b, out: ignoring{}, state: state}
+	a := &advancing{runner: r, program: program, batch: b, out: discard{}, state: state}
 	defer func() {
 		for _, t := range a.state {
 			t.MustFinalizeAll()
@@ -109,12 +113,12 @@ func (l *Looker) entry(ctx context.Context, spec Spec, number, period, functions
 	for i := range a.rows {
 		a.rows[i].Entry = number
 	}
-	belief, err := kept.see(a.state, functions)
+	belief, err := kept.read(a.state, functions)
 	return a.rows, belief, err
 }
 
-// of makes the program that looks at the state of a program.
-func (l *looking) of(p *program, name string, functions int) error {
+// prepare compiles the program that reads the belief from the state of p, unless it is there already.
+func (l *lookProgram) prepare(p *program, name string, functions int) error {
 	if l.program == p && l.functions == functions {
 		return nil
 	}
@@ -127,10 +131,10 @@ func (l *looking) of(p *program, name string, functions int) error {
 	return err
 }
 
-// lookChunk is how many periods pass before a look hears that nobody waits for it any more.
+// lookChunk is the largest number of periods between two checks of whether the context has ended.
 const lookChunk = 100
 
-// step advances to a period, and keeps the rows of one at which curves have a point.
+// step advances to a period. If the schedule has this period, step adds the rows of the period.
 func (a *advancing) step(period int) (err error) {
 	stop := nextStop(a.runner.plan.spec.Periods, a.done)
 	if a.state, err = a.program.until(a.state, period); err != nil {
@@ -142,8 +146,8 @@ func (a *advancing) step(period int) (err error) {
 	return nil
 }
 
-// see reads the belief of the first run.
-func (l *looking) see(state []*tensors.Tensor, functions int) (b Belief, err error) {
+// read reads the belief of the first run.
+func (l *lookProgram) read(state []*tensors.Tensor, functions int) (b Belief, err error) {
 	args := make([]any, len(state))
 	for i, t := range state {
 		args[i] = t
@@ -169,8 +173,8 @@ func (l *looking) see(state []*tensors.Tensor, functions int) (b Belief, err err
 	return b, nil
 }
 
-// belief returns the predictions of functions and the true mean rewards, of the first run; each is a scalar where there
-// are none.
+// belief returns the predictions of functions and the true mean rewards, both for the first run. A scalar stands for a
+// value that is not available.
 func (p *program) belief(nodes []*Node, functions int) []*Node {
 	state := hyper.Numbers{}
 	for i, name := range p.names {
@@ -195,7 +199,7 @@ func (p *program) belief(nodes []*Node, functions int) []*Node {
 	return []*Node{predictions, truth}
 }
 
-// ignoring hears of what a run does, and does nothing.
-type ignoring struct{ sink }
+// discard is a sink that ignores everything.
+type discard struct{ sink }
 
-func (ignoring) compiled(int, time.Duration) error { return nil }
+func (discard) compiled(int, time.Duration) error { return nil }

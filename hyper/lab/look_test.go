@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// The rows of a look are those of a run, number for number, of each kind of agent.
+// The rows of a look are exactly the rows of a run, for each kind of agent.
 func TestLookIsARun(t *testing.T) {
 	for name, agents := range map[string][]string{"gaussian": {"exact", "linear", "ensemble"},
 		"ids": {"ids", "exact-thompson"}, "neural": {"egreedy", "linear"}} {
@@ -40,7 +40,7 @@ func TestLookIsARun(t *testing.T) {
 	}
 }
 
-// A belief is about the truth: what an agent has played often it knows.
+// A belief is about the truth: an agent knows the arms that it has often played.
 func TestLookNearsTheTruth(t *testing.T) {
 	spec := must.M1(paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=2", "noise-variance=0.01"},
 		lab.Size{Periods: 200, Runs: 1}, 3))
@@ -75,7 +75,7 @@ func TestLookEnds(t *testing.T) {
 	}
 }
 
-// What a linear hypermodel believes of three arms after 50 periods.
+// The belief of a linear hypermodel about three arms after 50 periods.
 func ExampleLooker() {
 	spec := must.M1(paper.Gaussian.Spec([]string{"linear"}, []string{"arms=3"}, lab.Size{Periods: 100, Runs: 4}, 1))
 	_, beliefs := must.M2(new(lab.Looker).Look(context.Background(), spec, 50, 200))

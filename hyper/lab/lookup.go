@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// ErrNotInStudy says that a study lacks what was asked for: an entry, enough runs of it, or its rows at a period.
+// ErrNotInStudy reports that a study lacks an entry, enough runs of it, or its rows at a period.
 var ErrNotInStudy = errors.New("not in the study")
 
-// FromStudy is a Simulator that simulates nothing: it looks the entries up in a study. Of each entry it returns the
-// runs that have a row at exactly the last period asked for, with their rows up to it: what a run does in its first
-// periods does not depend on how many follow. The error is ErrNotInStudy when an entry is missing or has fewer such
-// runs than asked for. More runs than asked for are all returned: they were not chosen by their results.
+// FromStudy returns a Simulator that simulates nothing: it finds the entries in a study. For each entry it returns the
+// runs that have a row at exactly the last requested period, with all their rows up to that period. This is valid
+// because the first periods of a run do not depend on how many follow. If there are more runs than requested, it
+// returns them all, because nobody chose them by their results. The error wraps ErrNotInStudy if an entry is missing or
+// has too few such runs.
 func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	return func(agents, sets []string, size Size) (Header, []Row, error) {
 		spec, err := x.Spec(agents, sets, size, h.Spec.Seed)
@@ -50,17 +51,17 @@ func FromStudy(x Experiment, h Header, rows []Row) Simulator {
 	}
 }
 
-// Enough is nil when a finding is of as many runs, or pairs of runs, as the size asks for, and else ErrNotInStudy: both
-// sides of a comparison may have enough runs in a study, and too few with the same seeds.
+// Enough returns nil if a finding has at least as many runs, or pairs of runs, as the size requests, and otherwise
+// ErrNotInStudy. A study may have enough runs for each side of a comparison, but too few with the same seeds.
 func (s Size) Enough(runs int) error {
 	if runs >= s.Runs {
 		return nil
 	}
-	return fmt.Errorf("%w: %d runs are needed with the same seeds on all sides of the comparison; the study has %d",
+	return fmt.Errorf("%w: the comparison needs %d runs with the same seeds on all sides; the study has %d",
 		ErrNotInStudy, s.Runs, runs)
 }
 
-// entryLike is the place of an entry with the same agent and settings, or -1.
+// entryLike returns the index of the entry that has the same agent and settings, or -1.
 func entryLike(h Header, e Entry) (int, error) {
 	want, err := json.Marshal(e)
 	return slices.IndexFunc(h.Spec.Entries, func(e Entry) bool {
@@ -69,12 +70,12 @@ func entryLike(h Header, e Entry) (int, error) {
 	}), err
 }
 
-// reaching returns the seeds of the runs that have a row at a period, ascending.
+// reaching returns the seeds of the runs that have a row at a period, in ascending order.
 func (h history) reaching(period int) []uint64 {
 	return slices.DeleteFunc(h.seeds(), func(seed uint64) bool { _, ok := h[seed][period]; return !ok })
 }
 
-// extent says in words what runs there are, of which some reach a period.
+// extent describes in words the runs of a history, and how many of them have results at a period.
 func (h history) extent(reaching, period int) string {
 	if len(h) == 0 {
 		return "none"

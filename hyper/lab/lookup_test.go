@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// cutToHeader leaves of the results in a folder the header alone, as a run that was stopped in its first period does.
+// cutToHeader removes everything except the header from the results in a folder, like a run that stopped in its first
+// period.
 func cutToHeader(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, ResultsFile)
@@ -22,8 +23,8 @@ func cutToHeader(t *testing.T, dir string) string {
 	return dir
 }
 
-// A study is asked for runs that have a row at exactly one period: with fewer of them, shorter ones or none it says
-// what it has.
+// FromStudy asks a study for runs that have a row at exactly one period. If there are too few, or they are too short,
+// the error says what the study has.
 func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 	h, rows, err := ReadStudy(knownToys, writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys),
 		writeToys(t, []int{3}, 2, 5000, 13, linearToys))
@@ -38,9 +39,9 @@ func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 		runs int
 	}{
 		{"2", Size{Periods: 1000, Runs: 3}, "", 3},
-		{"2", Size{Periods: 1000, Runs: 2}, "", 3}, // more runs than asked for are welcome
+		{"2", Size{Periods: 1000, Runs: 2}, "", 3}, // more runs than needed are used
 		{"2", Size{Periods: 100, Runs: 3}, "", 3},  // the first periods of longer runs
-		{"3", Size{Periods: 1000, Runs: 5}, "", 5}, // of runs of both lengths
+		{"3", Size{Periods: 1000, Runs: 5}, "", 5}, // runs of both lengths
 		{"3", Size{Periods: 5000, Runs: 2}, "", 2},
 		{"2", Size{Periods: 1000, Runs: 4}, "needs 4 runs with results at period 1000; the study has 3 runs of " +
 			"1000 periods", 0},
@@ -72,13 +73,13 @@ func TestFromStudyWantsTheSizeAskedFor(t *testing.T) {
 	}
 }
 
-// Two sides may each have enough runs, and share too few seeds.
+// Two sides may each have enough runs, but share too few seeds.
 func TestEnough(t *testing.T) {
 	size := Size{Periods: 10, Runs: 5}
 	if err := size.Enough(5); err != nil {
 		t.Error(err)
 	}
-	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "5 runs are needed") {
+	if err := size.Enough(4); !errors.Is(err, ErrNotInStudy) || !strings.Contains(err.Error(), "comparison needs 5 runs") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ThisMachine describes the machine that the process runs on.
+// ThisMachine describes the machine that runs this process.
 func ThisMachine() Machine {
 	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), CPUs: runtime.NumCPU(),
 		Go: runtime.Version()}
 }
 
-// cpuModel is the processor's name where the system tells it, as Linux does.
+// cpuModel returns the name of the processor on systems that report it in /proc/cpuinfo, such as Linux.
 func cpuModel() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {

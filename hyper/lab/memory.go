@@ -9,19 +9,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// ErrMemory says that a Spec does not fit the machine's memory.
+// ErrMemory reports that the runs of a Spec need more memory than the machine has free.
 var ErrMemory = errors.New("not enough memory")
 
-// Fits tells whether Run would refuse a Spec for want of memory.
+// Fits returns nil if the machine has enough memory for a Spec. Otherwise it returns the error with which Run would
+// refuse the Spec.
 func Fits(spec Spec, o Options) error {
 	chosen := o.BatchRuns <= 0
 	_, err := fit(spec, o.Defaults(spec), chosen)
 	return err
 }
 
-// fit returns how many runs a batch may have for the Spec to fit the memory that is free: size, or less where it may be
-// chosen. It counts what runs carry, twice; what a period needs beside it is not known before it is compiled. A GPU's
-// memory is not known.
+// fit returns the number of runs of a batch with which the Spec fits into free memory: o.BatchRuns, or fewer if chosen
+// is true, which means that the program and not the user chose o.BatchRuns. fit counts twice the memory that runs carry
+// from period to period. The further memory of a period is not known before it is compiled. The memory of a GPU is not
+// known.
 func fit(spec Spec, o Options, chosen bool) (int, error) {
 	free := FreeMemory()
 	if free <= 0 || o.Backend == backend.XLACUDA {
@@ -32,28 +34,30 @@ func fit(spec Spec, o Options, chosen bool) (int, error) {
 	for _, e := range spec.Entries {
 		if key := e.Shape(); !seen[key] {
 			seen[key] = true
-			if bytes, err := StateBytes(e, spec.Periods); err == nil { // else compiling it tells what is wrong
+			if bytes, err := StateBytes(e, spec.Periods); err == nil { // otherwise compiling it will report the fault
 				largest = max(largest, bytes)
 			}
 		}
 	}
-	at := min(o.Workers, len(newPlan(spec, o.BatchRuns).batches)) // at once
+	at := min(o.Workers, len(newPlan(spec, o.BatchRuns).batches)) // number of batches at once
 	most := int(free / (2 * max(largest, 1)) / int64(at))
 	switch {
 	case o.BatchRuns <= most:
 		return o.BatchRuns, nil
 	case most < 1:
-		return 0, fmt.Errorf("%w: a run needs at least %s, %d at once %s, and %s are free; fewer --workers need less",
+		return 0, fmt.Errorf("%w: a run needs at least %s, and %d runs at once need %s, but only %s are free; use "+
+			"fewer --workers",
 			ErrMemory, Bytes(2*largest), at, Bytes(2*largest*int64(at)), Bytes(free))
 	case !chosen:
-		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, and %s are free; --batch-runs %d would fit",
+		return 0, fmt.Errorf("%w: %d batches of %d runs need at least %s, but only %s are free; --batch-runs %d "+
+			"would fit",
 			ErrMemory, at, o.BatchRuns,
 			Bytes(2*largest*int64(o.BatchRuns)*int64(at)), Bytes(free), most)
 	}
 	return most, nil
 }
 
-// Bytes is a number of bytes in words.
+// Bytes describes a number of bytes in words, such as 1.5 GB.
 func Bytes(n int64) string {
 	switch {
 	case n >= 1e9:

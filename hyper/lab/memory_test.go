@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// A run of exact Thompson sampling carries arms times a truth (4 bytes), a count and a sum.
+// A run of exact Thompson sampling carries, for each arm, the truth (4 bytes), a count and a sum.
 func TestStateBytes(t *testing.T) {
 	size := func(arms string, agent string) int64 {
 		return must.M1(lab.StateBytes(spec(t, agent, lab.Size{Periods: 10, Runs: 3}, "arms="+arms).Entries[0], 10))
@@ -26,8 +26,8 @@ func TestStateBytes(t *testing.T) {
 	}
 }
 
-// A Spec that cannot fit is refused before anything is compiled, and so is one whose batches were asked to be too
-// large.
+// A Spec that does not fit into memory is refused before anything is compiled. So is a Spec whose requested batches are
+// too large.
 func TestSpecsThatDoNotFitMemory(t *testing.T) {
 	if lab.FreeMemory() == 0 {
 		t.Skip("this system does not tell its free memory")

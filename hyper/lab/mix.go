@@ -2,24 +2,26 @@ package lab
 
 import "fmt"
 
-// Study says how the pieces of a study are read. The zero value refuses pieces that different code made, unless no
-// change of results lies between them (see [Provenance.Mixable]).
+// Study sets how the pieces of a study are read. The zero value refuses pieces that different code made, unless no
+// change of results lies between the versions of the code (see [Provenance.Mixable]).
 type Study struct {
-	// Mix, if given, hears why pieces are not of one kind, and they are joined; the header names all code.
+	// Mix, if not nil, allows pieces that different code made. It is called with the reason why they differ, and the
+	// joined header names all code.
 	Mix func(why error)
 }
 
-// maker is code that made pieces of a study.
+// maker is a version of the code that made pieces of a study.
 type maker struct {
 	code    Provenance
-	path    string // of its first piece
+	path    string // path of its first piece
 	entries []Entry
 }
 
-// makers are those of the pieces read so far.
+// makers lists the versions of the code that made the pieces read so far.
 type makers struct{ list []*maker }
 
-// add takes up who made another piece. The error says that it must not stand beside one of those before.
+// add records the code that made another piece. The error says why the piece must not be joined with one of the earlier
+// pieces.
 func (m *makers) add(path string, h Header) error {
 	var wrong error
 	for _, code := range h.Code() {

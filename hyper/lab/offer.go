@@ -8,21 +8,22 @@ import (
 	"slices"
 )
 
-// Offer is what an entry of results costs a period, the regret that it has for that, and where it stands by both costs.
+// Offer is the cost of one period of an entry of results, with the entry's regret, and the entry's place among all
+// entries by each cost.
 type Offer struct {
 	Agent        string         `json:"agent"`
 	Settings     map[string]any `json:"settings"`
-	Period       int            `json:"period"` // the last that all offers have
+	Period       int            `json:"period"` // the last period that all offers have
 	Runs         int            `json:"runs"`
 	Regret       Estimate       `json:"regret"`          // mean of cumulative regret
-	Operations   float64        `json:"operations"`      // of a period, by the formula of section 4.1
-	Micros       Float          `json:"microseconds"`    // of a run-period on one core; NaN where it was not measured
-	Bytes        int64          `json:"bytes,omitempty"` // that a run takes in a call, see [Clock.Call]; 0 is not known
+	Operations   float64        `json:"operations"`      // per period, by the formula of section 4.1
+	Micros       Float          `json:"microseconds"`    // of one period of one run on one core; NaN if not measured
+	Bytes        int64          `json:"bytes,omitempty"` // of a run in a call, see [Clock.Call]; 0 if not known
 	ByOperations Place          `json:"place_by_operations"`
-	ByTime       Place          `json:"place_by_time,omitempty"` // none where a time was not measured
+	ByTime       Place          `json:"place_by_time,omitempty"` // empty if a time was not measured
 }
 
-// Measured is the one of offers that is of an entry: of its agent, with its settings.
+// Measured returns the offer that has the agent and the settings of an entry, if there is one.
 func Measured(offers []Offer, e Entry) (Offer, bool) {
 	settings, _ := json.Marshal(Values(e.Setting))
 	at := slices.IndexFunc(offers, func(o Offer) bool {
@@ -35,8 +36,9 @@ func Measured(offers []Offer, e Entry) (Offer, bool) {
 	return offers[at], true
 }
 
-// Offers returns one Offer for each entry, in their order, with the microseconds of each: of a run-period on one core,
-// nil or NaN where they were not measured. The error wraps ErrNoRows where an entry has none.
+// Offers returns one Offer for each entry, in the order of the entries. micros holds the microseconds of each entry:
+// the time of one period of one run on one core. It may be nil, and its elements NaN, if times were not measured. The
+// error wraps ErrNoRows if an entry has no rows.
 func Offers(h Header, rows []Row, micros []float64) ([]Offer, error) {
 	all, err := Summarize(h, rows)
 	if err != nil {
@@ -46,7 +48,8 @@ func Offers(h Header, rows []Row, micros []float64) ([]Offer, error) {
 		micros = slices.Repeat([]float64{math.NaN()}, len(all))
 	}
 	if len(micros) != len(all) {
-		return nil, fmt.Errorf("%d times of a period for %d agents: want one for each", len(micros), len(all))
+		return nil, fmt.Errorf("got %d times of a period for %d agents; give one time for each "+
+			"agent", len(micros), len(all))
 	}
 	out, operations := make([]Offer, len(all)), make([]float64, len(all))
 	for i, c := range Curves(h, rows) {
@@ -71,18 +74,18 @@ func Offers(h Header, rows []Row, micros []float64) ([]Offer, error) {
 	return out, nil
 }
 
-// Place is where an offer stands among those that cost no more.
+// Place is the position of an offer among the offers that cost no more.
 type Place string
 
-// Places on the frontier of regret against cost.
+// The places relative to the frontier of regret against cost.
 const (
-	OnFrontier Place = "on the frontier"  // all that cost no more have more regret
-	OffIt      Place = "off the frontier" // one that costs no more has less regret
+	OnFrontier Place = "on the frontier"  // all offers that cost no more have more regret
+	OffIt      Place = "off the frontier" // an offer that costs no more has less regret
 	OpenPlace  Place = "undecided"        // neither is certain
 )
 
-// frontier places entries by what each costs: their mean regrets are compared in pairs, over the same seeds, with
-// Holm's correction over all pairs. The error wraps ErrNoRows where a pair has none.
+// frontier returns the places of entries by the cost of each. It compares mean regrets in pairs, over the same seeds,
+// with Holm's correction over all pairs. The error wraps ErrNoRows if a pair has no common rows.
 func frontier(rows []Row, costs []float64) ([]Place, error) {
 	type pair struct{ a, b int }
 	var pairs []pair
@@ -97,7 +100,7 @@ func frontier(rows []Row, costs []float64) ([]Place, error) {
 			findings = append(findings, Below("", d.Ratio, 1, d.Period, d.Pairs))
 		}
 	}
-	less := map[pair]bool{} // the first has less regret, for certain
+	less := map[pair]bool{} // whether the first entry certainly has less regret
 	for i, f := range Holm(findings) {
 		p := pairs[i]
 		less[p], less[pair{p.b, p.a}] = f.Verdict == Reproduced, f.Verdict == Refuted

@@ -8,14 +8,15 @@ import (
 	"testing"
 )
 
-// An offer is on the frontier when it has certainly less regret than all that cost no more, off it when one of them has
-// certainly less, and else undecided. What costs more does not count. The cheapest is always on the frontier.
+// An offer is on the frontier if it certainly has less regret than all offers that cost no more, off the frontier if
+// one of those certainly has less, and otherwise undecided. Offers that cost more do not count. The cheapest offer is
+// always on the frontier.
 func TestFrontier(t *testing.T) {
 	rows := regretsOf(100, 101, 99, 100, 102, 98)              // 0
 	rows = append(rows, regretsOf(80, 82, 79, 81, 80, 78)...)  // 1: less than 0
 	rows = append(rows, regretsOf(81, 79, 80, 82, 78, 80)...)  // 2: like 1
 	rows = append(rows, regretsOf(90, 92, 89, 91, 90, 88)...)  // 3: between 0 and 1
-	rows = append(rows, regretsOf(70, 300, 69, 71, 70, 70)...) // 4: who knows
+	rows = append(rows, regretsOf(70, 300, 69, 71, 70, 70)...) // 4: uncertain
 	numbered(rows, 6)
 	for _, c := range []struct {
 		costs []float64
@@ -57,7 +58,7 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// regretsOf are the last rows of runs.
+// regretsOf makes the last rows of runs.
 func regretsOf(regrets ...float64) (rows []Row) {
 	for i, r := range regrets {
 		rows = append(rows, Row{Period: 100, Seed: uint64(i), Regret: Float(r)})
@@ -65,7 +66,7 @@ func regretsOf(regrets ...float64) (rows []Row) {
 	return rows
 }
 
-// numbered gives the rows of entries with some runs each their numbers.
+// numbered sets the numbers of the entries in their rows.
 func numbered(rows []Row, runs int) {
 	for i := range rows {
 		rows[i].Entry = i / runs

@@ -8,36 +8,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Options say how a Spec is run. None of them changes a result, except that each backend rounds in its own way.
+// Options set how a Spec is run. They do not change results, except that each backend rounds in its own way.
 type Options struct {
-	Dir       string        // where results go; it is made
+	Dir       string        // folder for the results; Run makes it if it does not exist
 	Backend   string        // "" is backend.Default()
-	Workers   int           // batches advanced at once; 0 is a good number for the backend
-	BatchRuns int           // runs in one batch; 0 is a good number for the backend
-	Chunk     int           // most periods advanced by one call; 0 is a good number
-	Every     time.Duration // between checkpoints; 0 is 20 seconds
+	Workers   int           // number of batches that advance at once; 0 chooses a number that suits the backend
+	BatchRuns int           // number of runs in a batch; 0 chooses a number that suits the backend
+	Chunk     int           // largest number of periods that one call advances; 0 chooses a number
+	Every     time.Duration // time between checkpoints; 0 is 20 seconds
 	Progress  func(Progress)
-	// Rows hears every row of the results once: first those that an earlier attempt left, then each as it is made (by
-	// workers that are processes: as it is saved). A batch's rows come in the order of periods; calls do not overlap.
+	// Rows, if not nil, receives every row of the results once: first the rows of an earlier attempt, and then each new
+	// row. New rows arrive when they are made, or, with worker processes, when they are saved. The rows of one batch
+	// arrive in the order of periods. Calls do not overlap.
 	Rows func([]Row)
-	// Process is a command line that calls [Worker] with the folder and number it is given as last arguments. With it,
-	// workers on xla:cpu are processes, each with its share of the cores: XLA runs the calls of one process one after
-	// the other. Without it, or on other backends, they are goroutines.
+	// Process is the command line of a program that calls [Worker]. Run appends the worker's arguments to it: the
+	// folder, the share of the cores, the chunk and the interval. With Process, workers on xla:cpu are processes, each
+	// with its share of the cores, because XLA runs the calls of one process one after the other. Without Process, or
+	// on other backends, workers are goroutines.
 	Process []string
-	// Mix is asked when Dir holds results that other code began, so that the rest would not be of one kind with them
-	// (see [Provenance.Continues]). Unless it is given, that is an error, which wraps ErrMixed; else it hears that
-	// error, and the results' header names both.
+	// Mix decides about a folder Dir that holds results of different code, so that the new rows might differ in kind
+	// (see [Provenance.Continues]). If Mix is nil, this is an error, which wraps ErrMixed. Otherwise Mix is called with
+	// that error, and the run continues: the header of the results then names both versions of the code.
 	Mix func(why error)
-	// Programs, if given, keeps the compiled program of one Spec for the next, where workers are goroutines.
+	// Programs, if not nil, keeps the compiled program of one Spec for the next Spec, if workers are goroutines.
 	Programs *Programs
 }
 
-// ErrInterrupted says that the context ended a run early; what was computed is saved, and [Resume] goes on.
+// ErrInterrupted reports that the context ended a run early. All computed rows are saved, and [Resume] continues the
+// run.
 var ErrInterrupted = errors.New("interrupted")
 
-// Defaults fills in what was left to choose for a Spec, as Run does. `hyper bench batches` measures the choice: on a
-// CPU a worker a core with small batches was fastest; on a GPU the larger the batch the better. A single program's runs
-// are shared out to all workers; with several, a worker that has one to itself compiles less.
+// Defaults sets the options that were left zero to the values that Run would choose for a Spec. `hyper bench batches`
+// measures this choice: on a CPU, one worker per core with small batches was fastest; on a GPU, larger batches were
+// always faster. If there are fewer shapes than workers, the runs are divided among all workers. Otherwise a worker
+// with a shape of its own compiles less.
 func (o Options) Defaults(spec Spec) Options {
 	if o.Backend == "" {
 		o.Backend = backend.Default()
@@ -63,7 +67,8 @@ func (o Options) Defaults(spec Spec) Options {
 	return o
 }
 
-// BatchRuns is a good number of runs in one batch for a backend that has enough of them, see Options.Defaults.
+// BatchRuns returns a suitable number of runs in one batch for a backend, if there are enough runs. See
+// Options.Defaults.
 func BatchRuns(name string) int {
 	switch name {
 	case backend.XLACPU:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// outsider makes a module of its own of testdata/outsider, with the project's dependencies, in a folder.
+// outsider makes a separate module of testdata/outsider in a folder, with the project's dependencies.
 func outsider(t *testing.T, dir string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -41,8 +41,8 @@ func outsider(t *testing.T, dir string) {
 	}
 }
 
-// A module of one's own, with exported names alone, adds a belief, a world and a policy, and sweeps them on two
-// workers: each of the four settings has a regret of its own, and none diverges.
+// A separate module that uses only exported names adds a belief, a world and a policy, and sweeps them with two
+// workers. Each of the four settings has a different regret, and none diverges.
 func TestOutsidersModule(t *testing.T) {
 	dir := t.TempDir()
 	outsider(t, dir)

@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// WithLearner returns the experiment with one more agent: a learner of a kind of x.Others with settings of its own, a
-// JSON object of keys and values.
+// WithLearner returns the experiment with one more agent: a learner of a kind in x.Others, with settings of its own,
+// which are a JSON object of keys and values.
 func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Experiment, error) {
 	if _, ok := x.Others[kind]; !ok {
 		names := slices.Sorted(maps.Keys(x.Others))
@@ -21,7 +21,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 			strings.Join(names, ", "))
 	}
 	if _, taken := x.Agents[name]; taken {
-		return x, fmt.Errorf("experiment %s has an agent %s of its own; choose another name", x.Name, name)
+		return x, fmt.Errorf("experiment %s already has an agent %s; choose another name", x.Name, name)
 	}
 	s, err := x.New(kind)
 	if err != nil {
@@ -35,7 +35,7 @@ func (x Experiment) WithLearner(name, kind string, settings json.RawMessage) (Ex
 	return x, nil
 }
 
-// cloned is a copy of a map that may be nil.
+// cloned returns a copy of a map. The copy of nil is an empty map.
 func cloned[V any](m map[string]V) map[string]V {
 	if m == nil {
 		return map[string]V{}
@@ -43,13 +43,14 @@ func cloned[V any](m map[string]V) map[string]V {
 	return maps.Clone(m)
 }
 
-// Handover returns the learner of a setting, as it is simulated for the given number of periods: what package agent
-// takes, with the number of features of an input. That is 0 for arms, and their number where the learner sees arms as
-// one-hot vectors. Yardsticks have no learner.
+// Handover returns the learner of a setting, as it is simulated for the given number of periods, and the number of
+// features of an input. Package agent takes both. The number is 0 for arms, or the number of arms if the learner gets
+// arms as one-hot vectors. A yardstick has no learner; the error says so.
 func (s *Setting) Handover(periods int) (l learner.Learner, features int, err error) {
 	maker, ok := s.Learner.(LearnerMaker)
 	if !ok {
-		return l, 0, fmt.Errorf("%T is a yardstick of simulations: it is no learner to hand over", s.Learner)
+		return l, 0, fmt.Errorf("%T is a yardstick for simulations, not a learner: package agent cannot use "+
+			"it", s.Learner)
 	}
 	if err := s.Validate(); err != nil {
 		return l, 0, err
@@ -57,7 +58,7 @@ func (s *Setting) Handover(periods int) (l learner.Learner, features int, err er
 	p := s.World.Problem()
 	l, features = maker.Learner(p, periods), p.Features
 	if b, ok := l.Belief.(hyper.FixedInputs); ok && b.Inputs() > 0 {
-		features = b.Inputs() // of arms as one-hot vectors
+		features = b.Inputs() // arms as one-hot vectors
 	}
 	return l, features, nil
 }

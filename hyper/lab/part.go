@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// Part returns the entries of results that have all the given settings, "key=value" or "key=v1,v2,...", with their
-// rows. They are sorted by agent as in x.Order, other learners last, then by the sets in turn: by the order in which a
-// set lists its values, and for a bare "key", which selects nothing, ascending, entries without the key first. An entry
-// without the key of another set is left out.
+// Part returns the entries of results that have all the given settings, with their rows. A set is "key=value" or
+// "key=v1,v2,...", or a bare "key", which selects nothing. Entries are sorted by agent as in x.Order, with other
+// learners last, and then by the sets in turn: in the order in which a set lists its values, and in ascending order for
+// a bare "key", where entries without the key come first. Part leaves out an entry without the key of a set that lists
+// values.
 func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 	places := map[int][]int{}
 	for i, e := range h.Spec.Entries {
@@ -26,7 +27,8 @@ func (x Experiment) Part(h Header, rows []Row, sets ...string) (Header, []Row) {
 	return pick(h, rows, kept)
 }
 
-// place is where an entry stands in the order of agents and of each set; ok is false when a set leaves it out.
+// place returns the position of an entry in the order of agents and of each set. ok is false if a set leaves the entry
+// out.
 func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok bool) {
 	agent := slices.Index(x.Order, e.Agent)
 	if agent < 0 { // another learner
@@ -38,7 +40,7 @@ func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok boo
 		key, text, given := strings.Cut(set, "=")
 		listed := strings.Split(text, ",")
 		if !given {
-			listed = []string{"<nil>"} // as a missing value prints
+			listed = []string{"<nil>"} // a missing value prints as <nil>
 			for _, v := range Levels(h, key) {
 				listed = append(listed, fmt.Sprint(v))
 			}
@@ -52,7 +54,7 @@ func (x Experiment) place(h Header, e Entry, sets []string) (place []int, ok boo
 	return place, true
 }
 
-// pick returns some entries, in the order of their numbers, with their rows.
+// pick returns the given entries, in the given order, with their rows.
 func pick(h Header, rows []Row, entries []int) (Header, []Row) {
 	now, whole := map[int]int{}, h.Spec.Entries
 	h.Spec.Entries = nil
@@ -70,7 +72,7 @@ func pick(h Header, rows []Row, entries []int) (Header, []Row) {
 	return h, kept
 }
 
-// Levels returns the values that the entries of results have for a key, each once, ascending.
+// Levels returns the distinct values of a key in the entries of results, in ascending order.
 func Levels(h Header, key string) (out []any) {
 	for _, e := range h.Spec.Entries {
 		if v, ok := Values(e.Setting)[key]; ok && !slices.Contains(out, v) {
@@ -81,7 +83,8 @@ func Levels(h Header, key string) (out []any) {
 	return out
 }
 
-// compareValues compares values of one key: numbers, also those that are text, by size and before other texts.
+// compareValues compares two values of one key. Numbers, including numbers written as text, are compared by size and
+// come before other texts.
 func compareValues(a, b any) int {
 	s, t := fmt.Sprint(a), fmt.Sprint(b)
 	x, errX := strconv.ParseFloat(s, 64)
@@ -97,8 +100,8 @@ func compareValues(a, b any) int {
 	return cmp.Compare(s, t)
 }
 
-// Unusual lists the settings of an entry, "key=value" sorted by key, that are not the defaults of its agent, nor what a
-// search found for a number of periods.
+// Unusual lists, as "key=value" sorted by key, the settings of an entry that are neither the defaults of its agent nor
+// the result of a search for the number of periods.
 func (x Experiment) Unusual(e Entry, periods int) (out []string) {
 	own := Values(e.Setting)
 	for _, k := range x.unusual(e, periods) {

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// mixed is results of entries in no order: the regret of each row is the number of its entry.
+// mixed makes results with entries in no particular order: the regret of each row is the number of its entry.
 func mixed(t *testing.T) (lab.Header, []lab.Row) {
 	t.Helper()
 	h := lab.Header{Spec: lab.Spec{Experiment: "gaussian", Periods: 1, Runs: 1}}
@@ -32,7 +32,7 @@ func mixed(t *testing.T) (lab.Header, []lab.Row) {
 	return h, rows
 }
 
-// A part has the entries that fit, sorted, each with its own rows; the whole is left as it was.
+// A part has the entries that fit, sorted, each with its own rows. The whole is not changed.
 func TestPart(t *testing.T) {
 	h, rows := mixed(t)
 	for sets, want := range map[string][]int{ // paper.Gaussian.Order has linear before ensemble
@@ -92,7 +92,7 @@ func TestUnusual(t *testing.T) {
 	}
 }
 
-// What a run does in its first periods does not depend on how many follow, which FromStudy relies on.
+// The first periods of a run do not depend on how many follow. FromStudy relies on this.
 func TestFirstPeriodsOfLongerRuns(t *testing.T) {
 	for _, c := range []struct {
 		x    lab.Experiment

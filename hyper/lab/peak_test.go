@@ -21,8 +21,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// peak is a process of its own that runs the Spec on its standard input in one batch, and after some periods prints how
-// much memory it had at most.
+// peak is a separate process that runs the Spec on its standard input in one batch, and after some periods prints the
+// largest amount of memory that it has used.
 func peak(dir string) {
 	spec, _ := must.M2(lab.ParseSpec(must.M1(io.ReadAll(os.Stdin)), paper.Known))
 	must.M1(lab.Run(context.Background(), spec, paper.Known, lab.Options{
@@ -37,7 +37,7 @@ func peak(dir string) {
 	}))
 }
 
-// peakOf is the most memory, in bytes, of a process that runs n runs of a Spec.
+// peakOf returns the largest amount of memory, in bytes, of a process that runs n runs of a Spec.
 func peakOf(t *testing.T, spec lab.Spec, runs int) float64 {
 	t.Helper()
 	spec.Runs = runs
@@ -48,9 +48,9 @@ func peakOf(t *testing.T, spec lab.Spec, runs int) float64 {
 	return 1024 * kilobytes
 }
 
-// What a run needs is predicted from the program compiled for a few runs, and is that by which the memory of a process
-// grows with its runs: the difference between two batches, both large enough that what the process holds beside its
-// runs, which varies by 100 MB, says little.
+// The memory of a run is predicted from the program that is compiled for a few runs. The prediction is compared with
+// the growth of a process's memory with its runs: the difference between two batches. Both batches are large, so that
+// the other memory of the process, which varies by 100 MB, matters little.
 func TestMemoryOfARunIsPredicted(t *testing.T) {
 	switch {
 	case testing.Short():

@@ -1,17 +1,17 @@
 package lab
 
-// batch is some runs that advance together in one compiled program.
+// batch is a group of runs that advance together in one compiled program.
 type batch struct {
 	number int
-	shape  int // which of the plan's shapes
+	shape  int // index of its shape in the plan
 	lanes  []lane
 }
 
-// lane is one run: an entry of the Spec with a seed.
+// lane is one run: an entry of the Spec and the number of the run, which determines the seed.
 type lane struct{ entry, run int }
 
-// plan cuts a Spec into batches of at most size runs, each of one shape, in the order of the entries. Entries of one
-// shape (a sweep over numbers that shape nothing) share batches.
+// plan divides a Spec into batches of at most size runs. Each batch has one shape, and the batches are in the order of
+// the entries. Entries of one shape, such as a sweep over numbers that do not shape the computation, share batches.
 type plan struct {
 	spec    Spec
 	shapes  []Entry // the first entry of each shape
@@ -47,8 +47,8 @@ func newPlan(spec Spec, size int) plan {
 	return p
 }
 
-// batches is the number of batches for a number of runs, at most size in each: of one size where a divisor of runs is
-// not much smaller than size, since each size is a compilation of its own.
+// batches returns the number of batches for a number of runs, with at most size runs in each. All batches have the same
+// size if runs has a divisor that is at least half of size, because each further size needs a compilation.
 func batches(runs, size int) int {
 	for n := min(size, runs); 2*n >= size; n-- {
 		if runs%n == 0 {
@@ -68,7 +68,7 @@ func (p plan) seeds(b batch) []uint64 {
 	return out
 }
 
-// inputs returns the per-run numbers of a batch, by name.
+// inputs returns the numbers of the settings that differ between the runs of a batch, by name.
 func (p plan) inputs(b batch) map[string][]float32 {
 	out, entry := map[string][]float32{}, -1
 	var numbers map[string]float64

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA sizes and places its
-// thread pool by the thread that loads it.
+// onShare calls f on a thread that may use only the k-th of n shares of the allowed cores. XLA chooses the size and the
+// cores of its thread pool by the thread that loads it.
 func onShare(k, n int, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -36,21 +36,21 @@ func onShare(k, n int, f func()) {
 	f()
 }
 
-// processorTime is what all threads of this process took so far.
+// processorTime returns the processor time that all threads of this process have used.
 func processorTime() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
 	return time.Duration(t.Nano())
 }
 
-// peakMemory is the most memory that this process had, in bytes.
+// peakMemory returns the largest amount of memory that this process has used, in bytes.
 func peakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") }
 
-// forgetPeak has peakMemory begin anew, from what the process has now.
+// forgetPeak resets peakMemory to the amount of memory that the process uses now.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// FreeMemory is the memory that programs may still take, in bytes, or 0 where the system does not tell: the machine's,
-// or the process's control group's if that is less.
+// FreeMemory returns the number of bytes of memory that programs may still use, or 0 if the operating system does not
+// report it. It is the smaller of the free memory of the machine and of the control group of the process.
 func FreeMemory() int64 {
 	free := kilobytes("/proc/meminfo", "MemAvailable:")
 	limit, err1 := number("/sys/fs/cgroup/memory.max")
@@ -61,7 +61,8 @@ func FreeMemory() int64 {
 	return free
 }
 
-// kilobytes reads a line such as "VmHWM:  123 kB" of a file, as bytes; 0 is for none.
+// kilobytes reads a line such as "VmHWM:  123 kB" of a file, and returns the number of bytes. It returns 0 if there is
+// no such line.
 func kilobytes(path, name string) int64 {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {
@@ -78,5 +79,5 @@ func number(path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" is an error
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // the text "max" is an error
 }

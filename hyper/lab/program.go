@@ -20,36 +20,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// compilations counts the programs compiled by this process: a sweep over numbers that shape nothing compiles once.
+// compilations counts the programs that this process has compiled. A sweep over numbers that do not shape the
+// computation compiles once.
 var compilations atomic.Int64
 
-// Compilations returns how many simulation programs this process has compiled.
+// Compilations returns the number of simulation programs that this process has compiled.
 func Compilations() int64 { return compilations.Load() }
 
-// Names of the engine's own part of the state. The rest is "env.*", "agent.*" and "in.*".
+// Names of the nodes that the simulation itself keeps in the state. The other names begin with "env.", "agent." or
+// "in.".
 const (
 	stateSeed     = "run.seed"     // uint64 [runs]
-	statePeriod   = "run.period"   // int32: periods done
+	statePeriod   = "run.period"   // int32: number of periods done
 	stateRegret   = "run.regret"   // float64 [runs]: cumulative expected regret
 	stateDigest   = "run.digest"   // uint32 [runs]: a hash of the actions taken so far, in order
-	stateData     = "run.data"     // int32: data so far, in a world whose rewards come late
-	stateDiverged = "run.diverged" // int32 [runs]: the first period (from 1) with predictions that are not finite, or 0
+	stateData     = "run.data"     // int32: number of data so far, in a world with delayed rewards
+	stateDiverged = "run.diverged" // int32 [runs]: first period (from 1) with predictions that are not finite, or 0
 )
 
-// program is a compiled simulation of one shape: init makes a State from seeds and inputs, advance moves it on.
+// program is a compiled simulation of one shape. start makes a State from seeds and inputs, and advance moves the State
+// forward.
 type program struct {
 	world   bandit.World
 	problem bandit.Problem
 	agent   Agent
-	inputs  []string // names of the per-run numbers, sorted
-	names   []string // of the state's nodes, sorted; set by the first init
-	loop    bool     // advance is one call with a While loop, else one call a period
+	inputs  []string // names of the numbers that each run has of its own, sorted
+	names   []string // names of the nodes of the State, sorted; set by the first call of start
+	loop    bool     // whether advance is one call with a While loop; otherwise it is one call for each period
 	start   *Exec
 	advance *Exec
 }
 
-// newProgram compiles nothing yet. GoMLX's Go backend v0.1.3 fails on this While body ("input 1 for node BitwiseXor not
-// computed yet"), so it gets one call a period, which costs it nothing: it interprets.
+// newProgram prepares a program; the first calls compile it. GoMLX's Go backend v0.1.3 fails on this While body ("input
+// 1 for node BitwiseXor not computed yet"), so advance is one call for each period there. This costs no time, because
+// that backend interprets graphs.
 func newProgram(name string, world bandit.World, agent Agent, inputs []string) (*program, error) {
 	b, err := backend.Open(name)
 	if err != nil {
@@ -71,7 +75,7 @@ func newProgram(name string, world bandit.World, agent Agent, inputs []string) (
 	return p, nil
 }
 
-// buildInit is init: seeds and inputs to a state.
+// buildInit builds the graph of start: from seeds and inputs to a State.
 func (p *program) buildInit(args []*Node) []*Node {
 	seeds := args[0]
 	runs := seeds.Shape().Dim(0)
@@ -91,7 +95,7 @@ func (p *program) buildInit(args []*Node) []*Node {
 	state[stateRegret] = Zeros(g, shapes.Make(dtypes.Float64, runs))
 	state[stateDigest] = Zeros(g, shapes.Make(dtypes.Uint32, runs))
 	state[stateDiverged] = Zeros(g, shapes.Make(dtypes.Int32, runs))
-	if p.names == nil { // a batch of another size builds again while others read
+	if p.names == nil { // set once: another batch size builds again while other goroutines read names
 		p.names = slices.Sorted(maps.Keys(state))
 	}
 	return flatten(state, p.names)
@@ -102,8 +106,9 @@ func (p *program) buildStep(nodes []*Node) []*Node {
 	return p.period(nodes)
 }
 
-// buildLoop advances a state until a period, the last argument. Nothing but parameters may be made outside the
-// closures: GoMLX caches scalar constants by graph, and one made outside cannot be used inside.
+// buildLoop builds the graph that advances a State to a period, which is the last argument. Outside the closures it may
+// create only parameters: GoMLX caches scalar constants by graph, and a constant from outside a closure cannot be used
+// inside.
 func (p *program) buildLoop(args []*Node) []*Node {
 	compilations.Add(1)
 	g := args[0].Graph()
@@ -126,7 +131,7 @@ func (p *program) buildLoop(args []*Node) []*Node {
 	return While(more, body, args...)[:last]
 }
 
-// period is one period of interaction of every run: act, step the environment, learn. A run that has diverged
+// period builds one period of every run: the agent acts, the world steps, the agent learns. A run that has diverged
 // takes the actions in turn.
 func (p *program) period(nodes []*Node) []*Node {
 	state := hyper.Numbers{}
@@ -134,17 +139,17 @@ func (p *program) period(nodes []*Node) []*Node {
 		state[name] = nodes[i]
 	}
 	in, world, agent := state.Part("in."), State(state.Part("env.")), State(state.Part("agent."))
-	ofWorld, ofAgent := in.Part(worldPrefix), in.Part(agentPrefix)
+	worldNumbers, agentNumbers := in.Part(worldPrefix), in.Part(agentPrefix)
 	t := state[statePeriod]
 	root, streams := rng.New(state[stateSeed]).At(t), learner.Streams{Seeds: state[stateSeed]}
 
-	offer, world := p.world.Offer(world, ofWorld, root.Named("offer"), t)
+	offer, world := p.world.Offer(world, worldNumbers, root.Named("offer"), t)
 	x := offer.Inputs(p.problem.Actions)
-	action, values := p.agent.Act(agent, ofAgent, streams.Act(t), t, x, offer.There)
+	action, values := p.agent.Act(agent, agentNumbers, streams.Act(t), t, x, offer.There)
 	diverged := p.diverged(state[stateDiverged], values, AddScalar(t, int32(1)))
 	inTurn := BroadcastToShape(explore.InTurn(t, p.problem.Actions, offer.There), action.Shape())
 	action = Where(Equal(diverged, ZerosLike(diverged)), action, inTurn)
-	outcome, world := p.world.Step(world, ofWorld, root.Named("env"), t, action)
+	outcome, world := p.world.Step(world, worldNumbers, root.Named("env"), t, action)
 
 	out := State(maps.Clone(state))
 	d := Datum{Number: t, Action: action, Inputs: x, Reward: outcome.Reward}
@@ -155,7 +160,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	if p.problem.Moves {
 		d.Inputs, d.Input = nil, p.inputOf(outcome, x, action)
 	}
-	next := p.agent.Learn(agent, ofAgent, streams.Learn(t), d)
+	next := p.agent.Learn(agent, agentNumbers, streams.Learn(t), d)
 	if p.problem.Delays {
 		next = where(outcome.Late.Arrived, next, agent)
 	}
@@ -166,7 +171,7 @@ func (p *program) period(nodes []*Node) []*Node {
 	return flatten(out, p.names)
 }
 
-// inputOf returns the input that the outcome's reward is of, [runs, features].
+// inputOf returns the input of the action that earned the outcome's reward, [runs, features].
 func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 	if o.Late != nil {
 		return o.Late.Input
@@ -174,6 +179,8 @@ func (p *program) inputOf(o bandit.Outcome, x, action *Node) *Node {
 	return train.RowOf(x, action)
 }
 
+// where selects, for each node of two States, the first State if the condition is true and the other otherwise. It does
+// not touch nodes that are the same in both.
 func where(first *Node, one, other State) State {
 	out := State{}
 	for name, x := range one {
@@ -185,7 +192,7 @@ func where(first *Node, one, other State) State {
 	return out
 }
 
-// count moves the engine's own part of the state on by a period.
+// count advances the nodes that the simulation itself keeps by one period.
 func (p *program) count(state State, t, action, regret *Node) {
 	state[statePeriod] = AddScalar(t, int32(1))
 	state[stateRegret] = Add(state[stateRegret], ConvertDType(regret, dtypes.Float64))
@@ -193,7 +200,7 @@ func (p *program) count(state State, t, action, regret *Node) {
 	state[stateDigest] = Add(MulScalar(state[stateDigest], uint32(0x01000193)), digit)
 }
 
-// diverged returns the first period whose values were not all finite.
+// diverged returns, for each run, the first period with values that are not all finite, or 0.
 func (p *program) diverged(before, values, period *Node) *Node {
 	axes := make([]int, values.Rank()-1)
 	for i := range axes {
@@ -205,9 +212,9 @@ func (p *program) diverged(before, values, period *Node) *Node {
 	return Where(first, BroadcastToShape(period, before.Shape()), before)
 }
 
-// initial makes the state of runs with the given seeds and inputs (by key, one number for each run). One run alone is
-// there twice where programs are compiled: in a batch of one XLA adds up in another order than in all larger ones, so
-// that the run would not be the one that it is beside others.
+// initial returns the State of runs with the given seeds and inputs (by key, one number for each run). On backends that
+// compile, it doubles a single run: in a batch of one, XLA adds in another order than in all larger batches, and the
+// run would differ from the same run in a larger batch.
 func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tensors.Tensor, error) {
 	times := 1
 	if p.loop && len(seeds) == 1 {
@@ -220,7 +227,7 @@ func (p *program) initial(seeds []uint64, inputs map[string][]float32) ([]*tenso
 	return p.start.Call(args...)
 }
 
-// until advances a state to a period. The state given must not be used again.
+// until advances a State to a period. It frees the given State, which must not be used again.
 func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor, error) {
 	if p.loop {
 		state, _, err := p.call(state, int32(period))
@@ -235,7 +242,7 @@ func (p *program) until(state []*tensors.Tensor, period int) ([]*tensors.Tensor,
 	return state, nil
 }
 
-// call is a call of advance, and the graph that it ran.
+// call calls advance once. It returns the new State and the graph that it ran, and frees the given State.
 func (p *program) call(state []*tensors.Tensor, more ...any) ([]*tensors.Tensor, *Graph, error) {
 	args := make([]any, len(state), len(state)+1)
 	for i, t := range state {
@@ -255,7 +262,7 @@ func (p *program) periodOf(state []*tensors.Tensor) int {
 	return int(tensors.ToScalar[int32](state[slices.Index(p.names, statePeriod)]))
 }
 
-// read returns the values of a state's node of that name as a slice of T.
+// read returns the values of the named node of a State as a slice of T.
 func read[T gotype.Supported](p *program, state []*tensors.Tensor, name string) ([]T, error) {
 	return tensors.CopyFlatData[T](state[slices.Index(p.names, name)])
 }

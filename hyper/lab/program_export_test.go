@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// ProgramSizes returns the operations of the two programs of a Spec's first setting for n runs. It builds them, and
-// compiles nothing.
+// ProgramSizes returns the numbers of operations of the two programs of a Spec's first setting for n runs. It builds
+// the programs, but does not compile them.
 func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func ProgramSizes(s Spec, name string, runs int) (start, advance int, err error)
 	return start, advance, nil
 }
 
-// programSize builds a program, and returns the number of its operations and the shapes that it returns.
+// programSize builds a program, and returns the number of its operations and the shapes of its results.
 func programSize(
 	b compute.Backend, build func([]*Node) []*Node, args []shapes.Shape,
 ) (operations int, out []shapes.Shape) {

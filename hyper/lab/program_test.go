@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// programSizes are the operations of the programs of an experiment's agent.
+// programSizes returns the numbers of operations of the programs of an experiment's agent.
 func programSizes(t *testing.T, experiment, agent string, sets ...string) (start, advance int) {
 	t.Helper()
 	s, err := paper.Known[experiment].Spec([]string{agent}, sets, lab.Size{Periods: 50, Runs: 4}, 0)
@@ -21,8 +21,8 @@ func programSizes(t *testing.T, experiment, agent string, sets ...string) (start
 	return start, advance
 }
 
-// What a simulation takes to start is the time to compile its programs, which grows with their size. The bounds are a
-// tenth above what the programs have.
+// The time that a simulation takes to start is the time to compile its programs, which grows with their size. The
+// bounds are a tenth above the present sizes.
 func TestProgramsAreSmall(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")
@@ -45,7 +45,7 @@ func TestProgramsAreSmall(t *testing.T) {
 	}
 }
 
-// A program does not grow with the SGD steps of a period: 16 are at most 1.3 times 4.
+// A program does not grow with the SGD steps of a period: 16 steps need at most 1.3 times the operations of 4 steps.
 func TestProgramsDoNotGrowWithSteps(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")

@@ -5,22 +5,24 @@ import (
 	"sync"
 )
 
-// lazyProgram is the program of a shape, compiled when a batch first needs it.
+// lazyProgram is the program of a shape. It is compiled when a batch first needs it.
 type lazyProgram struct {
 	once sync.Once
 	p    *program
 	err  error
 }
 
-// Programs keeps the compiled program of the last shape that a process ran, so that Specs of one shape that it runs one
-// after the other compile once. It holds one program, since programs hold memory. It may be shared; nil keeps none.
+// Programs keeps the compiled program of the last shape that a process ran. Specs of the same shape that run one after
+// the other therefore compile once. Programs holds only one program, because a program uses memory. It is safe for
+// concurrent use. A nil *Programs keeps nothing.
 type Programs struct {
 	mu   sync.Mutex
 	key  string
 	last *lazyProgram
 }
 
-// program returns the program kept for a shape, or a new one, which it keeps in place of the last.
+// program returns the kept program if it has the shape of the entry. Otherwise it returns a new one and keeps it
+// instead.
 func (c *Programs) program(s Spec, backend string, e Entry) *lazyProgram {
 	if c == nil {
 		return new(lazyProgram)

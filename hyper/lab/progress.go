@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Progress is how far a run of a Spec is.
+// Progress describes how much of a Spec has been run.
 type Progress struct {
-	Done, Total int64           // run-periods; those of an earlier attempt count as done
-	Computed    int64           // run-periods computed by this call
-	Run         time.Duration   // since the first program was ready
-	Workers     int             // at work side by side
-	Busy        []time.Duration // of each worker, computing: neither compiling nor waiting
+	Done, Total int64           // number of run-periods; run-periods of an earlier attempt count as done
+	Computed    int64           // number of run-periods that this call computed
+	Run         time.Duration   // time since the first program was ready
+	Workers     int             // number of workers that run at the same time
+	Busy        []time.Duration // time that each worker computed, without compiling and waiting
 	Entries     []EntryProgress
 }
 
-// EntryProgress is what was computed for an entry of the Spec by this call.
+// EntryProgress is the work that this call did for an entry of the Spec.
 type EntryProgress struct {
-	Computed int64         // run-periods
-	Compile  time.Duration // of the entry's program, which entries of one shape share
-	Busy     time.Duration // of workers, added up
+	Computed int64         // number of run-periods
+	Compile  time.Duration // time to compile the entry's program, which entries of one shape share
+	Busy     time.Duration // time that all workers together computed
 }
 
-// Rate is run-periods a second of this call: over the time that the busiest worker computed.
+// Rate returns the run-periods per second of this call, over the time that the busiest worker computed.
 func (p Progress) Rate() float64 {
 	if p.Computed == 0 {
 		return 0
@@ -31,7 +31,7 @@ func (p Progress) Rate() float64 {
 	return float64(p.Computed) / slices.Max(p.Busy).Seconds()
 }
 
-// Left is the time left at the present rate.
+// Left returns the remaining time at the present rate.
 func (p Progress) Left() time.Duration {
 	if p.Computed == 0 {
 		return 0
@@ -39,18 +39,18 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Run) * float64(p.Total-p.Done) / float64(p.Computed))
 }
 
-// Seconds is the time the entry took, were it alone: its workers' time over the number of workers.
+// Seconds returns the time that the entry would take alone: the time of its workers divided by the number of workers.
 func (p Progress) Seconds(entry int) float64 {
 	return p.Entries[entry].Busy.Seconds() / float64(max(p.Workers, 1))
 }
 
-// workerSink is the sink of a worker of this process: it updates the engine.
+// workerSink is the sink of a worker in this process. It updates the engine.
 type workerSink struct {
 	*engine
 	worker int
 }
 
-// compiled notes the slowest of the workers, which compile side by side.
+// compiled records the longest compilation of a shape, because workers may compile the same shape side by side.
 func (w workerSink) compiled(shape int, d time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w workerSink) computed(number, runPeriods int, busy time.Duration) error {
 
 func (w workerSink) recorded(batch int, rows []Row) { w.heard.rows(batch, rows) }
 
-// saved writes the rows that are next in order, and forgets the checkpoints of batches now written.
+// saved writes the rows that are next in order, and removes the checkpoints of batches that are completely written.
 func (w workerSink) saved(batch int, rows []Row, done bool) error {
 	w.heard.rows(batch, rows)
 	written, err := w.out.offer(batch, rows, done)
@@ -95,7 +95,7 @@ func (w workerSink) saved(batch int, rows []Row, done bool) error {
 	return err
 }
 
-// progress is called with mu held.
+// progress returns a copy of the present progress. The caller must hold mu.
 func (e *engine) progress() Progress {
 	p := e.now
 	p.Entries, p.Busy = slices.Clone(p.Entries), slices.Clone(p.Busy)
@@ -105,13 +105,14 @@ func (e *engine) progress() Progress {
 	return p
 }
 
+// listener passes each row of a batch on once. It is safe for concurrent use.
 type listener struct {
 	mu   sync.Mutex
 	tell func([]Row)
-	told map[int]int // rows of each batch
+	told map[int]int // number of rows of each batch that were passed on
 }
 
-// rows hears all rows that a batch has so far.
+// rows takes all rows that a batch has so far, and passes on the new ones.
 func (l *listener) rows(batch int, rows []Row) {
 	if l.tell == nil {
 		return

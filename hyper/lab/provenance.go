@@ -10,26 +10,27 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Unknown stands for a revision, a version or a hash that nothing here tells.
+// Unknown stands for a revision, a version or a hash that could not be determined.
 const Unknown = "unknown"
 
-// Provenance says what made results. With the Spec it decides every row, but for the machine's rounding.
+// Provenance names the code that made results. Together with the Spec it determines every row, except for differences
+// in rounding between machines.
 type Provenance struct {
-	Epoch    int    `json:"epoch"`              // of the results, see [Changes]
-	Revision string `json:"revision"`           // of this module: a commit, a released version, or [Unknown]
-	Modified bool   `json:"modified,omitempty"` // the sources had changes that are in no commit
-	// where the program does not name its revision itself: a hash of its file
+	Epoch    int    `json:"epoch"`              // epoch of the results, see [Changes]
+	Revision string `json:"revision"`           // revision of this module: a commit, a released version, or [Unknown]
+	Modified bool   `json:"modified,omitempty"` // whether the sources had changes that are in no commit
+	// Build is a hash of the program's file. It is set if the program does not record its own revision.
 	Build   string `json:"build,omitempty"`
-	GoMLX   string `json:"gomlx"` // version of github.com/gomlx/gomlx, like the next two
+	GoMLX   string `json:"gomlx"` // version of github.com/gomlx/gomlx; Compute and GoXLA are versions, too
 	Compute string `json:"compute"`
 	GoXLA   string `json:"go_xla"`
-	Plugin  string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; none on the backend "go"
+	Plugin  string `json:"plugin,omitempty"` // SHA-256 of XLA's plugin; empty on the backend "go"
 }
 
-// ErrMixed says that different code made results: they are joined only when asked for.
+// ErrMixed reports that different code made results. Such results are joined only on request.
 var ErrMixed = errors.New("results that different code made must not mix")
 
-// thisCode is the provenance of this process but for the plugin.
+// thisCode returns the provenance of this process, without the plugin.
 var thisCode = sync.OnceValue(func() Provenance {
 	p := Provenance{Epoch: Epoch()}
 	var certain bool
@@ -42,7 +43,7 @@ var thisCode = sync.OnceValue(func() Provenance {
 	return p
 })
 
-// ThisProvenance is that of results which this process makes on a backend.
+// ThisProvenance returns the provenance of results that this process makes on a backend.
 func ThisProvenance(name string) Provenance {
 	p := thisCode()
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
@@ -54,7 +55,7 @@ func ThisProvenance(name string) Provenance {
 	return p
 }
 
-// String names the code in an error or a table.
+// String names the code for an error or a table.
 func (p Provenance) String() string {
 	if p.Revision == "" {
 		return fmt.Sprintf("a revision that was not recorded, results of epoch %d", p.Epoch)
@@ -72,7 +73,7 @@ func (p Provenance) String() string {
 	return fmt.Sprintf("%s, results of epoch %d", text, p.Epoch)
 }
 
-// Libraries names what the code was built with, and the plugin.
+// Libraries names the versions of the libraries and the plugin.
 func (p Provenance) Libraries() string {
 	text := fmt.Sprintf("gomlx %s, compute %s, go-xla %s", p.GoMLX, p.Compute, p.GoXLA)
 	if p.Plugin != "" {
@@ -81,7 +82,7 @@ func (p Provenance) Libraries() string {
 	return text
 }
 
-// sameCode tells whether both are one program, or programs of the same commit or release.
+// sameCode reports whether both are the same program, or programs of the same commit or release.
 func (p Provenance) sameCode(q Provenance) bool {
 	if p.Build != "" && p.Build == q.Build {
 		return true
@@ -90,14 +91,15 @@ func (p Provenance) sameCode(q Provenance) bool {
 	return known && p.Epoch == q.Epoch && p.Revision == q.Revision
 }
 
-// sameLibraries tells whether the code was built with the same GoMLX, and ran the same plugin.
+// sameLibraries reports whether the code was built with the same version of GoMLX and ran the same plugin.
 func (p Provenance) sameLibraries(q Provenance) bool {
 	return p.GoMLX == q.GoMLX && p.Compute == q.Compute && p.GoXLA == q.GoXLA && p.Plugin == q.Plugin
 }
 
-// Mixable returns nil when what p made may stand beside what q made: the code is the same, or no change between their
-// epochs touches these entries of the experiment, which are those of the older (see [Changes]). Else the error wraps
-// ErrMixed, names both, and says why. GoMLX and the plugin may differ: see [Provenance.Continues].
+// Mixable returns nil if the results of p and q may be joined: the code is the same, or no change between their epochs
+// affects the given entries of the experiment, which are the entries that the older code made (see [Changes]).
+// Otherwise the error wraps ErrMixed, names both, and gives the reason. GoMLX and the plugin may differ, see
+// [Provenance.Continues].
 func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) error {
 	if p.sameCode(q) {
 		return nil
@@ -105,7 +107,7 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	between := fmt.Sprintf("%s, and %s", p, q)
 	for _, x := range []Provenance{p, q} {
 		if x.Modified || x.Revision == Unknown && verified[x.Build] == "" {
-			return fmt.Errorf("%w: %s: nobody can tell what lies between them", ErrMixed, between)
+			return fmt.Errorf("%w: %s: the changes between them are not known", ErrMixed, between)
 		}
 	}
 	if newest := max(p.Epoch, q.Epoch); newest > Epoch() {
@@ -119,8 +121,9 @@ func (p Provenance) Mixable(q Provenance, experiment string, entries []Entry) er
 	return nil
 }
 
-// Continues returns nil when q may go on with what p began, so that the rows are those that either would make alone:
-// they are Mixable, both are recorded, and GoMLX and the plugin are the same. Else the error wraps ErrMixed.
+// Continues returns nil if q may continue results that p began, so that the rows are the same as if one of them had
+// made all: p and q are Mixable, both revisions are recorded, and GoMLX and the plugin are the same. Otherwise the
+// error wraps ErrMixed.
 func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) error {
 	if p.Revision == "" || q.Revision == "" {
 		return fmt.Errorf("%w: %s, and %s", ErrMixed, p, q)
@@ -134,8 +137,8 @@ func (p Provenance) Continues(q Provenance, experiment string, entries []Entry) 
 	return nil
 }
 
-// Code is what made the results, and whatever else made some of them. Headers of old versions do not say; the version
-// does.
+// Code returns the provenance of all code that made the results; the code that began them comes first. Headers of old
+// versions do not record an epoch; Code derives it from the version.
 func (h Header) Code() []Provenance {
 	first := h.Provenance
 	if first.Revision == "" {
@@ -144,11 +147,11 @@ func (h Header) Code() []Provenance {
 	return append([]Provenance{first}, h.Also...)
 }
 
-// MadeBy notes in the header what else made its rows.
+// MadeBy adds to the header the code that made some of its rows, unless the header already names it.
 func (h *Header) MadeBy(code ...Provenance) {
 	for _, p := range code {
-		there := func(q Provenance) bool { return p == q || p.sameCode(q) && p.sameLibraries(q) }
-		if !there(h.Provenance) && !slices.ContainsFunc(h.Also, there) {
+		equals := func(q Provenance) bool { return p == q || p.sameCode(q) && p.sameLibraries(q) }
+		if !equals(h.Provenance) && !slices.ContainsFunc(h.Also, equals) {
 			h.Also = append(h.Also[:len(h.Also):len(h.Also)], p)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Revisions of the tests: commits, and a release.
+// The revisions of the tests: commits and a release.
 const (
 	commitA = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	commitB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// withChanges lets the program know these changes during a test, and be this code.
+// withChanges replaces, during a test, the changes that the program knows and the code that it is.
 func withChanges(t *testing.T, code Provenance, changes ...Change) {
 	t.Helper()
 	before, then, none := Changes, thisCode, unrecorded
@@ -24,7 +24,7 @@ func withChanges(t *testing.T, code Provenance, changes ...Change) {
 	t.Cleanup(func() { Changes, thisCode, unrecorded = before, then, none })
 }
 
-// Changes of the tests: one of everything, and one of toys with 3 arms.
+// The changes of the tests: one concerns everything, and one concerns toys with 3 arms.
 var toyChanges = []Change{{Epoch: 1, Revision: "1234567", What: "all is new"},
 	{Epoch: 2, What: "three arms are new", Experiments: []string{"toys"},
 		Agents: []string{"toy"}, Sets: []string{"arms=3,4"}}}
@@ -84,7 +84,7 @@ func TestMixable(t *testing.T) {
 	}
 }
 
-// takenUp opens results of toys, which the file then is, as a run of the same Spec does.
+// takenUp opens results of toys as a run of the same Spec does, and returns the file's header.
 func takenUp(t *testing.T, dir string, mix func(error)) (Header, error) {
 	t.Helper()
 	h, _, err := ReadResults(dir, knownToys)
@@ -100,7 +100,7 @@ func takenUp(t *testing.T, dir string, mix func(error)) (Header, error) {
 	return after, errors.Join(err, err2)
 }
 
-// begun is a folder with a header of toys and the first row.
+// begun makes a folder with a header of toys and the first row.
 func begun(t *testing.T, h Header) (dir string, text string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -118,8 +118,8 @@ func begun(t *testing.T, h Header) (dir string, text string) {
 	return dir, text
 }
 
-// Results are gone on with by the code that began them, or by other code that makes the same; else only when asked for,
-// and then the header names both. Nothing of the file is lost, and a half-written line is.
+// The code that began results may continue them, and so may other code that makes the same results. All other code may
+// continue them only on request; the header then names both. The file loses nothing except for an incomplete last line.
 func TestResumeByOtherCode(t *testing.T) {
 	here := Provenance{Epoch: 2, Revision: commitB, GoMLX: "v1", Compute: "v2", GoXLA: "v3"}
 	withChanges(t, here, toyChanges...)
@@ -154,7 +154,7 @@ func TestResumeByOtherCode(t *testing.T) {
 			}
 			var why error
 			if h, err = takenUp(t, dir, func(err error) { why = err }); !errors.Is(why, ErrMixed) {
-				t.Errorf("%s: Mix heard %v", name, why)
+				t.Errorf("%s: Mix was called with %v", name, why)
 			}
 		}
 		if err != nil {
@@ -179,7 +179,7 @@ func TestResumeByOtherCode(t *testing.T) {
 	}
 }
 
-// pieceBy is a file with results of toys that some code made.
+// pieceBy makes a file with results of toys from the given code.
 func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
 	t.Helper()
 	dir := writeToys(t, []int{arms}, 2, 20, seed, linearToys)
@@ -202,15 +202,15 @@ func pieceBy(t *testing.T, arms int, seed uint64, code Provenance) string {
 	return dir
 }
 
-// Pieces of several revisions are joined without a word where none of their entries changed between them, and else only
-// when asked for.
+// Pieces of several revisions are joined silently if none of their entries changed between the revisions, and otherwise
+// only on request.
 func TestStudyOfSeveralRevisions(t *testing.T) {
 	withChanges(t, Provenance{}, toyChanges...)
 	old, now, edited := Provenance{Epoch: 1, Revision: commitA}, Provenance{Epoch: 2, Revision: commitB},
 		Provenance{Epoch: 2, Revision: commitB, Modified: true, Build: "x"}
 	for name, c := range map[string]struct {
 		pieces []string
-		code   int    // that the joined header names
+		code   int    // number of versions of the code in the joined header
 		want   string // in the error, or "" for none
 	}{
 		"one revision":     {[]string{pieceBy(t, 3, 1, now), pieceBy(t, 3, 5, now)}, 1, ""},
@@ -241,7 +241,7 @@ func TestStudyOfSeveralRevisions(t *testing.T) {
 			var why error
 			if h, rows, err = (Study{Mix: func(err error) { why = err }}).Read(knownToys, c.pieces...); !errors.Is(why,
 				ErrMixed) || err != nil {
-				t.Errorf("%s: Mix heard %v, and the error is %v", name, why, err)
+				t.Errorf("%s: Mix was called with %v, and the error is %v", name, why, err)
 			}
 		}
 		if len(h.Code()) != c.code || len(rows) == 0 {
@@ -250,7 +250,7 @@ func TestStudyOfSeveralRevisions(t *testing.T) {
 	}
 }
 
-// The table is in order, and its last epoch is that of the code.
+// The table is in order, and its last epoch is the epoch of the code.
 func TestChangesAreInOrder(t *testing.T) {
 	for i, c := range Changes {
 		if c.Epoch != i+1 || c.What == "" || c.Revision == "" && i < len(Changes)-1 {

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// ranked is an Outcome with its place among the candidates, and what it is ordered by.
+// ranked is an Outcome with the numbers that determine its rank.
 type ranked struct {
 	Outcome
-	of    int
-	class int // candidates of a lower one come first
+	index int // of the candidate
+	class int // candidates of a lower class rank first
 	price float64
 }
 
-// judge orders the candidates by mean regret, which is the paper's statistic. With a target, an average regret that
-// depends on the setting, those below it come first, see Tuning.
+// judge ranks the candidates by mean regret, which is the paper's statistic. If there is a target, an average regret
+// that depends on the setting, candidates below their target rank first, see Tuning.
 func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) float64) ([]ranked, error) {
 	summaries, err := Summarize(h, rows)
 	if err != nil {
@@ -28,7 +28,7 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 	for i, s := range summaries {
 		out[i] = ranked{Outcome: Outcome{Settings: candidates[i].values, Mean: orInfinite(s.Cumulative),
 			SE:     orInfinite(s.CumulativeSE),
-			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged, Champion: candidates[i].champion}, of: i}
+			Median: orInfinite(s.CumulativeMedian), Diverged: s.Diverged, Champion: candidates[i].champion}, index: i}
 		out[i].price = float64(out[i].Mean)
 		if target == nil {
 			continue
@@ -46,10 +46,10 @@ func judge(h Header, rows []Row, candidates []candidate, target func(*Setting) f
 	return out, behind(rows, out)
 }
 
-// behind fills in by how much each is behind the first.
+// behind sets, for each outcome after the first, the difference of its mean regret from the first one's.
 func behind(rows []Row, out []ranked) error {
 	for i := range out[1:] {
-		d, err := PairedDifference(rows, out[i+1].of, out[0].of)
+		d, err := PairedDifference(rows, out[i+1].index, out[0].index)
 		if err != nil {
 			return err
 		}
@@ -58,14 +58,14 @@ func behind(rows []Row, out []ranked) error {
 	return nil
 }
 
-// sortRanked orders outcomes from best to worst.
+// sortRanked sorts outcomes from best to worst.
 func sortRanked(out []ranked) {
 	slices.SortStableFunc(out, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.price, b.price), cmp.Compare(a.Mean, b.Mean))
 	})
 }
 
-// orInfinite is a statistic, or +Inf where there is none.
+// orInfinite returns a statistic, or +Inf if it is nil.
 func orInfinite(x *Float) Float {
 	if x == nil {
 		return Float(math.Inf(1))
@@ -73,8 +73,9 @@ func orInfinite(x *Float) Float {
 	return *x
 }
 
-// RankCorrelation is Spearman's rank correlation of mean regret in a round and in the round before it, over the settings
-// that both rounds have. It is NaN for fewer than two.
+// RankCorrelation returns Spearman's rank correlation between mean regret in a round and in the round before it, over
+// the settings that both rounds have, and the number of these settings. The correlation is NaN for fewer than two
+// settings.
 func (t Tuning) RankCorrelation(round int) (correlation float64, settings int) {
 	var before, after []float64
 	for _, o := range t.Rungs[round].Results {
@@ -89,7 +90,7 @@ func (t Tuning) RankCorrelation(round int) (correlation float64, settings int) {
 	return stat.Correlation(ranks(before), ranks(after), nil), len(before)
 }
 
-// ranks are the places of numbers among all, from 1 on; equal numbers share the mean of theirs.
+// ranks returns the rank of each number among all, from 1. Equal numbers share the mean of their ranks.
 func ranks(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Ranks 1 to 4 against 2, 1, 4, 3 have a correlation of 1 - 6 x 4 / (4 x 15) = 0.6; a setting that one round lacks does not
-// count.
+// Ranks 1 to 4 against 2, 1, 4, 3 have a correlation of 1 - 6 x 4 / (4 x 15) = 0.6. A setting that one round lacks does
+// not count.
 func TestRankCorrelation(t *testing.T) {
 	round := func(means ...float64) (r Rung) {
 		for i, m := range means {

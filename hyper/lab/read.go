@@ -12,17 +12,17 @@ import (
 	"slices"
 )
 
-// The longest lines of result files, in bytes: of the header, which lists all entries, and of a row.
+// The longest lines of a result file, in bytes: of the header, which lists all entries, and of a row.
 const (
 	longestHeader = 32 << 20
 	longestRow    = 1 << 10
 )
 
-// ReadResults reads the result file of a folder. A last line that was cut off is left out.
+// ReadResults reads the result file of a folder. It ignores an incomplete last line.
 func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error) {
 	path := filepath.Join(dir, ResultsFile)
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return Header{}, nil, fmt.Errorf("%w: %s is a file, perhaps a piece of a study already; wanted is DIR, the "+
+		return Header{}, nil, fmt.Errorf("%w: %s is a file, perhaps a piece of a study; give the "+
 			"folder of a run", ErrResults, dir)
 	}
 	if _, err := os.Stat(path); err != nil {
@@ -32,7 +32,7 @@ func ReadResults(dir string, known map[string]Experiment) (Header, []Row, error)
 	return found.header, found.rows, err
 }
 
-// parseFile reads a file of results, plain or gzipped. The error names the file.
+// parseFile reads a result file, plain or gzipped. The error names the file.
 func parseFile(path string, known map[string]Experiment) (found parsed, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,20 +54,20 @@ func parseFile(path string, known map[string]Experiment) (found parsed, err erro
 	return found, nil
 }
 
-// errNoHeader says that a file of results ends within its first line.
+// errNoHeader reports that a result file ends within its first line.
 var errNoHeader = fmt.Errorf("%w: the header line is missing or cut off", ErrResults)
 
-// broken says of a file that is empty or ends too early what to do with it.
+// broken adds advice to the error about a file that is empty or ends too early.
 func broken(path string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: it is cut off: copy it again", ErrResults)
+		return fmt.Errorf("%w: the file is cut off: copy it again", ErrResults)
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: it is empty: copy it again", ErrResults)
+		return fmt.Errorf("%w: the file is empty: copy it again", ErrResults)
 	case err == errNoHeader && filepath.Base(path) == ResultsFile:
-		return fmt.Errorf("%w: remove it, or choose another --out", err)
+		return fmt.Errorf("%w: remove the file, or choose another --out", err)
 	case err == errNoHeader:
-		return fmt.Errorf("%w: copy it again", err)
+		return fmt.Errorf("%w: copy the file again", err)
 	}
 	return err
 }
@@ -75,12 +75,13 @@ func broken(path string, err error) error {
 type parsed struct {
 	header Header
 	rows   []Row
-	first  int64 // bytes of the header's line
-	whole  int64 // bytes of all whole lines
+	first  int64 // bytes of the header line
+	whole  int64 // bytes of all complete lines
 }
 
-// parseResults reads results line by line. It takes memory for rows that the header's Spec can have, each once, and for
-// no others: whatever the reader has to say, it ends at the first line that is too long or none of these.
+// parseResults reads results line by line. It allocates memory only for rows that the header's Spec can have, each
+// once. It stops with an error at the first line that is too long or is not such a row. A reader therefore cannot make
+// it use unlimited memory.
 func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 	var p parsed
 	r := bufio.NewReader(in)
@@ -97,7 +98,7 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 	due := newDue(p.header.Spec)
 	for number := 2; ; number++ {
 		line, err := readLine(r, longestRow)
-		if err == io.EOF { // nothing, or a line cut off while it was written
+		if err == io.EOF { // the end, or a last line that was cut off while it was written
 			return p, nil
 		}
 		var row Row
@@ -115,10 +116,11 @@ func parseResults(in io.Reader, known map[string]Experiment) (parsed, error) {
 	}
 }
 
-// errLong says that a line is longer than any of its kind.
+// errLong reports that a line is longer than any valid line of its kind.
 var errLong = errors.New("the line is too long")
 
-// readLine returns a line with its end, which the next call may overwrite, or io.EOF when there is no whole line left.
+// readLine returns a line including its line end. The next call may overwrite it. It returns io.EOF if no complete line
+// is left.
 func readLine(r *bufio.Reader, longest int) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -152,16 +154,16 @@ func parseHeader(line []byte, known map[string]Experiment) (Header, error) {
 	return h, nil
 }
 
-// due keeps account of the rows that results of a Spec may have.
+// due records which rows of a Spec have been read.
 type due struct {
 	spec    Spec
 	periods []int
-	taken   map[lane]*[5]uint64 // a bit for each period
+	taken   map[lane]*[5]uint64 // one bit for each period
 }
 
 func newDue(s Spec) due { return due{s, Schedule(s.Periods), map[lane]*[5]uint64{}} }
 
-// take takes a row. The error says why it cannot be one of the Spec's, or that it was there before.
+// take records a row. The error says why the row cannot belong to the Spec, or that it was already read.
 func (d due) take(r Row) error {
 	at, scheduled := slices.BinarySearch(d.periods, r.Period)
 	switch {
@@ -170,7 +172,7 @@ func (d due) take(r Row) error {
 	case r.Run < 0 || r.Run >= d.spec.Runs || r.Seed != d.spec.Seed+uint64(r.Run):
 		return fmt.Errorf("run %d with seed %d is not in the Spec", r.Run, r.Seed)
 	case !scheduled || r.Diverged < 0 || r.Diverged > r.Period:
-		return fmt.Errorf("there is no row of period %d, diverged at %d", r.Period, r.Diverged)
+		return fmt.Errorf("the Spec has no row at period %d that diverged at period %d", r.Period, r.Diverged)
 	}
 	l := lane{r.Entry, r.Run}
 	taken := d.taken[l]
@@ -182,5 +184,5 @@ func (d due) take(r Row) error {
 		taken[at/64] |= bit
 		return nil
 	}
-	return fmt.Errorf("entry %d, run %d, period %d is there twice", r.Entry, r.Run, r.Period)
+	return fmt.Errorf("entry %d, run %d, period %d occurs twice", r.Entry, r.Run, r.Period)
 }

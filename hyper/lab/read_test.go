@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// toyPiece is the text of complete results of toys.
+// toyPiece returns the text of complete results of toys.
 func toyPiece(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(writeToys(t, []int{2, 3}, 2, 20, 5, linearToys), ResultsFile))
@@ -22,7 +22,7 @@ func toyPiece(t testing.TB) string {
 	return string(text)
 }
 
-// gzipped writes to a new file what fill writes, gzipped.
+// gzipped writes what fill writes to a new file, gzipped.
 func gzipped(t testing.TB, fill func(io.Writer)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -38,7 +38,7 @@ func gzipped(t testing.TB, fill func(io.Writer)) string {
 	return path
 }
 
-// A small file that unpacks to hundreds of megabytes is refused after some kilobytes, whatever it unpacks to.
+// A small file that unpacks to hundreds of megabytes is refused after some kilobytes, whatever its contents are.
 func TestStudyBombs(t *testing.T) {
 	good := toyPiece(t)
 	header, _, _ := strings.Cut(good, "\n")
@@ -86,7 +86,7 @@ func TestStudyBombs(t *testing.T) {
 	}
 }
 
-// A row that the Spec cannot have, or that is there twice, is refused.
+// A row that the Spec cannot have, or that occurs twice, is refused.
 func TestRowsAreOfTheSpec(t *testing.T) {
 	good := toyPiece(t)
 	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n")
@@ -114,7 +114,7 @@ func TestRowsAreOfTheSpec(t *testing.T) {
 	}
 }
 
-// Of a file that is empty or cut off the error says what to do with it.
+// The error about a file that is empty or cut off says what to do with it.
 func TestFilesThatAreCutOff(t *testing.T) {
 	good := toyPiece(t)
 	zipped, err := os.ReadFile(gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) }))
@@ -122,13 +122,13 @@ func TestFilesThatAreCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"a.jsonl.gz", "", "it is empty: copy it again"},
-		{"a.jsonl.gz", string(zipped[:5]), "it is cut off: copy it again"},
-		{"a.jsonl.gz", string(zipped[:len(zipped)/2]), "it is cut off: copy it again"},
-		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "it is cut off: copy it again"},
-		{"a.jsonl", "", "the header line is missing or cut off: copy it again"},
-		{"a.jsonl", good[:50], "the header line is missing or cut off: copy it again"},
-		{ResultsFile, "", "the header line is missing or cut off: remove it, or choose another --out"},
+		{"a.jsonl.gz", "", "the file is empty: copy it again"},
+		{"a.jsonl.gz", string(zipped[:5]), "the file is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)/2]), "the file is cut off: copy it again"},
+		{"a.jsonl.gz", string(zipped[:len(zipped)-1]), "the file is cut off: copy it again"},
+		{"a.jsonl", "", "the header line is missing or cut off: copy the file again"},
+		{"a.jsonl", good[:50], "the header line is missing or cut off: copy the file again"},
+		{ResultsFile, "", "the header line is missing or cut off: remove the file, or choose another --out"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
@@ -141,13 +141,13 @@ func TestFilesThatAreCutOff(t *testing.T) {
 	}
 	file := gzipped(t, func(w io.Writer) { _, _ = io.WriteString(w, good) })
 	if _, _, err := ReadResults(file, knownToys); !errors.Is(err, ErrResults) ||
-		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study already") {
+		!strings.Contains(err.Error(), file+" is a file, perhaps a piece of a study; give the folder") {
 		t.Errorf("a piece in place of a folder: %v", err)
 	}
 }
 
-// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and not: the result is an error, or rows that the
-// header's Spec can have.
+// FuzzReadStudy reads arbitrary bytes as a piece of a study, gzipped and plain. The result is an error, or rows that
+// the header's Spec can have.
 func FuzzReadStudy(f *testing.F) {
 	good := toyPiece(f)
 	header, _, _ := strings.Cut(good, "\n")
@@ -165,7 +165,7 @@ func FuzzReadStudy(f *testing.F) {
 		if err := os.WriteFile(plain, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		raw := plain + ".gz" // which is not gzip
+		raw := plain + ".gz" // not in gzip format
 		if err := os.WriteFile(raw, text, 0o600); err != nil {
 			t.Fatal(err)
 		}

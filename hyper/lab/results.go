@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// Format names the layout of result files.
+// Format is the name of the layout of result files.
 const Format = "hypermodels-results-1"
 
-// ErrResults is the cause of errors about a result file that is damaged or is none of ours.
+// ErrResults is the cause of errors about a file that is damaged or is not a result file.
 var ErrResults = errors.New("not a usable result file")
 
-// Header is the first line of a result file: what was run, by what, and where.
+// Header is the first line of a result file. It records the Spec, the code and the machine that made the results.
 type Header struct {
 	Format  string `json:"format"`
 	Spec    Spec   `json:"spec"`
 	Version string `json:"version"`
-	// of the code that began it; files of version 0.1.0 may have none
+	// Provenance is the code that began the results. Files of version 0.1.0 may lack it.
 	Provenance Provenance   `json:"provenance,omitzero"`
-	Also       []Provenance `json:"also,omitempty"` // of other code that made some of the rows
+	Also       []Provenance `json:"also,omitempty"` // other code that made some of the rows
 	Backend    string       `json:"backend"`
-	BatchRuns  int          `json:"batch_runs"` // runs in one batch, which fixes the order of the rows
+	BatchRuns  int          `json:"batch_runs"` // runs in one batch, which determines the order of the rows
 	Machine    Machine      `json:"machine"`
 }
 
-// String says in a line what was run, and by what: for a person to read.
+// String describes the Spec and the code in one line.
 func (h Header) String() string {
 	return fmt.Sprintf("%v; hypermodels %s, backend %s", h.Spec, h.Version, h.Backend)
 }
 
-// Machine describes where a result was made.
+// Machine describes the machine that made a result.
 type Machine struct {
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
@@ -42,34 +42,37 @@ type Machine struct {
 	Go   string `json:"go"`
 }
 
-// Row is the state of a run after some periods. A run diverges when its predictions are no longer finite. From that
-// period on it takes all actions in turn, which costs what random actions cost, and its regret counts like that of
-// every other run. Every table, figure and verdict says how many runs diverged. Statistics of a regret of NaN are NaN.
+// Row is the result of a run up to a period. A run diverges when its predictions are no longer finite. From that period
+// on it takes all actions in turn, which costs as much regret as random actions, and its regret counts like the regret
+// of every other run. Every table, figure and verdict states the number of runs that diverged. A statistic of regrets
+// is NaN if one of them is NaN.
 type Row struct {
-	Entry    int    `json:"entry"` // position in Spec.Entries
+	Entry    int    `json:"entry"` // index in Spec.Entries
 	Run      int    `json:"run"`
 	Seed     uint64 `json:"seed"`
 	Period   int    `json:"period"`
-	Regret   Float  `json:"cumulative_regret"`  // sum of expected regret over the periods so far
-	Diverged int    `json:"diverged,omitempty"` // first period with predictions that are not finite
-	Digest   uint32 `json:"digest"`             // hash of all actions so far: equal for equal histories
+	Regret   Float  `json:"cumulative_regret"`  // sum of expected regret over all periods up to this one
+	Diverged int    `json:"diverged,omitempty"` // first period with predictions that are not finite, or 0
+	Digest   uint32 `json:"digest"`             // hash of all actions up to this period: equal for equal histories
 }
 
 // ResultsFile is the name of the result file in an output folder.
 const ResultsFile = "results.jsonl"
 
-// writer appends rows to a result file in one order, whatever order batches make progress in: all rows of batch 0 by
-// period and run, then those of batch 1, and so on. The file after a resume is therefore that of an uninterrupted run.
+// writer appends rows to a result file in one fixed order, whatever the order in which batches make progress: all rows
+// of batch 0 by period and run, then all rows of batch 1, and so on. A resumed run therefore writes the same file as an
+// uninterrupted one. A writer is safe for concurrent use.
 type writer struct {
 	mu      sync.Mutex
 	file    *os.File
-	lead    int // the batch whose rows are written next
-	written int // rows of the lead batch in the file
+	lead    int // number of the batch whose rows are written next
+	written int // number of rows of the lead batch that the file has
 	rows    map[int][]Row
 	done    map[int]bool
 }
 
-// offer hands over all rows of a batch so far, all there will be if done. It returns the batches that are now written.
+// offer takes all rows that a batch has so far; done means that the batch is complete. It writes the rows that are next
+// in order, and returns the batches that are now completely written.
 func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +101,8 @@ func (w *writer) offer(batch int, rows []Row, done bool) (written []int, err err
 		return written, nil
 	}
 	if _, err := w.file.Write(out.Bytes()); err != nil {
-		return nil, fmt.Errorf("writing results: %w; what was written before is intact: free space and resume", err)
+		return nil, fmt.Errorf("writing results: %w; the rows written so far are intact: free some space and "+
+			"resume", err)
 	}
 	return written, w.file.Sync()
 }

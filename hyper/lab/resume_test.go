@@ -24,8 +24,8 @@ func resumable(t *testing.T) lab.Spec {
 		append(small["linear sampled"][1:5:5], "step-size=0.1,0.3")...)
 }
 
-// Interrupted after any number of calls, a run resumes to the bytes of an uninterrupted one, in a world that stays as
-// it is and in one that goes on to other rows.
+// A run that is interrupted after any number of calls resumes to the same bytes as an uninterrupted run, in a world
+// that does not change and in one that changes.
 func TestInterruptedRunsResumeToTheSameBytes(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		table := small["shuffled table"]

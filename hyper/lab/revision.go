@@ -20,15 +20,16 @@ import (
 
 const modulePath = "github.com/hypermodels/hypermodels"
 
-// archived is the commit in sources that git exported or an image was made of, and a placeholder in a checkout.
+// archived is a commit if git exported the sources or an image was made from them. In a checkout it is a placeholder.
 //
 //go:embed revision.txt
 var archived string
 
-// revision tells which sources of this module the program was built from, and whether they had changes that are in no
-// commit. The first that knows says it: what Go wrote into the program; the version at which another module requires
-// this one; revision.txt; the checkout with the sources, as long as none of them is newer than the program. Else it is
-// [Unknown]. It is certain when the program itself says it, whatever becomes of the sources.
+// revision returns the revision of this module's sources from which the program was built, and whether the sources had
+// changes that are in no commit. It uses the first of these sources of information that has an answer: what Go wrote
+// into the program; the version at which another module requires this one; revision.txt; the checkout that holds the
+// sources, if no source is newer than the program. Otherwise the name is [Unknown]. certain is true if the program
+// itself contains the answer, so that later changes of the sources do not matter.
 func revision() (name string, modified, certain bool) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name, modified = stamped(info); name != "" {
@@ -46,7 +47,8 @@ func revision() (name string, modified, certain bool) {
 	return Unknown, false, false
 }
 
-// sources is the folder of this module that the program was compiled from, or "" when that is gone or may have changed.
+// sources returns the folder of this module from which the program was compiled. It returns "" if the folder is gone or
+// may have changed.
 var sources = sync.OnceValue(func() string {
 	_, file, _, _ := runtime.Caller(0) // ROOT/hyper/lab/revision.go
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
@@ -56,8 +58,9 @@ var sources = sync.OnceValue(func() string {
 	return root
 })
 
-// required is the version of a dependency, with the path of what replaces it: from what Go wrote into the program,
-// which is nothing in tests; else from the sources' go.mod.
+// required returns the version of a dependency, with the path of its replacement if it has one. It reads what Go wrote
+// into the program, which is nothing in tests, and otherwise the go.mod of the sources. It returns [Unknown] if neither
+// has the answer.
 func required(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if at := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == path }); at >= 0 {
@@ -76,7 +79,7 @@ func required(path string) string {
 	return Unknown
 }
 
-// version is a module's, with the path of what replaces it.
+// version returns the version of a module, with the path of its replacement if it has one.
 func version(m *debug.Module) string {
 	if m.Replace != nil {
 		return m.Replace.Path + "@" + m.Replace.Version
@@ -84,7 +87,8 @@ func version(m *debug.Module) string {
 	return m.Version
 }
 
-// stamped is the revision in what Go wrote into a program, or "". The commit there is of the program's own module.
+// stamped returns the revision that Go wrote into a program, or "". The commit that Go records belongs to the program's
+// main module.
 func stamped(info *debug.BuildInfo) (name string, modified bool) {
 	if info.Main.Path == modulePath {
 		for _, s := range info.Settings {
@@ -107,7 +111,7 @@ func stamped(info *debug.BuildInfo) (name string, modified bool) {
 	return released(info.Deps[at]), false
 }
 
-// released is the version of a module that came from a release, or "" for one in a folder.
+// released returns the version of a module that came from a release, or "" for a module in a folder.
 func released(m *debug.Module) string {
 	switch {
 	case m.Replace != nil && strings.HasPrefix(m.Replace.Version, "v"):
@@ -118,13 +122,13 @@ func released(m *debug.Module) string {
 	return ""
 }
 
-// isCommit tells whether a text is the hash of a commit, and no placeholder.
+// isCommit reports whether a text is the hash of a commit and not a placeholder.
 func isCommit(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) >= 20
 }
 
-// isFresh tells whether the sources that decide results, in the module's folder, are no newer than the program.
+// isFresh reports whether the program is at least as new as all sources in the module's folder that decide results.
 func isFresh(root, program string) bool {
 	built, err := os.Stat(program)
 	if err != nil {
@@ -151,7 +155,7 @@ func isSource(path string) bool {
 }
 
 // checkedOut asks git for the commit that is checked out in the module's folder, and whether sources that decide
-// results differ from it. It is "" when the folder is not the top of a working tree, or git is not there.
+// results differ from it. The name is "" if the folder is not the top of a working tree, or if git is not installed.
 func checkedOut(root string) (name string, modified bool) {
 	top, err := git(root, "rev-parse", "--show-toplevel", "HEAD")
 	lines := strings.Split(top, "\n")
@@ -163,7 +167,7 @@ func checkedOut(root string) (name string, modified bool) {
 	if err != nil {
 		return "", false
 	}
-	for line := range strings.Lines(changes) { // two letters, a blank and the path
+	for line := range strings.Lines(changes) { // each line is two letters, a space and the path
 		path := strings.Trim(strings.TrimSpace(line[min(3, len(line)):]), `"`)
 		modified = modified || isSource(path) || path == "go.mod" || path == "go.sum"
 	}
@@ -176,7 +180,8 @@ func sameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// git runs git in a folder, for seconds at most. It writes nothing, and ignores a repository named by the environment.
+// git runs git in a folder, for at most 5 seconds. The command must not write to the repository. git ignores a
+// repository that the environment names.
 func git(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -188,9 +193,9 @@ func git(dir string, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// buildHash is that of the program's file, or "" where it cannot be read.
+// buildHash returns the hash of the program's file, or "" if the file cannot be read.
 func buildHash() string {
-	f, err := os.Open("/proc/self/exe") // also when the file was replaced meanwhile
+	f, err := os.Open("/proc/self/exe") // works even if the file was replaced in the meantime
 	if err != nil {
 		path, err := os.Executable()
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What Go wrote into a program names this module's commit only where the program is this module's; else the version
-// that is required says it.
+// What Go wrote into a program names this module's commit only if the program belongs to this module. Otherwise the
+// version that the program requires is used.
 func TestStampedRevision(t *testing.T) {
 	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: commitA}, {Key: "vcs.modified", Value: "true"}}
 	module := func(path, version string) *debug.Module { return &debug.Module{Path: path, Version: version} }
@@ -45,8 +45,8 @@ func TestStampedRevision(t *testing.T) {
 	}
 }
 
-// A checkout's commit is that of git, and it is modified when sources that decide results are; a program that is older
-// than a source tells nothing.
+// A checkout's commit is the commit of git. It is modified if sources that decide results are modified. A program that
+// is older than a source does not report a commit.
 func TestCheckedOutRevision(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -72,7 +72,7 @@ func TestCheckedOutRevision(t *testing.T) {
 		write(path, text)
 	}
 	if name, _ := checkedOut(root); name != "" {
-		t.Errorf("no repository is of revision %q", name)
+		t.Errorf("a folder without a repository has revision %q", name)
 	}
 	run("init", "-q")
 	run("add", "-A")
@@ -105,7 +105,7 @@ func TestCheckedOutRevision(t *testing.T) {
 	check("a source less", true)
 	write("hyper/a.go", "package a")
 	if name, _ := checkedOut(filepath.Join(root, "hyper")); name != "" {
-		t.Errorf("a folder in a repository of something else is of revision %q", name)
+		t.Errorf("a folder in another repository has revision %q", name)
 	}
 
 	program := filepath.Join(t.TempDir(), "program")
@@ -127,11 +127,11 @@ func TestCheckedOutRevision(t *testing.T) {
 	later(filepath.Join(root, "hyper", "a.go"), 2*time.Hour)
 	if isFresh(root, program) || isFresh(filepath.Join(root, "hyper"), program) ||
 		isFresh(root, filepath.Join(root, "none")) {
-		t.Error("a program older than a source, without sources, or not there is fresh")
+		t.Error("a program that is older than a source, has no sources, or does not exist is fresh")
 	}
 }
 
-// revision.txt is a placeholder in a checkout, which git replaces in what it exports.
+// revision.txt is a placeholder in a checkout. git replaces the placeholder in exported sources.
 func TestArchivedRevision(t *testing.T) {
 	if text := strings.TrimSpace(archived); text != "$Format:%H$" && !isCommit(text) {
 		t.Errorf("revision.txt has %q", text)

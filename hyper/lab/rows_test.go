@@ -12,19 +12,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// heard runs a spec and returns what Options.Rows heard, and the rows in the file.
+// heard runs a Spec and returns the rows that Options.Rows received, and the rows in the file.
 func heard(t *testing.T, s lab.Spec, o lab.Options) (all, kept []lab.Row) {
 	t.Helper()
-	o.Rows = func(rows []lab.Row) { all = append(all, rows...) } // calls do not overlap: the race detector watches
+	o.Rows = func(rows []lab.Row) { all = append(all, rows...) } // calls do not overlap, as the race detector checks
 	kept, _ = run(t, s, o)
 	return all, kept
 }
 
-// checkHeard tells whether every row was heard exactly once, and those of a run in the order of periods.
+// checkHeard checks that Options.Rows received every row exactly once, and the rows of a run in the order of periods.
 func checkHeard(t *testing.T, all, kept []lab.Row) {
 	t.Helper()
 	if len(all) != len(kept) {
-		t.Fatalf("%d rows heard, %d kept", len(all), len(kept))
+		t.Fatalf("Options.Rows received %d rows, and the file has %d", len(all), len(kept))
 	}
 	compare(t, "heard", byRun(kept), byRun(all))
 	last := map[[2]int]int{}
@@ -44,7 +44,7 @@ func TestRowsAreHeardOnce(t *testing.T) {
 	checkHeard(t, all, kept)
 }
 
-// Rows are heard while a run goes on, not at its end.
+// Rows arrive while a run goes on, not at its end.
 func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 	s := resumable(t)
 	var before []int
@@ -55,13 +55,13 @@ func TestRowsAreHeardAsTheyAreMade(t *testing.T) {
 	if _, err := lab.Run(t.Context(), s, paper.Known, o); err != nil {
 		t.Fatal(err)
 	}
-	// At the i-th call the rows of the i-1 periods before it are there: the schedule's first is in one call each.
+	// At the i-th call the rows of the i-1 earlier periods exist: the first periods of the schedule take one call each.
 	if want := []int{0, 10, 20, 30}; !slices.Equal(before[:4], want) {
-		t.Errorf("rows heard before the first calls: %v, want %v", before[:4], want)
+		t.Errorf("rows received before the first calls: %v, want %v", before[:4], want)
 	}
 }
 
-// After an interrupt the rows that are there are heard first.
+// After an interruption, the existing rows arrive first.
 func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 	s := resumable(t)
 	o := lab.Options{Dir: t.TempDir(), Backend: backend.Go, BatchRuns: 2, Workers: 2, Chunk: 40, Every: time.Nanosecond}
@@ -82,7 +82,7 @@ func TestRowsOfAnEarlierAttemptAreHeard(t *testing.T) {
 	all, kept := heard(t, s, o)
 	checkHeard(t, all, kept)
 	if !slices.Equal(all[:len(before)], before) {
-		t.Error("the rows that were there were not heard first")
+		t.Error("the existing rows did not arrive first")
 	}
 }
 

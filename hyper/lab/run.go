@@ -17,8 +17,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Run runs a Spec and writes its results into opts.Dir, which must not hold other results: with those of the same Spec
-// it goes on where they end. It returns [ErrInterrupted] after saving when ctx ends.
+// Run runs a Spec and writes the results to the folder opts.Dir. The folder must not hold results of another Spec. If
+// it holds results of the same Spec, Run continues where they end. When ctx ends, Run saves and returns
+// [ErrInterrupted].
 func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Progress, error) {
 	if err := spec.Validate(); err != nil {
 		return Progress{}, err
@@ -34,7 +35,7 @@ func Run(ctx context.Context, spec Spec, known map[string]Experiment, opts Optio
 	return e.run(ctx)
 }
 
-// Resume goes on with the Spec whose results lie in opts.Dir, with the backend and batches they were begun with.
+// Resume continues the Spec whose results are in opts.Dir, with the same backend and batches as before.
 func Resume(ctx context.Context, known map[string]Experiment, opts Options) (Progress, error) {
 	h, _, err := ReadResults(opts.Dir, known)
 	if err != nil {
@@ -44,13 +45,13 @@ func Resume(ctx context.Context, known map[string]Experiment, opts Options) (Pro
 	return Run(ctx, h.Spec, known, opts)
 }
 
-// engine runs a plan: it hands batches to workers, and writes the rows they report.
+// engine runs a plan: it gives batches to workers and writes the rows that they report.
 type engine struct {
 	plan  plan
 	opts  Options
 	known map[string]Experiment
 	out   *writer
-	heard listener
+	heard listener // passes new rows to Options.Rows
 
 	mu      sync.Mutex
 	now     Progress
@@ -74,7 +75,7 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 		return Progress{}, err
 	}
 	defer unlock()
-	if !e.processes() { // else each worker opens its own
+	if !e.processes() { // otherwise each worker opens its own
 		if _, err := backend.Open(e.opts.Backend); err != nil {
 			return Progress{}, err
 		}
@@ -84,14 +85,14 @@ func (e *engine) run(ctx context.Context) (Progress, error) {
 	}
 	defer func() { _ = e.out.file.Close() }()
 	if err = e.work(ctx); err == nil {
-		_ = os.Remove(filepath.Join(e.opts.Dir, "checkpoints")) // empty by now
+		_ = os.Remove(filepath.Join(e.opts.Dir, "checkpoints")) // the folder is empty now
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.progress(), err
 }
 
-// open makes the result file, or takes up the one that is there.
+// open creates the result file, or continues an existing one.
 func (e *engine) open() error {
 	header := Header{Format: Format, Spec: e.plan.spec, Version: hyper.Version,
 		Provenance: ThisProvenance(e.opts.Backend), Backend: e.opts.Backend,
@@ -106,7 +107,7 @@ func (e *engine) open() error {
 		if err := WriteFile(path, append(line, '\n')); err != nil {
 			return fmt.Errorf("starting results: %w", err)
 		}
-	} else if err := e.takeUp(path, header); err != nil {
+	} else if err := e.continueFile(path, header); err != nil {
 		return err
 	}
 	var err error
@@ -114,9 +115,9 @@ func (e *engine) open() error {
 	return err
 }
 
-// takeUp checks that the results there are of this Spec and code, cuts off a half-written line, and finds where to go
-// on.
-func (e *engine) takeUp(path string, want Header) error {
+// continueFile checks that an existing file holds results of this Spec and code. It removes an incomplete last line,
+// and finds the batch and row at which to continue.
+func (e *engine) continueFile(path string, want Header) error {
 	found, err := parseFile(path, e.known)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (e *engine) takeUp(path string, want Header) error {
 	if err := e.mayContinue(path, h, want); err != nil {
 		return err
 	}
-	if err := goOn(path, found, want.Provenance); err != nil {
+	if err := prepareFile(path, found, want.Provenance); err != nil {
 		return err
 	}
 	left := len(rows)
@@ -143,43 +144,45 @@ func (e *engine) takeUp(path string, want Header) error {
 		e.now.Done += int64(len(b.lanes)) * int64(e.plan.spec.Periods)
 	}
 	if e.out.written = left; left > 0 && e.out.lead == len(e.plan.batches) {
-		return fmt.Errorf("%s: %w: more rows than the Spec has", path, ErrResults)
+		return fmt.Errorf("%s: %w: the file has more rows than the Spec", path, ErrResults)
 	}
 	return nil
 }
 
-// otherResults is the error about a folder with results that are to be gone on with, but not by this Spec.
+// otherResults is the error about a folder whose results belong to another Spec, backend or batch size.
 type otherResults struct{ dir string }
 
 func (e *otherResults) Error() string {
-	return fmt.Sprintf("%s holds results of another Spec, backend or batch size; choose another --out, or "+
-		"`hyper resume %[1]s` goes on with them", e.dir)
+	return fmt.Sprintf("%s holds results of another Spec, backend or batch size; choose another --out, or continue "+
+		"them with `hyper resume %[1]s`", e.dir)
 }
 
-// mayContinue returns an error unless the rows there are those that this code would have made, or may mix with its own.
-func (e *engine) mayContinue(path string, there, here Header) error {
+// mayContinue returns nil if the existing rows are the rows that this code would have made, or if the options allow the
+// results of different code to mix.
+func (e *engine) mayContinue(path string, before, now Header) error {
 	why := error(nil)
-	if there.Version != here.Version {
-		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, there.Version, here.Version)
+	if before.Version != now.Version {
+		why = fmt.Errorf("%w: version %s, and version %s", ErrMixed, before.Version, now.Version)
 	}
-	for _, code := range append([]Provenance{there.Provenance}, there.Also...) {
+	for _, code := range append([]Provenance{before.Provenance}, before.Also...) {
 		if why == nil {
-			why = code.Continues(here.Provenance, there.Spec.Experiment, there.Spec.Entries)
+			why = code.Continues(now.Provenance, before.Spec.Experiment, before.Spec.Entries)
 		}
 	}
 	if why == nil {
 		return nil
 	}
-	why = fmt.Errorf("%s was begun by other code: %w", path, why)
+	why = fmt.Errorf("other code began %s: %w", path, why)
 	if e.opts.Mix == nil {
-		return fmt.Errorf("%w; choose another folder, or go on with the code that began it", why)
+		return fmt.Errorf("%w; choose another folder, or continue with the code that began the results", why)
 	}
 	e.opts.Mix(why)
 	return nil
 }
 
-// goOn prepares a result file for more rows: it cuts off a half-written line, and adds this code to the header.
-func goOn(path string, found parsed, code Provenance) error {
+// prepareFile prepares a result file for more rows: it removes an incomplete last line, and adds this code to the
+// header.
+func prepareFile(path string, found parsed, code Provenance) error {
 	h := found.header
 	h.MadeBy(code)
 	if len(h.Also) == len(found.header.Also) {
@@ -243,12 +246,12 @@ func (e *engine) worker(ctx context.Context, shared *runner, queue <-chan batch,
 	return nil
 }
 
-// lock keeps other processes from writing to a folder of results, until unlock or the end of this process.
+// lock keeps other processes from writing to a folder of results until unlock is called or this process ends.
 func lock(dir string) (unlock func(), err error) {
-	l := flock.New(filepath.Join(dir, ".lock")) // stays there: two that lock and remove one file may hold two
+	l := flock.New(filepath.Join(dir, ".lock")) // the file stays: if processes removed it, two of them could hold locks
 	alone, err := l.TryLock()
 	if err == nil && !alone {
-		err = fmt.Errorf("another process is running in %s: wait for it, or choose another --out", dir)
+		err = fmt.Errorf("another process writes results to %s: wait until it ends, or choose another --out", dir)
 	}
 	return func() { _ = l.Unlock() }, err
 }

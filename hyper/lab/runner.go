@@ -11,15 +11,19 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
+// sink receives the progress of batches. The methods that return an error stop the batch with it.
 type sink interface {
+	// compiled reports the time that compiling the program of a shape took.
 	compiled(shape int, d time.Duration) error
+	// computed reports that a batch advanced by a number of run-periods, and the time that this took.
 	computed(batch, runPeriods int, busy time.Duration) error
-	// recorded says that the batch has these rows so far.
+	// recorded reports all rows that the batch has so far.
 	recorded(batch int, rows []Row)
-	// saved says that the batch's checkpoint was written, with these rows; done that they are all.
+	// saved reports that the batch's checkpoint, with these rows, was written. done means that the batch is complete.
 	saved(batch int, rows []Row, done bool) error
 }
 
+// runner advances batches of a plan with the compiled programs of its shapes.
 type runner struct {
 	plan     plan
 	opts     Options
@@ -34,14 +38,14 @@ func newRunner(p plan, o Options) *runner {
 	return r
 }
 
-// advance runs a batch to its end; when ctx ends it saves, and returns ErrInterrupted.
+// advance runs a batch to its end. When ctx ends, advance saves a checkpoint and returns ErrInterrupted.
 func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	var left []*tensors.Tensor
 	c, err := loadCheckpoint(r.opts.Dir, r.plan, b, &left)
 	if err != nil {
 		return err
 	}
-	if len(c.Rows) == r.plan.rows(b) { // finished before, and waiting for an earlier batch
+	if len(c.Rows) == r.plan.rows(b) { // the batch was finished before, but an earlier batch was not
 		if err := out.computed(b.number, 0, 0); err != nil {
 			return err
 		}
@@ -63,7 +67,7 @@ func (r *runner) advance(ctx context.Context, b batch, out sink) error {
 	return a.finish()
 }
 
-// advancing is a batch on its way from its begin, or its checkpoint, to the end.
+// advancing is a batch that is being run, from its start or its checkpoint to its end.
 type advancing struct {
 	runner  *runner
 	program *program
@@ -71,11 +75,11 @@ type advancing struct {
 	out     sink
 	state   []*tensors.Tensor
 	rows    []Row
-	done    int       // periods
-	saved   time.Time // the last time
+	done    int       // number of periods done
+	saved   time.Time // time of the last checkpoint
 }
 
-// run advances to the last period, with checkpoints now and then.
+// run advances to the last period. It saves a checkpoint from time to time.
 func (a *advancing) run(ctx context.Context) error {
 	for periods := a.runner.plan.spec.Periods; a.done < periods; {
 		if ctx.Err() != nil {
@@ -93,7 +97,7 @@ func (a *advancing) run(ctx context.Context) error {
 	return nil
 }
 
-// call advances by one call of the program, and adds the rows of the period if it is one of the schedule.
+// call advances by one call of the program. If the schedule has the new period, call adds the rows of the period.
 func (a *advancing) call() (err error) {
 	stop := nextStop(a.runner.plan.spec.Periods, a.done)
 	next := min(stop, a.done+a.runner.opts.Chunk)
@@ -139,7 +143,7 @@ func (a *advancing) save() error {
 	return a.out.saved(a.batch.number, slices.Clone(a.rows), false)
 }
 
-// finish writes the checkpoint of a batch that has come to its end, which has no state.
+// finish saves the final checkpoint of a batch, which has no state.
 func (a *advancing) finish() error {
 	for _, t := range a.state {
 		t.MustFinalizeAll()
@@ -150,7 +154,7 @@ func (a *advancing) finish() error {
 	return a.out.saved(a.batch.number, a.rows, true)
 }
 
-// nextStop is the first period of the schedule after done.
+// nextStop returns the first period of the schedule after done.
 func nextStop(periods, done int) int {
 	for _, stop := range Schedule(periods) {
 		if stop > done {
@@ -160,9 +164,9 @@ func nextStop(periods, done int) int {
 	return periods
 }
 
-// begin returns a batch's state, which is that left at its checkpoint, or that at period 0.
+// begin returns a batch's state: the state from its checkpoint, or otherwise the state at period 0.
 func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor) ([]*tensors.Tensor, error) {
-	state, err := p.initial(r.plan.seeds(b), r.plan.inputs(b)) // also tells p the names
+	state, err := p.initial(r.plan.seeds(b), r.plan.inputs(b)) // also sets the names of p
 	if err != nil || left == nil {
 		return state, err
 	}
@@ -172,13 +176,14 @@ func (r *runner) begin(p *program, b batch, c checkpoint, left []*tensors.Tensor
 		t.MustFinalizeAll()
 	}
 	if !same {
-		return nil, fmt.Errorf("checkpoint %s is of another program: remove it, and resume begins its runs anew",
+		return nil, fmt.Errorf("checkpoint %s was written by a different program: remove the file; resume then "+
+			"starts these runs again",
 			checkpointPath(r.opts.Dir, b.number))
 	}
 	return left, nil
 }
 
-// program returns the compiled program of a batch's shape; the first to ask compiles it.
+// program returns the compiled program of a batch's shape. The first caller compiles it; others wait.
 func (r *runner) program(b batch, out sink) (*program, error) {
 	c := r.programs[b.shape]
 	c.once.Do(func() {
@@ -197,7 +202,7 @@ func (r *runner) compile(b batch) (*program, error) {
 		return nil, err
 	}
 	state, err := p.initial(r.plan.seeds(b), inputs)
-	if err == nil && p.loop { // compiles; advances by nothing
+	if err == nil && p.loop { // compiles, and advances by no period
 		state, err = p.until(state, 0)
 	}
 	for _, t := range state {

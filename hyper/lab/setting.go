@@ -10,39 +10,41 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// Learner is the settings of an agent: a pointer to a struct, see [Key]. It is a [LearnerMaker] or a [Yardstick].
+// Learner holds the settings of an agent in a pointer to a struct, see [Key]. It is either a [LearnerMaker] or a
+// [Yardstick].
 type Learner interface {
-	// Validate reports everything that is wrong, one fault each as joined by errors.Join: of the settings alone where p
-	// is nil, and else of what they make for a problem, too.
+	// Validate returns all faults, joined by errors.Join. If p is nil, it checks only the settings themselves.
+	// Otherwise it also checks the learner that they make for the problem.
 	Validate(p *bandit.Problem) error
 }
 
-// LearnerMaker is settings of a learner for any world.
+// LearnerMaker holds the settings of a learner for any world.
 type LearnerMaker interface {
 	Learner
-	// Learner returns it for runs of the given number of periods, with its defaults. The settings must be valid. One
-	// that takes features sees arms as one-hot vectors.
+	// Learner returns the learner for runs of the given number of periods, with defaults that depend on the number. The
+	// settings must be valid. A learner that takes features gets arms as one-hot vectors.
 	Learner(p bandit.Problem, periods int) learner.Learner
 }
 
-// Yardstick is settings of an agent that knows more than a learner may, as an exact posterior: to compare with.
+// Yardstick holds the settings of an agent that is used only for comparison, because it knows more than a learner may
+// know, such as an exact posterior.
 type Yardstick interface {
 	Learner
-	// Agent returns it. The settings must be valid.
+	// Agent returns the agent. The settings must be valid.
 	Agent(p bandit.Problem) Agent
 }
 
-// Setting is a world with the settings of a learner for it. A key that both have is one number: what the world says of
-// itself, the learner takes for granted.
+// Setting is a world with the settings of a learner for it. If both have a key, the key sets both: the learner assumes
+// what is true in the world.
 type Setting struct {
 	World   bandit.World
 	Learner Learner
-	Delay   int `help:"periods after an action until its reward comes"`
+	Delay   int `help:"number of periods from an action until its reward arrives"`
 
-	usual []string // of a Spec: the keys whose values are the agent's defaults there, or what a search found
+	usual []string // keys whose values are the agent's defaults or the result of a search; set in a Spec
 }
 
-// Validate reports everything that is wrong, one fault each as joined by errors.Join.
+// Validate returns all faults of the setting, joined by errors.Join.
 func (s *Setting) Validate() error {
 	world := errors.Join(s.World.Validate(), faults.AtLeast("delay", s.Delay, 0))
 	if world != nil {
@@ -52,8 +54,8 @@ func (s *Setting) Validate() error {
 	return s.Learner.Validate(&p)
 }
 
-// source names the file that the world reads, with the SHA-256 of its contents. Both are "" where it reads none, or
-// cannot.
+// source returns the name of the file that the world reads, and the SHA-256 of its contents. Both are "" if the world
+// reads no file or cannot read it.
 func (s *Setting) source() (file, sum string) {
 	if w, ok := s.World.(bandit.FromFile); ok && w.Validate() == nil {
 		return w.Source()
@@ -61,16 +63,17 @@ func (s *Setting) source() (file, sum string) {
 	return "", ""
 }
 
-// sameSource returns an error unless the world's file has these contents; "" is of a Spec that does not tell.
+// sameSource returns an error if the contents of the world's file have another SHA-256 than sum. An empty sum means
+// that the Spec does not record it.
 func (s *Setting) sameSource(sum string) error {
 	if file, now := s.source(); sum != "" && now != "" && sum != now {
-		return fmt.Errorf("file %s has changed: its SHA-256 is %.12s..., and was %.12s...: bring back the old file to "+
-			"use these results, or run anew in another folder", file, now, sum)
+		return fmt.Errorf("file %s has changed: its SHA-256 is %.12s..., and was %.12s...: restore the old file to "+
+			"use these results, or run the Spec again in another folder", file, now, sum)
 	}
 	return nil
 }
 
-// once joins errors, with each fault that several have once.
+// once joins errors and keeps only one of several equal faults.
 func once(errs ...error) error {
 	var all []error
 	seen := map[string]bool{}
@@ -85,7 +88,7 @@ func once(errs ...error) error {
 	return errors.Join(all...)
 }
 
-// parts takes a joined error apart.
+// parts returns the single errors of a joined error.
 func parts(err error) []error {
 	if err == nil {
 		return nil
@@ -122,8 +125,8 @@ func (s *Setting) agent(p bandit.Problem, periods int) Agent {
 	return learning{l}
 }
 
-// numbers are those of world and agent that do not shape the computation, by "world." and "agent." and the name of
-// their field.
+// numbers returns the numbers of the world and the agent that do not shape the computation. Their names are "world." or
+// "agent." and the name of the field.
 func (s *Setting) numbers(periods int) map[string]float64 {
 	out := map[string]float64{}
 	_, agent := s.Build(periods)

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Simulate runs a Spec to the end and returns its results. With opts.Dir "" they are kept nowhere; else Simulate goes
-// on where results of the same Spec in that folder end, so that running a finished Spec again reads its file.
+// Simulate runs a Spec to the end and returns its results. If opts.Dir is "", the results are not kept. Otherwise
+// Simulate continues results of the same Spec in that folder; if they are complete, it only reads them.
 func Simulate(ctx context.Context, spec Spec, known map[string]Experiment, opts Options) (Header, []Row, error) {
 	if opts.Dir == "" {
 		dir, err := os.MkdirTemp("", "hyper-")

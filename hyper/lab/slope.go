@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Slope is that of log y against log x: y grows with x to that power. It has an interval at [Level].
+// Slope is the slope of log y against log x: y grows like x to the power Slope. Its interval is at [Level].
 type Slope struct {
 	Slope Float `json:"slope"`
 	Lower Float `json:"lower"`
 	Upper Float `json:"upper"`
 }
 
-// LogSlope fits a line to log y against log x by least squares, of at least two points of positive numbers. The
-// interval is Student's, for residuals that are independent and normal; two points have none: its ends are NaN.
+// LogSlope fits a line to log y against log x by least squares. It needs at least two points of positive numbers. The
+// interval is Student's, for residuals that are independent and normal. With two points there is no interval: its ends
+// are NaN.
 func LogSlope(x, y []float64) Slope {
 	n := len(x)
 	lx, ly, fitted := logs(x), logs(y), make([]float64, n)
@@ -24,7 +25,7 @@ func LogSlope(x, y []float64) Slope {
 	for i, v := range lx {
 		fitted[i] = a + b*v
 	}
-	deviation := floats.Distance(ly, fitted, 2) / math.Sqrt(float64(n-2)) // of a residual
+	deviation := floats.Distance(ly, fitted, 2) / math.Sqrt(float64(n-2)) // standard deviation of a residual
 	half := math.NaN()
 	if n > 2 {
 		half = deviation / math.Sqrt(float64(n-1)*stat.Variance(lx, nil)) * studentQuantile(n-2)
@@ -40,10 +41,10 @@ func logs(x []float64) []float64 {
 	return out
 }
 
-// RegretSlope is the slope of log mean regret against log x over the entries of results, the i-th of them at x[i], with
-// an interval over seeds: the cumulative regret of a run of entry i at the last common period moves the slope by w_i
-// times what it is over the mean, where w_i are the weights of the line's least squares (the delta method). The error
-// is ErrNoRows without common seeds or periods.
+// RegretSlope returns the slope of log mean regret against log x over the entries of results, where x[i] belongs to
+// entry i, with an interval over seeds. The cumulative regret of a run of entry i at the last common period, divided by
+// the mean, moves the slope by w_i, where w_i are the least-squares weights of the line (the delta method). The error
+// wraps ErrNoRows if there are no common seeds or periods.
 func RegretSlope(rows []Row, x []float64) (slope Estimate, period, runs int, err error) {
 	histories := make([]history, len(x))
 	for i := range x {
@@ -69,9 +70,9 @@ func RegretSlope(rows []Row, x []float64) (slope Estimate, period, runs int, err
 	return interval(value, se, len(seeds)), period, len(seeds), nil
 }
 
-// LateSlope is the slope of log mean cumulative regret against the log of the period, from half of the periods to the
-// end: below 1 where regret a period falls. Its interval is over seeds, by the delta method as that of [RegretSlope].
-// The error is ErrNoRows without runs or two periods.
+// LateSlope returns the slope of log mean cumulative regret against the log of the period, from half of the periods to
+// the end. It is below 1 if the regret per period falls. Its interval is over seeds, by the delta method as in
+// [RegretSlope]. The error wraps ErrNoRows if there are no runs or fewer than two periods.
 func LateSlope(rows []Row, entry int) (slope Estimate, period, runs int, err error) {
 	h := historyOf(rows, entry)
 	seeds, periods := common(h)

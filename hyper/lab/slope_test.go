@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The second is by hand: slope Sxy / Sxx and its standard error, with the quantile 4.302653 of Student's t with 2
-// degrees of freedom from a table.
+// The second case is computed by hand: the slope Sxy / Sxx and its standard error, with the quantile 4.302653 of
+// Student's t with 2 degrees of freedom from a table.
 func TestLogSlope(t *testing.T) {
 	x := []float64{1, 2, 4, 8}
 	for name, c := range map[string]struct {
@@ -26,8 +26,8 @@ func TestLogSlope(t *testing.T) {
 	}
 }
 
-// The interval of a power law with noise of a twentieth covers its power as often as it says: 95% of 2000, whose
-// standard error is half a percent.
+// The interval of a power law with noise of a twentieth covers its power as often as it states: 95% of 2000 samples,
+// with a standard error of half a percent.
 func TestLogSlopeCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x, y, covered := []float64{10, 20, 40, 80, 160}, make([]float64, 5), 0
@@ -44,9 +44,9 @@ func TestLogSlopeCovers(t *testing.T) {
 	}
 }
 
-// Regrets of 2 x^0.7 times the same factors of each seed have that slope and no spread. With factors of their own, the
-// standard error is that of the mean of sum_i w_i r_i / mean_i: by hand for two entries, at 1 and e, log mean_2 - log
-// mean_1.
+// Regrets of 2 x^0.7 times factors that depend only on the seed have this slope and no spread. With factors that also
+// depend on the entry, the standard error is the standard error of the mean of sum_i w_i r_i / mean_i. By hand for two
+// entries, at 1 and e, the slope is log mean_2 - log mean_1.
 func TestRegretSlope(t *testing.T) {
 	row := func(entry, seed int, regret float64) Row {
 		return Row{Entry: entry, Seed: uint64(seed), Period: 10, Regret: Float(regret)}
@@ -64,7 +64,7 @@ func TestRegretSlope(t *testing.T) {
 		t.Errorf("%v at %d of %d runs, %v", e, period, runs, err)
 	}
 	e, _, _, err = RegretSlope([]Row{row(0, 0, 1), row(0, 1, 3), row(1, 0, 6), row(1, 1, 2)}, []float64{1, math.E})
-	// Moves are 6/4 - 1/2 = 1 and 2/4 - 3/2 = -1: standard error 1.
+	// The moves are 6/4 - 1/2 = 1 and 2/4 - 3/2 = -1, so the standard error is 1.
 	if want := math.Log(2); err != nil || math.Abs(float64(e.Value)-want) > 1e-12 || math.Abs(e.stdErr()-1) > 1e-12 {
 		t.Errorf("%v with standard error %v, %v; want %v and 1", e, e.stdErr(), err, want)
 	}
@@ -73,8 +73,8 @@ func TestRegretSlope(t *testing.T) {
 	}
 }
 
-// Regrets that double from period 40 to 100 have a slope of log 2 / log 2.5 and no spread; with other factors the
-// standard error is that of r_100 / mean - r_40 / mean, over log 2.5: here 1/4 and -1/4, so 1/4.
+// Regrets that double from period 40 to 100 have a slope of log 2 / log 2.5 and no spread. With other factors, the
+// standard error is the standard error of r_100 / mean - r_40 / mean, divided by log 2.5: here 1/4 and -1/4, so 1/4.
 func TestLateSlope(t *testing.T) {
 	row := func(seed, period int, regret float64) Row {
 		return Row{Seed: uint64(seed), Period: period, Regret: Float(regret)}

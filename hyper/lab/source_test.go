@@ -19,8 +19,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 )
 
-// Results of a file are those of its contents: once these change, whoever reads results, goes on with them, joins or
-// merges them says so and names the file. Results that were made before files had digests are read as ever.
+// Results of a file belong to its contents. If the contents change, every operation that reads, continues, joins or
+// merges the results fails and names the file. Results from before files had digests can still be read.
 func TestFileThatChanges(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "rows.csv"), t.TempDir()
 	write := func(text string) { must.M(os.WriteFile(file, []byte(text), 0o644)) }

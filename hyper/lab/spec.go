@@ -15,23 +15,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// The most periods and runs that a Spec may have: periods are counted in an int32, and runs are listed before any
-// begins.
+// The largest numbers of periods and runs of a Spec. Periods are counted in an int32, and all runs are listed before
+// the first begins.
 const (
 	maxPeriods = math.MaxInt32
 	maxRuns    = 10_000_000
 )
 
-// Spec says what to run: with its seeds it determines every result.
+// Spec states what to run. Together with its seeds it determines every result.
 type Spec struct {
 	Experiment string  `json:"experiment"`
 	Entries    []Entry `json:"entries"`
 	Periods    int     `json:"periods"`
-	Runs       int     `json:"runs"` // of each entry
-	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries meet the same environments
+	Runs       int     `json:"runs"` // runs of each entry
+	Seed       uint64  `json:"seed"` // run i of every entry has seed Seed+i: entries share environments
 }
 
-// String says in a line what is run: for a person to read.
+// String describes the Spec in one line.
 func (s Spec) String() string {
 	var agents []string
 	for _, e := range s.Entries {
@@ -50,14 +50,14 @@ func (s Spec) String() string {
 type Entry struct {
 	Agent   string
 	Setting *Setting
-	Kind    string // of Experiment.Others, where Agent is none of the experiment's agents; "" is Agent
+	Kind    string // kind in Experiment.Others, if Agent is not an agent of the experiment; "" means Agent
 }
 
-// Shape is a text that entries share which one compiled program can run side by side, in an experiment and for runs of
-// one length.
+// Shape returns a text that is equal for entries that one compiled program can run side by side, in one experiment and
+// for runs of one length.
 func (e Entry) Shape() string { return e.Agent + " " + shape(e.Setting) }
 
-// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" where the world reads a file.
+// MarshalJSON writes {"agent": ..., "settings": {...}}, with "file_sha256" if the world reads a file.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	_, sum := e.Setting.source()
 	return json.Marshal(struct {
@@ -68,8 +68,8 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	}{e.Agent, e.Kind, Values(e.Setting), sum})
 }
 
-// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors, and so are a key
-// that is there twice, anything after the Spec, and a file whose contents are not those that the Spec was made with.
+// ParseSpec reads a Spec of one of the known experiments. Unknown fields, agents and keys are errors. So are a key that
+// occurs twice, text after the Spec, and a file whose contents have changed since the Spec was made.
 func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, error) {
 	var raw struct {
 		Experiment string
@@ -84,7 +84,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	switch err := strict.JSON(text, &raw); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return Spec{}, Experiment{}, errors.New("spec: it is empty or cut off")
+		return Spec{}, Experiment{}, errors.New("spec: the text is empty or cut off")
 	case err != nil:
 		return Spec{}, Experiment{}, fmt.Errorf("spec: %w", err)
 	}
@@ -95,7 +95,7 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 	}
 	spec := Spec{Experiment: raw.Experiment, Periods: raw.Periods, Runs: raw.Runs, Seed: raw.Seed}
 	for _, e := range raw.Entries {
-		s, err := x.ofEntry(e.Agent, e.Kind)
+		s, err := x.newEntry(e.Agent, e.Kind)
 		if err != nil {
 			return Spec{}, x, err
 		}
@@ -107,11 +107,11 @@ func ParseSpec(text []byte, known map[string]Experiment) (Spec, Experiment, erro
 		}
 		spec.Entries = append(spec.Entries, Entry{e.Agent, s, e.Kind})
 	}
-	x.recognize(spec)
+	x.markUsual(spec)
 	return spec, x, spec.Validate()
 }
 
-// Equal tells whether two Specs are the same text.
+// Equal reports whether two Specs have the same JSON text.
 func (s Spec) Equal(other Spec) bool {
 	one, err1 := json.Marshal(s)
 	two, err2 := json.Marshal(other)
@@ -135,20 +135,20 @@ func (x Experiment) New(agent string) (*Setting, error) {
 			nearest.Hint(agent, names), strings.Join(x.Order, ", "), x.others())
 	}
 	if usual := x.usual[agent]; usual != nil {
-		return s, s.take(usual)
+		return s, s.copyValues(usual)
 	}
-	return s, s.agree()
+	return s, s.useWorldValues()
 }
 
-// ofEntry is New for an entry's agent, which may be a learner with settings of its own.
-func (x Experiment) ofEntry(agent, kind string) (*Setting, error) {
+// newEntry is New for the agent of an entry, which may be a learner with settings of its own.
+func (x Experiment) newEntry(agent, kind string) (*Setting, error) {
 	if kind == "" || x.kinds[agent] != "" {
 		return x.New(agent)
 	}
 	return x.New(kind)
 }
 
-// others lists the kinds of learners that are none of the agents.
+// others lists, for an error, the kinds of learners that are not agents of the experiment.
 func (x Experiment) others() string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(x.Others)) {
@@ -162,8 +162,8 @@ func (x Experiment) others() string {
 	return "; other learners are " + strings.Join(names, ", ")
 }
 
-// agree gives the learner's keys that the world has, too, the world's values.
-func (s *Setting) agree() error {
+// useWorldValues gives the learner's keys that the world also has the values of the world.
+func (s *Setting) useWorldValues() error {
 	for _, f := range fields(s) {
 		if len(f.slots) > 1 {
 			if err := f.set(fmt.Sprint(f.get())); err != nil {
@@ -174,7 +174,7 @@ func (s *Setting) agree() error {
 	return nil
 }
 
-// Validate reports every fault of the spec and its settings.
+// Validate returns every fault of the Spec and its settings, joined by errors.Join.
 func (s Spec) Validate() error {
 	var errs []error
 	if s.Periods < 1 || s.Periods > maxPeriods {
@@ -197,13 +197,13 @@ func (s Spec) settingFaults() []error {
 	return grouped(all)
 }
 
-// agentFault is what is wrong with an agent's settings, or nil.
+// agentFault is an error about an agent's settings, or nil for valid settings.
 type agentFault struct {
 	agent string
 	err   error
 }
 
-// grouped returns each fault once, after the agents that have it.
+// grouped returns each fault once, with the names of all agents that have it.
 func grouped(all []agentFault) (errs []error) {
 	var order []string
 	first, agents := map[string]error{}, map[string][]string{}
@@ -225,10 +225,11 @@ func grouped(all []agentFault) (errs []error) {
 	return errs
 }
 
-// scheduleRatio is that of the periods of a schedule, 10^(1/16).
+// scheduleRatio is the ratio between successive periods of a schedule, 10^(1/16).
 const scheduleRatio = 1.1547819846894583
 
-// Schedule lists the periods at which rows are written: log-spaced, about 16 for each factor of ten, and the last.
+// Schedule lists the periods at which rows are written: about 16 for each factor of ten, evenly spaced on a logarithmic
+// scale, and the last period.
 func Schedule(periods int) []int {
 	var out []int
 	for x := 1.0; int(x) < periods; x *= scheduleRatio {

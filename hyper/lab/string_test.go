@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// A Spec, the header of results and a curve print as a line.
+// A Spec, the header of results and a curve print as one line.
 func ExampleHeader_String() {
 	size := lab.Size{Periods: 2, Runs: 2}
 	spec := must.M1(paper.Gaussian.Spec([]string{"exact", "linear"}, []string{"arms=3,5"}, size, 7))

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// A study is results of one experiment in pieces: small files, each with the header and the rows of a run at a few
-// periods, which are made anywhere (other seeds, other settings) and read together. See Export and ReadStudy.
+// A study is the results of one experiment in pieces. A piece is a small file with the header and the rows of some runs
+// at a few periods. Pieces may be made on different machines, with different seeds and settings, and are read together.
+// See Export and ReadStudy.
 
-// ReadStudy reads pieces of a study, or result folders, and joins them: entries with the same agent and settings become
-// one, with the runs of all. The Spec of the header has them all; its Runs is the most of any entry, and its Periods
-// the longest. Pieces that hold the same run of an entry twice must agree on it, but for the rounding of Export; the
-// first one counts. Pieces between which results changed are refused, see [Study]. The error wraps ErrNoRows when there
-// are none.
+// ReadStudy reads pieces of a study, or result folders, and joins them. Entries with the same agent and settings become
+// one entry, with all their runs. The Spec of the header has all entries; its Runs is the largest number of runs of an
+// entry, and its Periods the largest of all pieces. If two pieces hold the same run of an entry, their rows must agree,
+// except for the rounding of Export; the first one counts. ReadStudy refuses pieces if results changed between the
+// versions of the code that made them, see [Study]. The error wraps ErrNoRows if the pieces have no rows.
 func ReadStudy(known map[string]Experiment, paths ...string) (Header, []Row, error) {
 	return Study{}.Read(known, paths...)
 }
 
-// Read is [ReadStudy], in the way that s says.
+// Read is [ReadStudy] with the options of s.
 func (s Study) Read(known map[string]Experiment, paths ...string) (Header, []Row, error) {
 	j := joiner{mix: s.Mix, numbers: map[string]int{}, seen: map[place]Row{}, seeds: map[int]map[uint64]bool{}}
 	for _, path := range paths {
@@ -33,8 +34,8 @@ func (s Study) Read(known map[string]Experiment, paths ...string) (Header, []Row
 		}
 	}
 	if len(j.rows) == 0 {
-		return j.header, nil, fmt.Errorf("%s: %w: nothing was run to the first period yet; `hyper resume` goes on "+
-			"with a run", strings.Join(paths, ", "), ErrNoRows)
+		return j.header, nil, fmt.Errorf("%s: %w: no run has reached its first period; continue a run "+
+			"with `hyper resume`", strings.Join(paths, ", "), ErrNoRows)
 	}
 	for _, seeds := range j.seeds {
 		j.header.Spec.Runs = max(j.header.Spec.Runs, len(seeds))
@@ -48,19 +49,19 @@ type joiner struct {
 	header  Header
 	rows    []Row
 	made    makers
-	numbers map[string]int // of the entries so far, by their JSON
+	numbers map[string]int // number of each entry so far, by its JSON
 	seen    map[place]Row
-	seeds   map[int]map[uint64]bool // of the runs of each entry
+	seeds   map[int]map[uint64]bool // seeds of the runs of each entry
 }
 
-// place is what identifies a row of a study.
+// place identifies a row of a study.
 type place struct {
 	entry  int
 	seed   uint64
 	period int
 }
 
-// add joins a piece to those before.
+// add joins a piece to the earlier pieces.
 func (j *joiner) add(path string, h Header, rows []Row) error {
 	if err := j.addHeader(path, h); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (j *joiner) add(path string, h Header, rows []Row) error {
 	return nil
 }
 
-// addHeader joins all of a piece's header but its entries.
+// addHeader joins a piece's header, except for its entries.
 func (j *joiner) addHeader(path string, h Header) error {
 	if len(j.made.list) == 0 {
 		j.header = h
@@ -89,7 +90,7 @@ func (j *joiner) addHeader(path string, h Header) error {
 	}
 	all := &j.header.Spec
 	if h.Spec.Experiment != all.Experiment {
-		return fmt.Errorf("%s is of experiment %s, the others of %s: read them apart", path,
+		return fmt.Errorf("%s belongs to experiment %s, but the other pieces to %s: read them separately", path,
 			h.Spec.Experiment, all.Experiment)
 	}
 	if why := j.made.add(path, h); why != nil {
@@ -103,7 +104,7 @@ func (j *joiner) addHeader(path string, h Header) error {
 	return nil
 }
 
-// number is the place of an entry among those of the study, at its end for a new one.
+// number returns the number of an entry in the study. It adds a new entry at the end.
 func (j *joiner) number(e Entry) (int, error) {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -118,7 +119,8 @@ func (j *joiner) number(e Entry) (int, error) {
 	return n, nil
 }
 
-// addRow adds a row whose Entry is the study's, unless an earlier piece had it. Two that differ are an error.
+// addRow adds a row whose Entry is the number in the study, unless an earlier piece had the same row. If the two rows
+// differ, addRow returns an error.
 func (j *joiner) addRow(path string, r Row) error {
 	p := place{r.Entry, r.Seed, r.Period}
 	before, ok := j.seen[p]
@@ -126,8 +128,8 @@ func (j *joiner) addRow(path string, r Row) error {
 		return nil
 	}
 	if ok {
-		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d, 0 is never), and %v "+
-			"(%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
+		return fmt.Errorf("%s: seed %d of %s at period %d has regret %v (diverged at period %d; 0 means never), "+
+			"but %v (%d) in an earlier piece", path, r.Seed, j.header.Spec.Entries[r.Entry].Agent, r.Period, r.Regret,
 			r.Diverged, before.Regret, before.Diverged)
 	}
 	j.seen[p], j.rows = r, append(j.rows, r)

@@ -23,8 +23,8 @@ var toys = Experiment{
 
 var knownToys = map[string]Experiment{"toys": toys}
 
-// writeToys writes the results of toys with the given arms, one row for each run and period of the schedule, as a run
-// does: the regret of a run is regret(arms, seed) times the period.
+// writeToys writes results of toys with the given arms in the form of a run, with one row for each run and period of
+// the schedule. The regret of a run is regret(arms, seed) times the period.
 func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64,
 	regret func(arms int, seed uint64) float64) string {
 	t.Helper()
@@ -56,15 +56,15 @@ func writeToys(t testing.TB, arms []int, runs, periods int, seed uint64,
 	return dir
 }
 
-// linearToys: the regret per period is the number of arms, plus a hundredth of the seed.
+// linearToys returns the regret per period: the number of arms, plus a hundredth of the seed.
 func linearToys(arms int, seed uint64) float64 { return float64(arms) + float64(seed)/100 }
 
-// Pieces with other seeds and other settings are read as one; a piece is small, and says the same as the results.
+// Pieces with other seeds and other settings are read as one study. A piece is small, and agrees with the results.
 func TestStudyJoinsPieces(t *testing.T) {
 	dirs := []string{
 		writeToys(t, []int{2, 3}, 3, 1000, 10, linearToys),
 		writeToys(t, []int{3}, 2, 1000, 13, linearToys),    // more runs of one entry
-		writeToys(t, []int{5, 2}, 3, 1000, 10, linearToys), // one more entry, and runs that are there already
+		writeToys(t, []int{5, 2}, 3, 1000, 10, linearToys), // one more entry, and runs that exist already
 	}
 	var files []string
 	for i, dir := range dirs {
@@ -88,8 +88,8 @@ func TestStudyJoinsPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		// Means of seeds 10..12, 10..14 and 10..12, in hundredths, on the arms; failed are those with more than 4 a
-		// period.
+		// Means of seeds 10..12, 10..14 and 10..12, in hundredths, plus the arms. A run failed if it has more than 4
+		// per period.
 		for i, want := range []struct {
 			runs         int
 			mean, failed float64
@@ -125,7 +125,7 @@ func TestStudyJoinsPieces(t *testing.T) {
 	}
 }
 
-// Pieces that contradict each other, are of two experiments, damaged or unfinished are refused.
+// Pieces that contradict each other, belong to two experiments, are damaged or are unfinished are refused.
 func TestStudyRefusals(t *testing.T) {
 	a := writeToys(t, []int{2}, 2, 100, 1, linearToys)
 	b := writeToys(t, []int{2}, 2, 100, 1, func(n int, s uint64) float64 { return 1 + linearToys(n, s) })
@@ -167,8 +167,8 @@ func TestPairedContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// -10 + 1 = -9 and -11 - 0 = -11; standard error 1, widened by 1 + 1/sqrt(2), and 12.7062 is Student's 97.5% point
-	// with one degree of freedom.
+	// The differences are -10 + 1 = -9 and -11 - 0 = -11. The standard error is 1, widened by 1 + 1/sqrt(2), and
+	// 12.7062 is Student's 97.5% point with one degree of freedom.
 	near(t, "mean", float64(d.Mean.Value), -10)
 	near(t, "lower", float64(d.Mean.Lower), -10-(1+1/math.Sqrt2)*12.7062)
 	if d.Pairs != 2 || d.Period != 100 {

@@ -9,13 +9,13 @@ import (
 // ErrNoRows is the cause of errors about statistics of runs that have no rows.
 var ErrNoRows = errors.New("no rows")
 
-// Summary is the outcome of an entry. Regret is expected regret, in units of reward. A statistic that is no number,
-// such as the standard error of a single run, is nil.
+// Summary holds the results of an entry. Regret is expected regret, in units of reward. A statistic that cannot be
+// computed, such as the standard error of a single run, is nil.
 type Summary struct {
 	Experiment       string         `json:"experiment"`
 	Agent            string         `json:"agent"`
 	Settings         map[string]any `json:"settings"`
-	Runs             int            `json:"runs"`    // with rows, diverged ones included
+	Runs             int            `json:"runs"`    // number of runs with rows, including diverged ones
 	Periods          int            `json:"periods"` // the last period that all these runs have reached
 	Seed             uint64         `json:"seed"`
 	Backend          string         `json:"backend"`
@@ -24,11 +24,12 @@ type Summary struct {
 	Cumulative       *Float         `json:"cumulative_regret"`
 	CumulativeSE     *Float         `json:"cumulative_regret_se"`
 	CumulativeMedian *Float         `json:"cumulative_regret_median"`
-	Diverged         int            `json:"diverged"`    // runs
+	Diverged         int            `json:"diverged"`    // number of runs that diverged
 	Computation      float64        `json:"computation"` // per period, see Agent
 }
 
-// Summarize returns one Summary for each entry, in their order. Of unfinished results it uses what all runs have.
+// Summarize returns one Summary for each entry, in the order of the entries. For unfinished results it uses the periods
+// that all runs have.
 func Summarize(h Header, rows []Row) ([]Summary, error) {
 	var out []Summary
 	for i, e := range h.Spec.Entries {
@@ -51,12 +52,13 @@ func Summarize(h Header, rows []Row) ([]Summary, error) {
 }
 
 // finals returns the regrets of an entry's runs at the last period that all of them have reached, and the number of
-// runs that have diverged by then.
+// runs that have diverged by that period.
 func finals(rows []Row, entry int, e Entry) (regret []float64, last, diverged int, err error) {
 	runs := historyOf(rows, entry)
 	seeds, periods := common(runs)
 	if len(periods) == 0 {
-		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: no period that all its runs have reached", entry, e.Agent,
+		return nil, 0, 0, fmt.Errorf("entry %d (agent %s): %w: there is no period that all its runs have "+
+			"reached", entry, e.Agent,
 			ErrNoRows)
 	}
 	last = periods[len(periods)-1]

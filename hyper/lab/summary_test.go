@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
-// toy is settings that only summaries use: the agent knows nothing but its computation.
+// toy holds settings that only summaries use: the agent has only a computation.
 type toy struct {
 	Arms int `help:"arms"`
 }
@@ -25,7 +25,7 @@ type nowhere struct{ bandit.World }
 func (*nowhere) Validate() error         { return nil }
 func (*nowhere) Problem() bandit.Problem { return bandit.Problem{} }
 
-// toySetting is a toy in no world.
+// toySetting returns a toy in no world.
 func toySetting(arms int) *Setting { return &Setting{World: new(nowhere), Learner: &toy{Arms: arms}} }
 
 func (s *toy) Validate(*bandit.Problem) error { return nil }
@@ -59,7 +59,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// nearP is near for a statistic that may be missing, which want says by NaN.
+// nearP is near for a statistic that may be missing, for which want is NaN.
 func nearP(t *testing.T, what string, got *Float, want float64) {
 	t.Helper()
 	if (got == nil) != math.IsNaN(want) {
@@ -92,7 +92,7 @@ func TestSummarize(t *testing.T) {
 	nearP(t, "se of the average", s.AverageSE, 0.020817) // sqrt(13/3)/100
 }
 
-// A run that diverged counts by its regret.
+// A run that diverged counts with its regret.
 func TestSummarizeDiverged(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 2}, []float64{1, 4}, []float64{1, 9}, []float64{1, 5})
 	rows[7].Diverged = 30
@@ -123,7 +123,7 @@ func TestSummarizeFewRuns(t *testing.T) {
 	two := summarize(t, rowsOf(0, []float64{1, 6}, []float64{1, 9}))
 	nearP(t, "median of two", two.CumulativeMedian, 7.5) // between 6 and 9
 
-	none := summarize(t, rowsOf(0, []float64{1, math.NaN()})) // regret that is no number
+	none := summarize(t, rowsOf(0, []float64{1, math.NaN()})) // regret that is NaN
 	if none.Runs != 1 || none.Diverged != 0 {
 		t.Errorf("got %+v", none)
 	}
@@ -160,7 +160,7 @@ func TestCurves(t *testing.T) {
 	}
 	near(t, "mean at 10", c.Mean[0], 4)  // (1+2+9)/3
 	near(t, "mean at 100", c.Mean[1], 5) // (2+4+9)/3
-	// 5 exp(-2.825566): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), over 5, widened by 1 + 1/sqrt(3)
+	// 5 exp(-2.825566): t(0.975; 2) = 4.302653 (tables) times sqrt(13/3), divided by 5, widened by 1 + 1/sqrt(3)
 	near(t, "lower", c.MeanLower[1], 0.296375)
 	near(t, "upper", c.MeanUpper[1], 84.352485)            // 5 exp(2.825566)
 	near(t, "median", c.Median[1], 4)                      // of 2, 4, 9
@@ -178,7 +178,7 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// A run that diverged counts by its regret, and is counted from the period on at which it diverged.
+// A run that diverged counts with its regret, and is counted from the period in which it diverged.
 func TestCurvesOfRunsThatDiverged(t *testing.T) {
 	rows := rowsOf(0, []float64{1, 2}, []float64{2, 4}, []float64{9, 9}, []float64{4, 5})
 	rows[7].Diverged = 90 // run 3, after period 10
@@ -205,7 +205,8 @@ func TestPairedDifference(t *testing.T) {
 	near(t, "upper", float64(d.Mean.Upper), 10.836711) // w is 1 + 1/sqrt(3)
 	near(t, "share", float64(d.Share), 5.0/9)
 	near(t, "ratio", float64(d.Ratio.Value), 2) // 18/9
-	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; 2 exp(-+ w x 4.302653 / (6 sqrt(3))), and w is 0.84 + 2.4/sqrt(3)
+	// a/6 - b/3 is -1/6, 1/6 and 0: sd 1/6; the ends are 2 exp(-+ w x 4.302653 / (6 sqrt(3))), with w = 0.84 +
+	// 2.4/sqrt(3)
 	near(t, "ratio", float64(d.Ratio.Lower), 0.795870)
 	near(t, "ratio", float64(d.Ratio.Upper), 5.025945)
 	if again, _ := PairedDifference(append(a, b...), 0, 1); again != d {
@@ -213,7 +214,7 @@ func TestPairedDifference(t *testing.T) {
 	}
 }
 
-// Runs that diverged count by their regret, and are counted.
+// Runs that diverged count with their regret, and are counted.
 func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 	a := rowsOf(0, []float64{4, 8}, []float64{1, 5}, []float64{1, 6})
 	b := rowsOf(1, []float64{5, 20}, []float64{1, 22}, []float64{1, 25})
@@ -233,7 +234,7 @@ func TestPairedDifferenceWithRunsThatDiverged(t *testing.T) {
 }
 
 func TestPairedDifferenceErrors(t *testing.T) {
-	// run 0 of B is unfinished
+	// Run 0 of B is unfinished.
 	a, b := rowsOf(0, []float64{4, 8}, []float64{1, 5}), rowsOf(1, []float64{1}, []float64{1, 2})
 	d, err := PairedDifference(append(a, b...), 0, 1)
 	if err != nil || d.Period != 10 || d.Pairs != 2 {
@@ -244,7 +245,7 @@ func TestPairedDifferenceErrors(t *testing.T) {
 	}
 }
 
-// The p-value of a bound is that of the level at which the interval ends there.
+// The p-value of a bound is 1 minus the level at which the interval ends at the bound.
 func TestPValue(t *testing.T) {
 	rows := append(rowsOf(0, []float64{1, 3}, []float64{1, 5}, []float64{1, 10}),
 		rowsOf(1, []float64{1, 2}, []float64{1, 2}, []float64{1, 5})...)
@@ -262,7 +263,8 @@ func TestPValue(t *testing.T) {
 	}
 }
 
-// Late regret is that after the last period up to half of the last one: here all but the first 10 of 100.
+// Late regret is the regret after the last period that is at most half of the last one: here all but the first 10 of
+// 100.
 func TestLateDifference(t *testing.T) {
 	rows := append(rowsOf(0, []float64{1, 3}, []float64{2, 5}), rowsOf(1, []float64{1, 2}, []float64{0, 5})...)
 	d, from, err := LateDifference(rows, 0, 1)

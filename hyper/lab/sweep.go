@@ -10,10 +10,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Spec makes a Spec of the given agents (none: all) with settings "key=value" or "key=v1,v2,...": each agent runs with
-// every combination of the values of the keys it has. Keys of size.Sets, and then of x.Sets, that are not given have
-// the values given there, and keys that have none there what x.Tuned has. A key that no agent has is an error, and so
-// is every other fault; the error joins them.
+// Spec makes a Spec of the given agents, or of all agents if none is given. A set is "key=value" or "key=v1,v2,...":
+// each agent runs with every combination of the values of the keys that it has. A key that is not given has the values
+// in size.Sets, or else in x.Sets, or else in x.Tuned. A key that no agent has is an error. The error joins all faults.
 func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, error) {
 	if len(agents) == 0 {
 		agents = x.Order
@@ -28,7 +27,7 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 		}
 		entries, faults, err := x.sweep(name, keys, values)
 		for _, e := range entries {
-			errs = append(errs, x.settle(name, e.Setting, size.Periods, keys))
+			errs = append(errs, x.applyTuned(name, e.Setting, size.Periods, keys))
 		}
 		errs, wrong = append(errs, err), append(wrong, faults...)
 		spec.Entries = append(spec.Entries, entries...)
@@ -44,11 +43,11 @@ func (x Experiment) Spec(agents, sets []string, size Size, seed uint64) (Spec, e
 	if err := errors.Join(errs...); err != nil {
 		return Spec{}, errors.Join(err, errors.Join(spec.settingFaults()...))
 	}
-	x.recognize(spec)
+	x.markUsual(spec)
 	return spec, spec.Validate()
 }
 
-// allSets reads the sets that are given, and adds those of the size and the experiment whose keys are not.
+// allSets reads the given sets, and adds the sets of the size and of the experiment for keys that are not given.
 func (x Experiment) allSets(sets []string, size Size) (given, keys []string, values map[string][]string, err error) {
 	given, values, err = parseSets(sets)
 	keys = slices.Clone(given)
@@ -64,7 +63,7 @@ func (x Experiment) allSets(sets []string, size Size) (given, keys []string, val
 	return given, keys, values, err
 }
 
-// unused says that no agent has a key, or which choice would have it.
+// unused returns an error: no agent has the key, or the key needs a choice, which the error names.
 func (x Experiment) unused(agents []string, k string) error {
 	for _, name := range agents {
 		if s, err := x.New(name); err == nil {
@@ -77,7 +76,7 @@ func (x Experiment) unused(agents []string, k string) error {
 		strings.Join(x.keys(agents), ", "))
 }
 
-// parseSets reads "key=value" and "key=v1,v2,..." texts. A key is set once, and has each value once.
+// parseSets reads "key=value" and "key=v1,v2,..." texts. Each key must be set once, and each of its values listed once.
 func parseSets(sets []string) (keys []string, values map[string][]string, err error) {
 	var errs []error
 	values = map[string][]string{}
@@ -97,7 +96,7 @@ func parseSets(sets []string) (keys []string, values map[string][]string, err er
 	return keys, values, errors.Join(errs...)
 }
 
-// eachOnce reports a value that is listed twice, also when it is written in another way, as 0.1 and 0.10.
+// eachOnce returns an error if a value is listed twice, even if it is written in two ways, as 0.1 and 0.10.
 func eachOnce(key string, values []string) error {
 	for i, v := range values {
 		for _, before := range values[:i] {
@@ -110,9 +109,9 @@ func eachOnce(key string, values []string) error {
 	return nil
 }
 
-// sweep returns the settings of an agent for every combination of values, in the order of the keys, the last key
-// running fastest. Keys the agent does not have are skipped; with the values of choices it has those of the choices.
-// wrong are values that cannot be set.
+// sweep returns the settings of an agent for every combination of values, in the order of the keys; the last key varies
+// fastest. It skips keys that the agent does not have. Keys of a choice count if the agent has the choice's value.
+// wrong lists the values that cannot be set.
 func (x Experiment) sweep(agent string, keys []string, values map[string][]string) (entries []Entry,
 	wrong []agentFault, err error) {
 	first, err := x.New(agent)
@@ -141,7 +140,7 @@ func (x Experiment) sweep(agent string, keys []string, values map[string][]strin
 	return entries, wrong, nil
 }
 
-// choicesFirst puts keys that others depend on before these.
+// choicesFirst moves keys that need a choice behind the other keys.
 func choicesFirst(s *Setting, keys []string) []string {
 	var choices, rest []string
 	for _, k := range keys {
@@ -154,16 +153,17 @@ func choicesFirst(s *Setting, keys []string) []string {
 	return append(choices, rest...)
 }
 
+// copied returns a new setting of an agent with the values of s.
 func (x Experiment) copied(agent string, s *Setting) (*Setting, error) {
 	fresh, err := x.New(agent)
 	if err != nil {
 		return nil, err
 	}
-	return fresh, fresh.take(s)
+	return fresh, fresh.copyValues(s)
 }
 
-// take gives a setting the values of another with the same keys.
-func (s *Setting) take(from *Setting) error {
+// copyValues gives a setting the values of another setting with the same keys.
+func (s *Setting) copyValues(from *Setting) error {
 	text, err := json.Marshal(Values(from))
 	if err != nil {
 		return err
@@ -171,6 +171,7 @@ func (s *Setting) take(from *Setting) error {
 	return SetValues(s, text)
 }
 
+// keys lists the keys of agents, each once, in alphabetical order.
 func (x Experiment) keys(agents []string) []string {
 	var all []string
 	for _, name := range agents {

@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit"
 )
 
-// pair is a setting of two keys, beside one that only its kind has.
+// pair is a setting of two keys, in addition to a key that only its kind has.
 type pair struct {
 	A int `key:"a" help:"a"`
 	B int `key:"b" help:"b"`
@@ -18,9 +18,9 @@ type pair struct {
 func (s *pair) Validate(*bandit.Problem) error { return nil }
 func (s *pair) Agent(bandit.Problem) Agent     { return toyAgent{} }
 
-// A key has the values it is given; else those of the size; else those of the experiment; else its default. The keys of
-// the experiment vary slowest, then the size's, and those given fastest. Keys that none of the agents has may be a
-// size's or an experiment's, but not given.
+// A key has its given values, or else the values of the size, or else the values of the experiment, or else its
+// default. The keys of the experiment vary slowest, then the keys of the size, and given keys vary fastest. A key that
+// none of the agents has may be set by a size or an experiment, but must not be given.
 func TestSizesAndExperimentsSets(t *testing.T) {
 	x := Experiment{
 		Name:  "pairs",
@@ -42,7 +42,7 @@ func TestSizesAndExperimentsSets(t *testing.T) {
 		{"pair", []string{"a=10"}, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
 		{"pair", nil, []string{"a=20"}, []string{"a=30"}, "[{30 2 3}]"},
 		{"pair", []string{"a=10", "b=11"}, []string{"a=20"}, nil, "[{20 11 3}]"},
-		{"pair", []string{"a=10,11"}, []string{"a=20"}, nil, "[{20 2 3}]"}, // no value of one's and one of the other's
+		{"pair", []string{"a=10,11"}, []string{"a=20"}, nil, "[{20 2 3}]"}, // a value is never taken from two sources
 		{"pair", []string{"a=10"}, []string{"a=20,21"}, []string{"c=30"}, "[{20 2 30} {21 2 30}]"},
 		{"pair", []string{"a=10,11"}, []string{"b=20,21"}, nil, "[{10 20 3} {10 21 3} {11 20 3} {11 21 3}]"},
 		{"pair", []string{"c=7,8"}, []string{"b=20"}, []string{"a=30,31"}, "[{30 20 7} {31 20 7} {30 20 8} {31 20 8}]"},

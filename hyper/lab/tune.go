@@ -9,37 +9,38 @@ import (
 	"strconv"
 )
 
-// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016): all candidates
-// are run on a few seeds, the best third on twice as many and for half as long again, and so on to the last one; or by
-// a Plan. Agents that are tuned with equal Plan, Candidates, Size and Seed have equal budgets, and meet the same
-// environments.
+// Tuning is a search for the settings of an agent by successive halving (Jamieson and Talwalkar 2016). All candidates
+// run on a few seeds. The best third of them then runs with twice as many seeds and half as many periods again, and so
+// on to the last rung. A Plan can set other sizes. Agents whose searches have equal Plan, Candidates, Size and Seed
+// have equal budgets and run in the same environments.
 //
-// With Least, the search is for the least computation that performs well, by the experiment's Target: of the candidates
-// whose average regret is below it with confidence that with the least computation is best, then those whose mean is
-// below it, then the others by regret. As the target is about the whole horizon, all rungs have all periods.
+// With Least, the search finds the least computation that performs well, by the experiment's Target. Candidates whose
+// average regret is below the target with confidence rank first, and the one with the least computation is the best.
+// Then follow the candidates whose mean is below the target, and then the others by regret. Because the target concerns
+// the whole horizon, all rungs have all periods.
 type Tuning struct {
 	Experiment string      `json:"experiment"`
 	Agent      string      `json:"agent"`
-	Sets       []string    `json:"sets,omitempty"` // what all candidates share
+	Sets       []string    `json:"sets,omitempty"` // settings that all candidates share
 	Space      []Dimension `json:"space"`
 	Candidates int         `json:"candidates"`
-	Size       Size        `json:"size"`           // of the last rung
-	Plan       []Stage     `json:"plan,omitempty"` // sizes of all rungs, in place of Candidates and Size
-	Seed       uint64      `json:"seed"`           // the first; evaluate on others
-	// Champion is the winner of an earlier search, as "key=value" texts: the last rung has it as one of its candidates.
+	Size       Size        `json:"size"`           // size of the last rung
+	Plan       []Stage     `json:"plan,omitempty"` // sizes of all rungs; replaces Candidates and Size
+	Seed       uint64      `json:"seed"`           // the first seed; evaluate the winner on other seeds
+	// Champion is the winner of an earlier search, as "key=value" texts. It is one of the candidates of the last rung.
 	Champion   []string   `json:"champion,omitempty"`
 	Least      bool       `json:"least,omitempty"`
-	Provenance Provenance `json:"provenance,omitzero"` // of the code that began the first rung
+	Provenance Provenance `json:"provenance,omitzero"` // the code that began the first rung
 	Rungs      []Rung     `json:"rungs"`
 }
 
-// Stage is a rung before it is run: the number of candidates that are left for it, and the Size that they meet.
+// Stage is a rung before it is run: the number of candidates that remain, and the Size of their runs.
 type Stage struct {
 	Candidates int  `json:"candidates"`
 	Size       Size `json:"size"`
 }
 
-// Budget is the number of run-periods of the search.
+// Budget returns the number of run-periods of the search.
 func (t Tuning) Budget() int {
 	budget := 0
 	for _, s := range t.stages() {
@@ -48,29 +49,31 @@ func (t Tuning) Budget() int {
 	return budget
 }
 
-// Rung is a round of the search.
+// Rung is a round of the search with its results.
 type Rung struct {
 	Size    Size      `json:"size"`
 	Results []Outcome `json:"results"` // from best to worst
 }
 
-// Outcome is what a candidate did.
+// Outcome is the result of a candidate in a rung.
 type Outcome struct {
 	Settings map[string]string `json:"settings"`
-	// cumulative regret, see Summary; +Inf for what is nil there, and in old records where a run diverged
+	// Mean, SE and Median describe cumulative regret, see Summary. They are +Inf if the Summary has nil, and in old
+	// records if a run diverged.
 	Mean     Float `json:"mean"`
 	SE       Float `json:"se"`
 	Median   Float `json:"median"`
 	Diverged int   `json:"diverged"`
-	// Behind is by how much the mean regret is above that of the first in the rung, over the same seeds.
+	// Behind is the difference between the candidate's mean regret and the mean regret of the first in the rung, over
+	// the same seeds.
 	Behind   Float `json:"behind"`
 	BehindSE Float `json:"behind_se"`
-	Champion bool  `json:"champion,omitempty"` // the winner of an earlier search
-	// Computation is that of a period, by the paper's formula; of a search for the least.
+	Champion bool  `json:"champion,omitempty"` // whether the candidate is the winner of an earlier search
+	// Computation is the computation per period by the paper's formula. It is set if the search has Least.
 	Computation float64 `json:"computation,omitempty"`
 }
 
-// Best is the winner's settings, as "key=value" texts in the order of the keys.
+// Best returns the winner's settings, as "key=value" texts in the order of the keys.
 func (t Tuning) Best() []string {
 	if len(t.Rungs) == 0 {
 		return nil
@@ -83,8 +86,9 @@ func (t Tuning) Best() []string {
 	return out
 }
 
-// AtEdge are the dimensions of the winner's values that lie in the outer tenth of their range, on the logarithmic
-// scale, moved by half their length to that side: what to search over next. A value out of the range is a champion's.
+// AtEdge returns ranges to search next: for each of the winner's values in the outer tenth of its range, on the
+// logarithmic scale, the range moved by half its length towards that side. Only a champion's value can be outside its
+// range.
 func (t Tuning) AtEdge() (out []Dimension) {
 	if len(t.Rungs) == 0 {
 		return nil
@@ -92,14 +96,14 @@ func (t Tuning) AtEdge() (out []Dimension) {
 	winner := t.Rungs[len(t.Rungs)-1].Results[0].Settings
 	for _, d := range t.Space {
 		x, err := strconv.ParseFloat(winner[d.Key], 64)
-		if next, ok := d.beyond(x); ok && err == nil && d.concerns(winner) {
+		if next, ok := d.shifted(x); ok && err == nil && d.concerns(winner) {
 			out = append(out, next)
 		}
 	}
 	return out
 }
 
-// Tune runs the search and returns it with its Rungs. Called again with opts.Dir, Tune goes on.
+// Tune runs the search and returns it with its Rungs. If opts.Dir holds a part of the same search, Tune continues it.
 func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Options) (Tuning, error) {
 	t, err := t.Search(known, func(rung int, spec Spec) (Header, []Row, error) {
 		o := opts
@@ -107,13 +111,13 @@ func Tune(ctx context.Context, t Tuning, known map[string]Experiment, opts Optio
 		return Simulate(ctx, spec, known, o)
 	})
 	if other := (*otherResults)(nil); errors.As(err, &other) {
-		err = fmt.Errorf("%s holds another search, or one with another backend or batch size; choose another --out, or "+
-			"go on with that one by the arguments that began it", opts.Dir)
+		err = fmt.Errorf("%s holds another search, or a search with another backend or batch size; choose another "+
+			"--out, or continue that search with the arguments that began it", opts.Dir)
 	}
 	return t, err
 }
 
-// Spec has all candidates, each for the size of the last rung: what a search without halving runs.
+// Spec returns a Spec of all candidates with the size of the last rung. A search without halving runs it.
 func (t Tuning) Spec(known map[string]Experiment) (Spec, error) {
 	candidates, err := t.candidates(known)
 	if err != nil {
@@ -124,7 +128,7 @@ func (t Tuning) Spec(known map[string]Experiment) (Spec, error) {
 	return spec, spec.Validate()
 }
 
-// spec is that of some candidates.
+// spec returns a Spec of some candidates.
 func (t Tuning) spec(size Size, candidates []candidate) Spec {
 	spec := Spec{Experiment: t.Experiment, Periods: size.Periods, Runs: size.Runs, Seed: t.Seed}
 	for _, c := range candidates {
@@ -133,7 +137,8 @@ func (t Tuning) spec(size Size, candidates []candidate) Spec {
 	return spec
 }
 
-// Search is Tune with rungs, from 1 on, that simulate runs. Its error ends the search; the rungs before are returned.
+// Search is Tune with a function that simulates each rung; rungs count from 1. An error of simulate ends the search,
+// and the rungs before it are returned.
 func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec Spec) (Header, []Row, error)) (
 	Tuning, error) {
 	t.Rungs = nil
@@ -173,7 +178,7 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 		if i+1 < len(stages) {
 			next := make([]candidate, t.fresh(i+1))
 			for j := range next {
-				next[j] = candidates[outcomes[j].of]
+				next[j] = candidates[outcomes[j].index]
 			}
 			candidates = next
 		}
@@ -181,7 +186,7 @@ func (t Tuning) Search(known map[string]Experiment, simulate func(rung int, spec
 	return t, nil
 }
 
-// stages are the rungs to run: those of Plan, or thirds of the candidates.
+// stages returns the rungs to run: the Plan, or rungs that each keep a third of the candidates.
 func (t Tuning) stages() []Stage {
 	if len(t.Plan) > 0 {
 		return t.Plan
@@ -205,7 +210,7 @@ func (t Tuning) stages() []Stage {
 	return out
 }
 
-// fresh is the number of candidates of a rung that the search itself brings there: all but the champion.
+// fresh returns the number of candidates of a rung that the search itself produces: all except the champion.
 func (t Tuning) fresh(rung int) int {
 	stages := t.stages()
 	if rung+1 == len(stages) && len(t.Champion) > 0 {

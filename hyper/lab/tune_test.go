@@ -22,14 +22,14 @@ func smallTuning() lab.Tuning {
 	return lab.Tuning{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},
 		Space: []lab.Dimension{{Key: "step-size", Low: 0.01, High: 1}, {Key: "sgd-steps", Values: []string{"1", "2"}}},
-		// 10 candidates, a third of them and a third of those: 10, 4, 2
+		// 10 candidates, a third of them, and a third of those: 10, 4, 2
 		Candidates: 10, Size: lab.Size{Periods: 18, Runs: 8}, Seed: 5,
 	}
 }
 
-// Each rung runs the best third of the one before, rounded up, for half as long again on twice as many seeds; ranges
-// are covered evenly on a logarithmic scale, lists in turn. The same arguments give the same search, and called again
-// on the same folder it runs nothing.
+// Each rung runs the best third of the candidates of the rung before, rounded up, for half as many periods again and
+// with twice as many seeds. Ranges are covered evenly on a logarithmic scale, and listed values are used in turn. The
+// same arguments give the same search. A second call on the same folder runs nothing.
 func TestTune(t *testing.T) {
 	dir := t.TempDir()
 	o := lab.Options{Backend: backend.Go, Dir: dir}
@@ -43,7 +43,7 @@ func TestTune(t *testing.T) {
 	}
 	if want := []string{"10 2 runs of 8 periods", "4 4 runs of 12 periods",
 		"2 8 runs of 18 periods"}; !slices.Equal(got, want) {
-		// 18 * 2/3 = 12, 12 * 2/3 = 8; a last rung of up to 3
+		// 18 * 2/3 = 12, 12 * 2/3 = 8; the last rung has up to 3 candidates
 		t.Errorf("rungs %v, want %v", got, want)
 	}
 	parts, steps := map[int]int{}, map[string]int{}
@@ -78,7 +78,7 @@ func TestTune(t *testing.T) {
 	if n := lab.Compilations() - before; err != nil || n != 0 || !reflect.DeepEqual(again, tuned) {
 		t.Errorf("called again, Tune compiled %d programs, and found %v (error %v)", n, again.Best(), err)
 	}
-	// A rung whose file is gone is run again, to the same end.
+	// A rung whose file is missing runs again, with the same result.
 	must.M(os.RemoveAll(filepath.Join(dir, "rung-2")))
 	again, err = lab.Tune(t.Context(), smallTuning(), paper.Known, o)
 	if n := lab.Compilations() - before; err != nil || n == 0 || !reflect.DeepEqual(again, tuned) {
@@ -86,7 +86,7 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// A candidate whose runs diverge takes actions in turn, and loses more than those that learn.
+// A candidate whose runs diverge takes actions in turn, and loses more than candidates that learn.
 func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	x := smallTuning()
 	x.Space, x.Candidates, x.Size = []lab.Dimension{{Key: "step-size", Values: []string{"1000", "0.1", "0.01"}}}, 3,
@@ -110,7 +110,7 @@ func TestTunePutsDivergedCandidatesLast(t *testing.T) {
 	}
 }
 
-// A key of a choice's value may be searched over: the choice is set first, whatever the order of the keys.
+// A search may vary a key of a choice's value: the choice is set first, whatever the order of the keys.
 func TestTuneSetsChoicesFirst(t *testing.T) {
 	x := smallTuning()
 	x.Space = nil
@@ -135,7 +135,7 @@ func TestTuneRefuses(t *testing.T) {
 		"has no agent":           func(x *lab.Tuning) { x.Agent = "foo" },
 		"at least one candidate": func(x *lab.Tuning) { x.Candidates = 0 },
 		"and one key":            func(x *lab.Tuning) { x.Space = nil },
-		"leave 2 agents":         func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
+		"describe 2 agents":      func(x *lab.Tuning) { x.Sets = []string{"arms=2,3"} },
 		`key "foo"`:              func(x *lab.Tuning) { x.Space[0].Key = "foo" },
 		"want a whole number": func(x *lab.Tuning) {
 			x.Space[1] = lab.Dimension{Key: "sgd-steps", Low: 1.5,
@@ -177,7 +177,7 @@ func TestParseDimension(t *testing.T) {
 	}
 }
 
-// A key may be searched over twice where no candidate has both; a value that is listed twice is tried twice as often.
+// A search may have the same key twice if no candidate has both. A value that is listed twice is tried twice as often.
 func TestSpaceWithAKeyTwice(t *testing.T) {
 	x := smallTuning()
 	x.Space = nil
@@ -198,8 +198,8 @@ func TestSpaceWithAKeyTwice(t *testing.T) {
 	}
 }
 
-// The winner of an earlier search is one of the candidates of the last round, and is marked there; the budget is the
-// same. A winner at the edge of a range says where to search next.
+// The winner of an earlier search is one of the candidates of the last round, and is marked there. The budget is the
+// same. A winner at the edge of a range shows where to search next.
 func TestTuneChampion(t *testing.T) {
 	x := smallTuning()
 	x.Space = []lab.Dimension{{Key: "step-size", Low: 0.5, High: 1}}
@@ -223,8 +223,8 @@ func TestTuneChampion(t *testing.T) {
 			tuned.Budget(), want, budget)
 	}
 	for text, champion := range map[string][]string{
-		"the champion":              {"step-size=fast"},
-		"two candidates or more in": {"step-size=0.02"},
+		"the champion":               {"step-size=fast"},
+		"at least two candidates in": {"step-size=0.02"},
 	} {
 		y := x
 		y.Champion, y.Plan = champion, slices.Clone(x.Plan)
@@ -253,8 +253,8 @@ func TestTuneChampion(t *testing.T) {
 	}
 }
 
-// An experiment's own settings hold where none are given for their keys; the first key of them runs slowest, those
-// given after it. An agent that has not the key is not touched.
+// An experiment's own settings are used for keys that have no given values. The first of their keys varies slowest, and
+// given keys vary fastest. An agent that lacks a key is not affected.
 func TestExperimentSets(t *testing.T) {
 	x := paper.Gaussian
 	x.Sets = []string{"particles=2,3", "arms=4"}
@@ -276,7 +276,7 @@ func TestExperimentSets(t *testing.T) {
 		{show([]string{"ensemble"}, "batch=8,16"), "ensemble 4 2 8; ensemble 4 2 16; ensemble 4 3 8; ensemble 4 3 16"},
 		{show([]string{"ensemble", "exact"}, "arms=5,6", "particles=7"),
 			"ensemble 5 7 1024; ensemble 6 7 1024; exact 5 <nil> <nil>; exact 6 <nil> <nil>"},
-		{show([]string{"exact"}), "exact 4 <nil> <nil>"}, // has no particles: no error for a key that was not given
+		{show([]string{"exact"}), "exact 4 <nil> <nil>"}, // lacks particles; no error for a key that was not given
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
@@ -284,8 +284,8 @@ func TestExperimentSets(t *testing.T) {
 	}
 }
 
-// With Least a search has all periods in all rungs, and orders: below the target with confidence, by computation; below
-// it in the mean, by computation; the others by regret.
+// With Least, all rungs of a search have all periods. Candidates below the target with confidence rank first, by
+// computation; then those with the mean below the target, by computation; then the others, by regret.
 func TestTuneLeast(t *testing.T) {
 	for name, c := range map[string]struct {
 		target float64
@@ -325,8 +325,9 @@ func TestTuneLeast(t *testing.T) {
 	}
 }
 
-// A plan says the candidates, runs and periods of each round. A key may be searched over where another has a value: the
-// other candidates do not have it. The record says how far each candidate is behind the first on the same seeds.
+// A plan sets the candidates, runs and periods of each round. A search may vary a key only if another key has some
+// value: the other candidates do not have it. The record states how far each candidate is behind the first on the same
+// seeds.
 func TestTuneByPlan(t *testing.T) {
 	x := smallTuning()
 	x.Space = []lab.Dimension{
@@ -368,8 +369,8 @@ func TestTuneByPlan(t *testing.T) {
 	}
 
 	for want, change := range map[string]func(*lab.Tuning){
-		"which no key before it can be": func(x *lab.Tuning) { x.Space[1].When = "optimizer=adamax" },
-		"keeps the best of the one":     func(x *lab.Tuning) { x.Plan[1].Candidates = 7 },
+		"no key before it in the search":   func(x *lab.Tuning) { x.Space[1].When = "optimizer=adamax" },
+		"keeps the best candidates of the": func(x *lab.Tuning) { x.Plan[1].Candidates = 7 },
 	} {
 		y := x
 		y.Space, y.Plan = slices.Clone(x.Space), slices.Clone(x.Plan)

@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Tuned is what a search found for an agent where other keys have some values: "key=value" texts both. A Spec that is
-// given another value for one of its choices, as another optimizer, has none of it: a step size is of an optimizer.
+// Tuned is the result of a search for an agent, for settings in which other keys have certain values; both are
+// "key=value" texts. A Spec that is given another value for one of its choices, such as another optimizer, does not use
+// it, because a step size suits only one optimizer.
 type Tuned struct {
 	Agent   string
-	Periods int      // the fewest periods of a Spec that it is for: the best settings depend on how long agents run
-	When    []string // all of these hold
+	Periods int      // the fewest periods of a Spec that uses it: the best settings depend on the length of runs
+	When    []string // conditions, which must all hold
 	Sets    []string
 }
 
-// tuned are the sets of x.Tuned that are for a setting of an agent and a number of periods: those of the first that
-// holds.
+// tuned returns the sets of the first element of x.Tuned that applies to a setting of an agent and a number of periods,
+// or nil.
 func (x Experiment) tuned(agent string, s *Setting, periods int) []string {
 	values := Values(s)
 	for _, t := range x.Tuned {
@@ -28,14 +29,14 @@ func (x Experiment) tuned(agent string, s *Setting, periods int) []string {
 	return nil
 }
 
-// has reports whether values have that of a "key=value" text.
+// has reports whether values contain the key and value of a "key=value" text.
 func has(values map[string]any, set string) bool {
 	key, _, _ := strings.Cut(set, "=")
 	return fmt.Sprintf("%s=%v", key, values[key]) == set
 }
 
-// settle gives a setting what a search found for it and a number of periods, but for keys that are given.
-func (x Experiment) settle(agent string, s *Setting, periods int, given []string) error {
+// applyTuned gives a setting the values that a search found for it and for a number of periods, except for given keys.
+func (x Experiment) applyTuned(agent string, s *Setting, periods int, given []string) error {
 	keys, values, err := parseSets(x.tuned(agent, s, periods))
 	if err != nil {
 		return err
@@ -50,16 +51,17 @@ func (x Experiment) settle(agent string, s *Setting, periods int, given []string
 			continue
 		}
 		if err := Set(s, k, values[k][0]); err != nil {
-			return fmt.Errorf("agent %s, as tuned: %w", agent, err)
+			return fmt.Errorf("the tuned settings of agent %s: %w", agent, err)
 		}
 	}
 	return nil
 }
 
-// unusual are the keys of an entry whose values are neither what a search found nor, where it found none, the defaults.
+// unusual returns the keys of an entry whose values are not usual. The usual value is the result of a search, or the
+// default if no search found one.
 func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 	usual := map[string]any{}
-	if s, err := x.ofEntry(e.Agent, e.Kind); err == nil {
+	if s, err := x.newEntry(e.Agent, e.Kind); err == nil {
 		usual = Values(s)
 	}
 	tuned, values, _ := parseSets(x.tuned(e.Agent, e.Setting, periods))
@@ -72,8 +74,8 @@ func (x Experiment) unusual(e Entry, periods int) (keys []string) {
 	return keys
 }
 
-// recognize notes in the settings of a Spec which values are usual.
-func (x Experiment) recognize(s Spec) {
+// markUsual records in the settings of a Spec which keys have usual values.
+func (x Experiment) markUsual(s Spec) {
 	for _, e := range s.Entries {
 		unusual := x.unusual(e, s.Periods)
 		e.Setting.usual = slices.DeleteFunc(keyNames(e.Setting), func(k string) bool { return slices.Contains(unusual, k) })

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// What a search found holds where its conditions do, but for keys that are given, and for none where another choice is
-// given than it made. Legends leave it out, also of results that were read.
+// The result of a search is used if its conditions hold, except for given keys. It is not used if another choice is
+// given than the search made. Legends leave its settings out, also for results that were read.
 func TestTuned(t *testing.T) {
 	x := paper.Neural
 	x.Tuned = []lab.Tuned{
@@ -75,7 +75,7 @@ func TestTuned(t *testing.T) {
 	}
 	x.Tuned[1].Sets = []string{"foo=1"}
 	if _, err := x.Spec([]string{"linear"}, []string{"actions=40", "index-set=iid"}, lab.Size{Periods: 1, Runs: 1},
-		0); err == nil || !strings.Contains(err.Error(), `agent linear, as tuned: `) {
+		0); err == nil || !strings.Contains(err.Error(), `tuned settings of agent linear: `) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// Kinds of keys, as Key.Kind names them.
+// The kinds of keys, for Key.Kind.
 const (
 	kindInt    = "int"
 	kindNumber = "number"
@@ -22,23 +22,24 @@ const (
 	kindText   = "text"
 )
 
-// kinds are those of fields that are no text.
+// kinds maps the kinds of Go fields to the kinds of keys. All other fields are text.
 var kinds = map[reflect.Kind]string{
 	reflect.Int: kindInt, reflect.Float64: kindNumber, reflect.Bool: kindBool, reflect.Slice: kindWidths,
 	reflect.Interface: kindChoice,
 }
 
-// field is a key with the slots where its value is: in the world, in the learner, or in both.
+// field is a key with the slots that hold its value: in the world, in the learner, or in both.
 type field struct {
 	Key
 	slots []slot
-	off   bool // a number that 0 turns off, and it is 0: a computation without it
+	off   bool // whether the number is 0 and 0 means a computation without it
 }
 
-// slot is a field of a struct. That of a choice's value is a field of a copy, whole, which is put into the interface.
+// slot is a field of a struct that holds a value. For a field of a choice's value, whole is a copy of that value, which
+// set puts back into the interface in.
 type slot struct{ value, whole, in reflect.Value }
 
-// get is the value as results have it.
+// get returns the value in the form that results have.
 func (f field) get() any {
 	switch v := f.slots[0].value; f.Kind {
 	case kindBool:
@@ -83,7 +84,7 @@ func (f field) set(text string) error {
 	return nil
 }
 
-// parse makes a value for a field of a type; the error says what text must be.
+// parse converts text to a value for a field of a type. The error says what the text must be.
 func (f field) parse(text string, t reflect.Type) (any, error) {
 	switch f.Kind {
 	case kindInt:
@@ -96,7 +97,7 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			err = errors.New("a finite number")
-		} else if math.IsInf(float64(float32(x)), 0) { // programs have float32
+		} else if math.IsInf(float64(float32(x)), 0) { // computations use float32
 			err = fmt.Errorf("a number from %.4g to %.4g", -math.MaxFloat32, math.MaxFloat32)
 		}
 		return x, err
@@ -118,8 +119,7 @@ func (f field) parse(text string, t reflect.Type) (any, error) {
 	return text, nil
 }
 
-// setJSON sets the field to a JSON value: a number, or a text, which may be that of a number, as records of searches
-// have it.
+// setJSON sets the field to a JSON value: a number or a text. In records of searches, a number may be a text.
 func (f field) setJSON(raw json.RawMessage) error {
 	text := string(raw)
 	if f.Kind != kindInt && f.Kind != kindNumber || strings.HasPrefix(text, `"`) {
@@ -132,7 +132,7 @@ func (f field) setJSON(raw json.RawMessage) error {
 
 const noWidths = "none"
 
-// widths writes hidden widths, as 10x10.
+// widths writes the widths of hidden layers, as 10x10.
 func widths(w []int) string {
 	if len(w) == 0 {
 		return noWidths

@@ -8,7 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// OfWord is the value of an enumeration that a word of a setting names, as train.FullData by full-data; 0 is none.
+// OfWord returns the value of an enumeration that a word names, as full-data names train.FullData. It returns 0 if no
+// value has this name.
 func OfWord[T enum.Value](word string) T {
 	for _, v := range enum.All[T]() {
 		if v.String() == word {
@@ -18,7 +19,7 @@ func OfWord[T enum.Value](word string) T {
 	return 0
 }
 
-// CheckWord reports a word that names no value of an enumeration.
+// CheckWord returns an error if a word names no value of an enumeration. key is the name of the setting.
 func CheckWord[T enum.Value](key, word string) error {
 	if OfWord[T](word) != 0 {
 		return nil

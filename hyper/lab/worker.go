@@ -15,28 +15,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/workers"
 )
 
-// message is a line of JSON that a worker process writes to its parent. Rows travel in checkpoint files.
+// message is a line of JSON that a worker process writes to its parent. Rows are not in messages but in checkpoint
+// files.
 type message struct {
-	Compiled time.Duration `json:"compiled,omitempty"` // the batch's program
-	Computed int           `json:"computed,omitempty"` // run-periods of the batch
+	Compiled time.Duration `json:"compiled,omitempty"` // time to compile the batch's program
+	Computed int           `json:"computed,omitempty"` // run-periods of the batch since the last message
 	Busy     time.Duration `json:"busy,omitempty"`
 	Saved    *int          `json:"saved,omitempty"` // a batch whose checkpoint was written
 	Finished *int          `json:"finished,omitempty"`
 	Error    string        `json:"error,omitempty"`
 }
 
-// processes tells whether workers are processes of their own.
+// processes reports whether workers are separate processes.
 func (e *engine) processes() bool {
 	return len(e.opts.Process) > 0 && e.opts.Backend == backend.XLACPU && e.opts.Workers > 1
 }
 
-// remote hands batches to a worker process, one at a time, and passes on what it reports.
+// remote gives batches to a worker process, one at a time, and passes on what it reports.
 func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink) error {
 	b, ok := <-queue
 	if !ok {
 		return nil
 	}
-	runtime.LockOSThread() // the worker is killed when the thread that started it ends, see workers.Detach
+	runtime.LockOSThread() // the system kills the worker when the thread that started it ends, see workers.Detach
 	defer runtime.UnlockOSThread()
 	share := fmt.Sprintf("%d/%d", out.worker, e.now.Workers)
 	w, err := workers.Start(ctx, e.opts.Process, workers.Detach, e.opts.Dir, share, strconv.Itoa(e.opts.Chunk),
@@ -45,7 +46,7 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 		return err
 	}
 	for ok && err == nil {
-		err = workers.Do(w, b.number, func(m message) (bool, error) { return m.Finished != nil, e.hear(m, b, out) })
+		err = workers.Do(w, b.number, func(m message) (bool, error) { return m.Finished != nil, e.handle(m, b, out) })
 		if err == nil {
 			b, ok = <-queue
 		}
@@ -55,13 +56,13 @@ func (e *engine) remote(ctx context.Context, queue <-chan batch, out workerSink)
 		return ErrInterrupted
 	}
 	if wait != nil {
-		return fmt.Errorf("a worker ended early: %w", errors.Join(wait, err))
+		return fmt.Errorf("a worker process ended early: %w", errors.Join(wait, err))
 	}
 	return err
 }
 
-// hear passes on a message about a batch.
-func (e *engine) hear(m message, b batch, out workerSink) error {
+// handle passes on a message about a batch.
+func (e *engine) handle(m message, b batch, out workerSink) error {
 	switch {
 	case m.Error != "":
 		return errors.New(m.Error)
@@ -77,9 +78,9 @@ func (e *engine) hear(m message, b batch, out workerSink) error {
 	return out.computed(b.number, m.Computed, m.Busy)
 }
 
-// Worker is the main function of a worker process: it advances the batches whose numbers it reads, a line each, and
-// reports on out. args are those that Options.Process was called with: folder, share of the cores, chunk and interval.
-// It ends, after saving, when in does.
+// Worker is the main function of a worker process. It reads numbers of batches, one on each line, advances these
+// batches and reports on out. args are the arguments that Run appends to Options.Process: folder, share of the cores,
+// chunk and interval. When in ends, Worker saves and returns.
 func Worker(ctx context.Context, in io.Reader, out io.Writer, known map[string]Experiment, args []string) error {
 	w := &reporter{out: json.NewEncoder(out)}
 	err := work(ctx, in, w, known, args)
@@ -108,7 +109,7 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	defer cancel()
 	for n := range workers.Jobs(in, cancel) {
 		if n < 0 || n >= len(r.plan.batches) {
-			return fmt.Errorf("there is no batch %d: they are 0 to %d", n, len(r.plan.batches)-1)
+			return fmt.Errorf("there is no batch %d: batches are numbered from 0 to %d", n, len(r.plan.batches)-1)
 		}
 		if err := r.advance(ctx, r.plan.batches[n], w); err != nil {
 			return err
@@ -117,13 +118,14 @@ func work(ctx context.Context, in io.Reader, w *reporter, known map[string]Exper
 	return nil
 }
 
-// OpenShare opens a backend with the k-th of n shares of the cores, for a share "k/n". It does so once in a process.
+// OpenShare opens a backend with the k-th of n shares of the cores, for a share "k/n". A process opens a backend only
+// once.
 func OpenShare(name, share string) error {
 	first, second, _ := strings.Cut(share, "/")
 	k, err1 := strconv.Atoi(first)
 	n, err2 := strconv.Atoi(second)
 	if err1 != nil || err2 != nil || k < 0 || n < 1 {
-		return fmt.Errorf("%q is not a share k/n of the cores", share)
+		return fmt.Errorf("%q is not a share of the cores: want k/n with k from 0 to n-1", share)
 	}
 	var err error
 	onShare(k, n, func() { _, err = backend.Open(name) })
@@ -133,7 +135,7 @@ func OpenShare(name, share string) error {
 // reporter is the sink of a worker process, which advances one batch at a time.
 type reporter struct {
 	out  *json.Encoder
-	now  message // progress not reported yet
+	now  message // progress that is not yet reported
 	last time.Time
 }
 
@@ -164,5 +166,5 @@ func (w *reporter) saved(batch int, _ []Row, done bool) error {
 	return w.out.Encode(message{Saved: &batch})
 }
 
-// recorded does nothing: rows travel with what is saved.
+// recorded does nothing, because rows are in the checkpoints that saved reports.
 func (w *reporter) recorded(int, []Row) {}

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// quadratic tells whether the loss is quadratic in nu: a step of SGD is then stable up to a limit that does not depend
+// quadratic reports whether the loss is quadratic in nu. An SGD step is then stable up to a limit that does not depend
 // on nu.
 func (l Learner) quadratic() bool {
 	c := hyper.CapabilitiesOf(l.Belief)
@@ -20,8 +20,8 @@ func (l Learner) quadratic() bool {
 		(l.Train.Loss == nil || l.Train.Loss.Quadratic())
 }
 
-// WithDefaults is the learner with its defaults in the place of zeros, except for Train.Capacity, which depends on who
-// holds it. What is wrong stays as it is.
+// WithDefaults returns the learner with defaults in place of zeros. Train.Capacity has no default, because it depends
+// on the program that holds the learner. WithDefaults does not correct faults.
 func (l Learner) WithDefaults() Learner {
 	unit, perturbation := 1.0, 1.0
 	valid := l.validateBelief() == nil
@@ -52,22 +52,22 @@ func (l Learner) WithDefaults() Learner {
 		}
 		l.StepSize = l.defaultStep()
 	}
-	l.StepSize = cmp.Or(l.StepSize, 0.1) // of a belief that is refused
+	l.StepSize = cmp.Or(l.StepSize, 0.1) // for a belief that Validate refuses
 	if l.Policy == nil {
 		l.Policy = explore.Thompson{}
 	}
 	return l
 }
 
-// exactly tells whether the exact minimiser is the default.
+// exactly reports whether the exact minimiser is the default.
 func (l Learner) exactly() bool {
 	c := l.Train
 	c.Integrate = train.Exact
 	return c.Validate(l.Belief) == nil && train.GainSize(l.Belief) <= 4096*4096
 }
 
-// defaultStep is 0.01 of an optimizer that divides by the size of gradients, and of SGD 0.1, or half of armsLimit where
-// that is less.
+// defaultStep returns the default step size. For an optimizer that divides by the size of gradients it is 0.01. For SGD
+// it is 0.1, or half of armsLimit if that is less.
 func (l Learner) defaultStep() float64 {
 	if !train.IsLinear(l.Train.Optimizer) {
 		return 0.01
@@ -78,7 +78,8 @@ func (l Learner) defaultStep() float64 {
 	return 0.1
 }
 
-// Validate joins every fault, in the order of the fields. The learner must have its defaults and a Train.Capacity.
+// Validate returns all faults, joined in the order of the fields. The learner must have its defaults and a
+// Train.Capacity.
 func (l Learner) Validate() error {
 	errs := []error{l.validateBelief()}
 	if errs[0] == nil {
@@ -107,16 +108,17 @@ func (l Learner) validateBelief() error {
 	return faults.Prefix("Belief: ", faults.Of(l.Belief))
 }
 
-// checkPerturbation reports a Perturbation that nothing would see.
+// checkPerturbation returns an error if Perturbation is set although the data are unperturbed.
 func (l Learner) checkPerturbation() error {
 	if l.Perturbation > 0 && l.Train.Unperturbed {
-		return fmt.Errorf("a Perturbation of %v, and Train.Unperturbed data, which have none: leave one of them out",
+		return fmt.Errorf("Perturbation is %v, but Train.Unperturbed data have no perturbations: set only one of "+
+			"the two",
 			l.Perturbation)
 	}
 	return nil
 }
 
-// checkStep reports a StepSize beyond armsLimit.
+// checkStep returns an error if StepSize is above armsLimit.
 func (l Learner) checkStep() error {
 	if limit := l.armsLimit(); limit > 0 && l.StepSize > limit {
 		return fmt.Errorf("a StepSize of %v makes SGD diverge: with these variances and index samples steps are "+

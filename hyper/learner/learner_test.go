@@ -26,20 +26,20 @@ var (
 	net  = base.MLP{Layers: []int{2, 3, 1}}
 )
 
-// ensembleOf is an ensemble without a prior.
+// ensembleOf returns an ensemble without a prior.
 func ensembleOf(b hyper.BaseModel, particles int) hyper.Model {
 	return hyper.Model{Base: b, Hyper: hyper.Ensemble{Particles: particles, Params: hyper.NumTheta(b)}}
 }
 
-// affineOf is a dense linear hypermodel without a prior.
+// affineOf returns a dense linear hypermodel without a prior.
 func affineOf(b hyper.BaseModel) hyper.Model {
 	return hyper.Model{Base: b, Hyper: hyper.Linear{Layout: hyper.Dense(hyper.NumTheta(b), 3), P: index.Gaussian{N: 3}}}
 }
 
-// Training is exact where that is possible, and sampled elsewhere: by SGD where the loss is quadratic in nu or a step
-// size is given, and else by Adam. Defaults of defaults are the same.
+// Training is exact if that is possible, and sampled otherwise: by SGD if the loss is quadratic in nu or a step size is
+// given, and otherwise by Adam. Setting defaults twice changes nothing.
 func TestDefaults(t *testing.T) {
-	wide := base.Linear{Features: 5000} // whose 25 million second moments are too many
+	wide := base.Linear{Features: 5000} // its 25 million second moments are too many
 	hypernetwork := hyper.Model{Base: line, Hyper: hyper.Network{P: index.Gaussian{N: 3}, Hidden: []int{4}, Params: 2}}
 	sampled := train.Config{Integrate: train.Sampled}
 	with := func(b hyper.Belief, c train.Config) learner.Learner { return learner.Learner{Belief: b, Train: c} }
@@ -99,12 +99,12 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The default step of arms is the one that forgets fastest, where 0.1 is more: half of the limit.
+// The default step size for arms is the one that forgets fastest if 0.1 is larger: half of the limit.
 func TestDefaultStepIsStable(t *testing.T) {
 	l := learner.Learner{
 		Belief: ensembleOf(base.Tabular{Arms: 3}, 4), NoiseVariance: 0.01, Train: train.Config{Integrate: train.FullData},
 	}.WithDefaults()
-	// Per particle the loss has curvature 1/0.01 + 1.
+	// The loss of each particle has curvature 1/0.01 + 1.
 	if want := 1 / (1/0.01 + 1); math.Abs(l.StepSize-want) > 1e-12 {
 		t.Errorf("the step is %v, want %v", l.StepSize, want)
 	}
@@ -118,7 +118,7 @@ func TestDefaultStepIsStable(t *testing.T) {
 	}
 }
 
-// Zeros are defaults, and what is given stays.
+// Zeros become defaults, and given values stay.
 func TestDefaultNumbers(t *testing.T) {
 	l := learner.Learner{Belief: affineOf(net)}.WithDefaults()
 	if l.NoiseVariance != 1 || l.PriorVariance != 1 || l.InitVariance != 1 || l.Perturbation != 1 || l.MapStep != 1 ||
@@ -160,7 +160,7 @@ func TestDefaultNumbers(t *testing.T) {
 	}
 }
 
-// Every fault is told, in the order of the fields.
+// Every fault is reported, in the order of the fields.
 func TestValidateJoinsFaults(t *testing.T) {
 	nan := math.NaN()
 	wrong := learner.Learner{
@@ -177,7 +177,7 @@ func TestValidateJoinsFaults(t *testing.T) {
 		"MapStep must be positive and finite, got -4",
 		"Clip must be finite and not negative, got -5",
 		"KL must be finite, got NaN",
-		"Policy: explore.IDS: N, the functions for a decision (0 is its default), must be at least 1, got -6",
+		"Policy: explore.IDS: N, the number of functions for a decision (0 means the default), must be at least 1, got -6",
 	}
 	training := []string{
 		"Train.Steps must be at least 1, got -1", "Train.Capacity must be at least 1, got 0",
@@ -188,7 +188,7 @@ func TestValidateJoinsFaults(t *testing.T) {
 		want   []string
 	}{
 		{affineOf(net), training},
-		{nil, []string{"Belief is missing"}}, // Train cannot be judged
+		{nil, []string{"Belief is missing"}}, // Train cannot be checked
 		{hyper.Model{Base: net}, []string{"Belief: Hyper is missing"}},
 	} {
 		l := wrong
@@ -207,13 +207,13 @@ func TestUnperturbedHasNoPerturbation(t *testing.T) {
 		t.Error(err)
 	}
 	l.Perturbation = 0.5
-	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "a Perturbation of 0.5, and") {
+	if err := l.WithDefaults().Validate(); err == nil || !strings.Contains(err.Error(), "Perturbation is 0.5, but") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// Numbers have the names of the fields, and those of the policy after "Policy.". A negative number stands for none, 0;
-// there is a Clip only where gradients are clipped, and a KL only where the regularizer is.
+// Numbers have the names of the fields; the policy's numbers have the prefix "Policy.". A negative number stands for 0.
+// Clip exists only if gradients are clipped, and KL only if the regularizer is train.KL.
 func TestNumbers(t *testing.T) {
 	l := learner.Learner{
 		Belief: affineOf(net), StepSize: 0.2, NoiseVariance: 0.3, PriorVariance: 0.4, InitVariance: 0.5,
@@ -291,10 +291,11 @@ func fit(t *testing.T, l learner.Learner, n func(g *Graph) hyper.Numbers) (moves
 	return read(out[0]), read(out[1])
 }
 
-// visits is how many times its step a particle moved: the same for each of its parameters, by gradients.
+// visits returns how many times its step size a particle moved, by gradients: the same number for each of its
+// parameters.
 func visits(t *testing.T, what string, step float64, move, gradient []float32) int {
 	t.Helper()
-	longest := 0 // the place of the largest gradient
+	longest := 0 // index of the largest gradient
 	for i, g := range gradient {
 		if math.Abs(float64(g)) > math.Abs(float64(gradient[longest])) {
 			longest = i
@@ -302,7 +303,7 @@ func visits(t *testing.T, what string, step float64, move, gradient []float32) i
 	}
 	times := math.Round(-float64(move[longest]) / (step * float64(gradient[longest])))
 	for i, g := range gradient {
-		// A difference of numbers of size 1 is right to 1e-7 or so.
+		// A difference of numbers of size 1 is accurate to about 1e-7.
 		if want := -times * step * float64(g); math.Abs(float64(move[i])-want) > 2e-6 {
 			t.Errorf("%s: parameter %d moved by %v, not %v times %v times its own loss's gradient %v",
 				what, i, move[i], times, step, g)
@@ -311,8 +312,8 @@ func visits(t *testing.T, what string, step float64, move, gradient []float32) i
 	return int(times)
 }
 
-// StepSize is the step of a particle each time that SGD visits it: as long whether SGD visits 3 of 30 particles, in
-// which one may come twice, or all, whatever the way to the gradient.
+// StepSize is the step of a particle each time that SGD visits it. It is the same whether SGD visits 3 of 30 particles,
+// one of them possibly twice, or all particles, and for every way to compute the gradient.
 func TestStepSizeIsAParticles(t *testing.T) {
 	const particles, step = 30, 0.05
 	for _, b := range []hyper.BaseModel{line, net} {
@@ -343,7 +344,7 @@ func TestStepSizeIsAParticles(t *testing.T) {
 	}
 }
 
-// Adam divides by the gradient's size: its first step moves each number of a particle that it visits by StepSize,
+// Adam divides by the size of the gradient: its first step moves each number of a particle that it visits by StepSize,
 // however many particles it visits.
 func TestStepSizeOfAdam(t *testing.T) {
 	const step = 0.05
@@ -360,7 +361,7 @@ func TestStepSizeOfAdam(t *testing.T) {
 				}
 				moved++
 				for j, m := range move {
-					// The epsilon of 1e-7 is small beside the gradients, of 0.01 / 30 or more.
+					// The epsilon of 1e-7 is small relative to the gradients, of at least 0.01 / 30.
 					want := -math.Copysign(step, float64(gradients[run][i][j]))
 					if math.Abs(float64(m)-want) > 1e-3*step {
 						t.Errorf("%s: a number moved by %v, want %v", c.Integrate, m, want)
@@ -374,7 +375,7 @@ func TestStepSizeOfAdam(t *testing.T) {
 	}
 }
 
-// The runs of a batch have the numbers that they are given: the second's step is twice as long.
+// The runs of a batch have the numbers that they are given: the step of the second run is twice as long.
 func TestNumbersOfRuns(t *testing.T) {
 	steps := []float32{0.05, 0.1}
 	all := train.Config{Integrate: train.Analytic, Batch: 4}
@@ -391,7 +392,8 @@ func TestNumbersOfRuns(t *testing.T) {
 	}
 }
 
-// A learner of an ensemble of networks: what WithDefaults made of the zeros, and the numbers in which runs may differ.
+// A learner with an ensemble of networks: the values that WithDefaults set for zeros, and the numbers that may differ
+// between runs.
 func ExampleLearner() {
 	net := base.MLP{Layers: []int{4, 20, 1}}
 	l := learner.Learner{

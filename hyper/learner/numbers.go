@@ -13,15 +13,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// policyPrefix begins the names of the policy's numbers.
+// policyPrefix is the prefix of the names of the policy's numbers.
 const policyPrefix = "Policy."
 
-// Numbers are the learner's numbers that do not shape the computation, by the names of their fields, those of the
-// policy after "Policy.": what the runs of one batch may differ in. The learner must have its defaults.
+// Numbers returns the learner's numbers that do not shape the computation, and may therefore differ between the runs of
+// a batch. Their names are the names of the fields, with the prefix "Policy." for the policy's numbers. The learner
+// must have its defaults.
 func (l Learner) Numbers() map[string]float64 {
 	out := hyper.NumbersOf(l)
 	out["InitVariance"], out["Perturbation"] = max(l.InitVariance, 0), max(l.Perturbation, 0)
-	if l.Clip > 0 { // without a bound the norm need not be known
+	if l.Clip > 0 { // without a bound, the program does not compute the norm
 		out["Clip"] = l.Clip
 	}
 	if l.Train.Regularize == train.KL {
@@ -33,7 +34,7 @@ func (l Learner) Numbers() map[string]float64 {
 	return out
 }
 
-// rates are the trainer's.
+// rates returns the numbers of the learner in the form that the trainer needs.
 func (l Learner) rates(n hyper.Numbers, s rng.Stream) train.Rates {
 	r := train.Rates{
 		Step:     MulScalar(n.Of(s, "StepSize", l.StepSize), l.visited()),
@@ -51,8 +52,8 @@ func (l Learner) rates(n hyper.Numbers, s rng.Stream) train.Rates {
 	return r
 }
 
-// visited is alpha over the StepSize. The gradient is a mean over particles; an optimizer that divides by the
-// gradient's size moves a particle by its step whatever their number.
+// visited returns alpha divided by StepSize. A gradient is a mean over particles. An optimizer that divides by the size
+// of gradients moves a particle by its step size, whatever the number of particles; for it, visited is 1.
 func (l Learner) visited() float64 {
 	particles, finite := l.Belief.Index().(index.Enumerable)
 	if !finite || !train.IsLinear(l.Train.Optimizer) {
@@ -64,24 +65,24 @@ func (l Learner) visited() float64 {
 	return float64(particles.Dim())
 }
 
-// norm2 is the part of the state that bounds steps: the largest squared norm of the data's features so far, float64
-// [runs].
+// norm2 is the name of the node in the state that bounds steps: the largest squared norm of the data's features so far,
+// float64 [runs].
 const norm2 = "norm2"
 
 func double(runs int) shapes.Shape { return shapes.Make(dtypes.Float64, runs) }
 
-// stepLimit is the limit of the StepSize for features of a squared norm.
+// stepLimit returns the limit of StepSize for features with the given squared norm.
 func (l Learner) stepLimit(norm2 float64) float64 {
 	return l.Train.StepLimit(l.Belief, l.NoiseVariance, l.PriorVariance, l.MapStep, norm2) / l.visited()
 }
 
-// arms tells whether inputs are arms.
+// arms reports whether inputs are arms.
 func (l Learner) arms() bool {
 	c := hyper.CapabilitiesOf(l.Belief)
 	return c.Linear != nil && c.Linear.Diagonal()
 }
 
-// armsLimit is the limit that follows from the configuration, or +Inf. The belief must be valid.
+// armsLimit returns the limit of StepSize that follows from the configuration, or +Inf. The belief must be valid.
 func (l Learner) armsLimit() float64 {
 	if l.FreeSteps || !l.arms() {
 		return math.Inf(1)
@@ -89,18 +90,18 @@ func (l Learner) armsLimit() float64 {
 	return l.stepLimit(1)
 }
 
-// boundsStep tells whether the data bound the step.
+// boundsStep reports whether the data bound the step.
 func (l Learner) boundsStep() bool {
 	return !l.FreeSteps && !l.arms() && !math.IsInf(l.stepLimit(1), 1)
 }
 
-// largerNorm2 is norm2 after a datum; x and actions are as in Observe.
+// largerNorm2 returns norm2 after a datum. x and actions are as in Observe.
 func (l Learner) largerNorm2(before, x, actions *Node) *Node {
 	phi := train.Features(hyper.CapabilitiesOf(l.Belief).Linear, x, actions)
 	return Max(before, ReduceSum(Square(ConvertDType(phi, dtypes.Float64)), 1))
 }
 
-// boundedStep is the step for the data so far.
+// boundedStep returns the step size for the data so far.
 func (l Learner) boundedStep(state train.State, r train.Rates) *Node {
 	if !l.boundsStep() {
 		return r.Step

@@ -13,9 +13,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Outcomes is what the table of results/README.md, or of results/beyond/README.md, says of the claims of experiments,
-// sorted by verdict. These verdicts are corrected for all claims of that table. Claims that are parts of the paper's ten
-// sentences have no verdict of their own, and are left out: see [Answers].
+// Outcomes returns the lines about the claims of experiments in the table of results/README.md or
+// results/beyond/README.md, sorted by verdict. The verdicts are corrected for all claims of that table. Claims that
+// belong to the paper's ten sentences have no verdict of their own and are left out: see [Answers].
 func Outcomes(experiments ...lab.Experiment) *Table {
 	p := readPage()
 	var lines [][]string // claim, statistic and what the claim says, estimate, size, verdict
@@ -37,25 +37,26 @@ func Outcomes(experiments ...lab.Experiment) *Table {
 	return t
 }
 
-// verdicts are all, in the order of [Outcomes].
+// verdicts lists all verdicts in the order of [Outcomes].
 var verdicts = []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested}
 
-// Words are words of a paper, with the claims that test them.
+// Words are a statement of a paper, with the claims that test it.
 type Words struct {
 	Text   string
 	Claims []string
 	ours   bool
 }
 
-// Says returns words of a paper with the names of the claims that test them: none is for words that no claim tests.
+// Says returns a quotation from a paper with the names of the claims that test it. Without names the quotation is not
+// tested.
 func Says(text string, claims ...string) Words { return Words{text, claims, false} }
 
-// Shows is Says in words of ours, of what a paper shows in a figure.
+// Shows is like Says for a statement in this project's words about a figure of a paper.
 func Shows(text string, claims ...string) Words { return Words{text, claims, true} }
 
-// InShort is three lines: which words of the paper are reproduced, which are not, being refuted or undecided, and which
-// are not tested, each with its claims. Verdicts are those of the tables that [Outcomes] reads. Words whose claims have
-// several verdicts are in several lines, and each says that it is a part.
+// InShort returns three lines: the statements that are reproduced, those that are refuted or undecided, and those that
+// are not tested, each with its claims. The verdicts come from the tables that [Outcomes] reads. A statement whose
+// claims have different verdicts is in several lines, each of which says that it is a part.
 func InShort(all ...Words) string {
 	p, of := readPage(), map[string]lab.Verdict{}
 	for _, w := range all {
@@ -86,8 +87,8 @@ func InShort(all ...Words) string {
 		line("Not tested", with(lab.NotTested), "; ")
 }
 
-// with is the words and the names of their claims that have a verdict, or "" where none has. Words without a claim are
-// not tested.
+// with returns the statement with the names of its claims that have a verdict, or "" if none has. A statement without
+// claims is not tested.
 func (w Words) with(v lab.Verdict, of map[string]lab.Verdict) string {
 	names := slices.DeleteFunc(slices.Clone(w.Claims), func(name string) bool { return of[name] != v })
 	text := w.Text
@@ -107,7 +108,7 @@ func (w Words) with(v lab.Verdict, of map[string]lab.Verdict) string {
 	return text + " (" + part + "`" + strings.Join(names, "`, `") + "`)"
 }
 
-// line is one of the three lines.
+// line returns one of the three lines.
 func line(title string, parts []string, between string) string {
 	if len(parts) == 0 {
 		parts = []string{"nothing"}
@@ -115,7 +116,7 @@ func line(title string, parts []string, between string) string {
 	return fmt.Sprintf("* **%s**: %s.\n", title, strings.Join(parts, between))
 }
 
-// page is the text of results/README.md beside the notebook, and of results/beyond/README.md where there is one.
+// page is the text of results/README.md next to the notebook, and of results/beyond/README.md if it exists.
 type page string
 
 func readPage() page {
@@ -127,7 +128,7 @@ func readPage() page {
 	return page(append(text, later...))
 }
 
-// line is the cells of a claim in the table of all claims, without its text.
+// line returns the cells of a claim's line in the table of claims, without the text of the claim.
 func (p page) line(name string) []string {
 	_, line, ok := strings.Cut(string(p), "\n| `"+name+"`: ")
 	if !ok {

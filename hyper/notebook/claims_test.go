@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Every claim of the paper's experiments that is no part of a sentence is in the table of claims, once.
+// Every claim of the paper's experiments that is not part of a sentence is in the table of claims exactly once.
 func TestOutcomes(t *testing.T) {
 	t.Chdir("../../notebooks")
 	claims := 0
@@ -30,7 +30,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Lines are sorted by verdict, and have what the table says.
+// Lines are sorted by verdict, and have the cells of the table.
 func TestOutcomesOfATable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.M(os.Mkdir("results", 0o700))
@@ -48,7 +48,7 @@ func TestOutcomesOfATable(t *testing.T) {
 		"| `two`: second |  |  | 60 × 5 | **not tested** |\n")
 }
 
-// Answers are those of hyper check --paper, and so is the evidence.
+// Answers and evidence equal the output of hyper check --paper.
 func TestAnswers(t *testing.T) {
 	t.Chdir("../../notebooks")
 	if all := Answers(); strings.Count(all, "\n* **") != len(paper.Sentences)-1 || !strings.Contains(all,
@@ -69,8 +69,8 @@ func TestAnswers(t *testing.T) {
 	Answers(11)
 }
 
-// Words of the paper stand in the line of their claims' verdict, and in part in several where these differ. Claims may
-// be in the table of later work, and words without a claim are not tested.
+// Statements of the paper are in the line of their claims' verdict, or in part in several lines if the verdicts differ.
+// Claims may be in the table of later work. Statements without claims are not tested.
 func TestInShort(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.M(os.Mkdir("results", 0o700))

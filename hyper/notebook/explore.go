@@ -25,23 +25,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Keys of Explore that are none of the settings.
+// Keys of Explore that are not settings.
 const (
-	keyPeriod = "period" // at which one looks
-	keySeed   = "seed"   // of the first run
+	keyPeriod = "period" // the period of the beliefs
+	keySeed   = "seed"   // the seed of the first run
 )
 
-// Explore shows what the agents of a Spec of the paper's experiments believe at its last period in its first run,
-// beside the truth, and the regret of all its runs, with a control for each key: whoever moves a slider sees the belief
-// anew. A key is one of the settings (`hyper list EXPERIMENT` has them), "period" at which one looks, or "seed". A key
-// with values, as in "particles=3,10,30", offers these; else a slider has a range about the setting's value.
+// Explore shows the beliefs of a Spec's agents at its last period in its first run, with the true rewards, and the
+// regret of all its runs. The Spec must be of one of the paper's experiments. Each key has a control; when the user
+// moves it, the figure changes. A key is a setting (`hyper list EXPERIMENT` lists them), "period" for the period of the
+// beliefs, or "seed". A key with values, as in "particles=3,10,30", offers these values. Otherwise a slider has a range
+// around the setting's value.
 //
-// The figure follows a slider while it is dragged, but for keys that shape the computation: their values need a program
-// of their own, which takes seconds to compile. Those next to the present value are compiled ahead.
+// The figure follows a slider while the user drags it. There is one exception: some keys need a new program for each
+// value, which takes seconds to compile. Programs for the values next to the present one are compiled in advance.
 //
-// The cell ends when the first figure is there, while its program goes on, and answers the controls until the cell is
-// run again or the kernel ends; so nothing of the cell that stands after Explore is carried out. Without the project's
-// kernel there are no controls: Explore shows the figure and returns.
+// The cell ends when the first figure is shown. Its program continues, and answers the controls until the cell is run
+// again or the kernel ends. Therefore code of the cell after Explore does not run. Without the project's kernel there
+// are no controls: Explore shows the figure and returns.
 func Explore(spec lab.Spec, keys ...string) {
 	e, err := newExplorer(spec, keys)
 	if err != nil {
@@ -60,7 +61,7 @@ func Explore(spec lab.Spec, keys ...string) {
 	<-c.Gone()
 }
 
-// The figures of Explore: size in centimetres, dots per inch, and how many functions a belief is drawn by.
+// Figures of Explore: their size in centimetres, dots per inch, and the number of functions that represent a belief.
 const (
 	exploreWidth, exploreHeight = 26, 9
 	exploreDPI                  = 80
@@ -69,13 +70,13 @@ const (
 
 // Times of Explore.
 const (
-	explorePause    = 100 * time.Millisecond // the least between two figures
-	exploreSlow     = 400 * time.Millisecond // after which the page is told that one is computed
-	explorePatience = 2 * time.Second        // after which one is left when a control moves; drags see those before
-	exploreIdle     = 500 * time.Millisecond // after which, without a move, one compiles ahead
+	explorePause    = 100 * time.Millisecond // least time between two figures
+	exploreSlow     = 400 * time.Millisecond // time after which the page shows that a figure is being computed
+	explorePatience = 2 * time.Second        // time after which a figure is abandoned if a control moves
+	exploreIdle     = 500 * time.Millisecond // time without a move after which programs are compiled in advance
 )
 
-// explorer computes figures, one after the other, for what its controls say.
+// explorer computes figures for the values of its controls, one after the other.
 type explorer struct {
 	text    []byte // the Spec
 	keys    []string
@@ -83,22 +84,22 @@ type explorer struct {
 	lookers lookers
 
 	mu     sync.Mutex
-	set    map[string]string  // what the controls say, by key
-	stale  bool               // whether they have said it since the present figure was begun
-	late   bool               // whether that has taken longer than explorePatience
-	cancel context.CancelFunc // ends what is computed for the present figure
+	set    map[string]string  // values of the controls, by key
+	stale  bool               // whether a control has moved since the present figure was begun
+	late   bool               // whether the present figure has taken longer than explorePatience
+	cancel context.CancelFunc // cancels the computation of the present figure
 	moved  chan struct{}
 	status *frontend.Widget
 	image  *frontend.Widget
 }
 
-// knob is a control for a key: its name, its fields, and how its value is read as a setting's text.
+// knob is a control of a key: its widget, its fields, and functions of its value.
 type knob struct {
 	key, name string
 	fields    map[string]any
-	field     string // that tells the value
+	field     string // the field that has the value
 	read      func(json.RawMessage) (string, error)
-	near      func(now string) []string // the values next to one; nil of a key that shapes no computation
+	near      func(now string) []string // the neighbours of a value; nil if the key needs no new program
 }
 
 func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
@@ -127,8 +128,8 @@ func newExplorer(spec lab.Spec, keys []string) (*explorer, error) {
 	return e, nil
 }
 
-// offer is the control of a key with values. One that is none of them would show what it does not say: the present
-// value is offered first where it is missing.
+// offer returns the control of a key with values. If the present value is not among them, it is put first, because
+// otherwise the control would show a wrong value.
 func (e *explorer) offer(name string, values []string, now string) (knob, error) {
 	if !slices.Contains(values, now) {
 		values = append([]string{now}, values...)
@@ -143,7 +144,7 @@ func (e *explorer) offer(name string, values []string, now string) (knob, error)
 	return k, nil
 }
 
-// keysOf is what the agents have of a key's name.
+// keysOf returns the agents' keys of a name.
 func (e *explorer) keysOf(name string) (all []lab.Key) {
 	spec, _, err := lab.ParseSpec(e.text, paper.Known)
 	if err != nil {
@@ -159,12 +160,12 @@ func (e *explorer) keysOf(name string) (all []lab.Key) {
 	return all
 }
 
-// shapes reports whether another value of a key needs another compiled program, for at least one agent.
+// shapes reports whether a new value of a key needs a new program, for at least one agent.
 func shapes(keys []lab.Key) bool {
 	return slices.ContainsFunc(keys, func(k lab.Key) bool { return !k.PerRun })
 }
 
-// knobOf is the control of a key, and its present value, of the first entry that has it.
+// knobOf returns the control of a key, and the key's present value in the first entry that has the key.
 func knobOf(spec lab.Spec, name string) (k knob, now string, err error) {
 	switch name {
 	case keyPeriod:
@@ -220,7 +221,7 @@ func knobFor(k lab.Key) knob {
 
 const yes = "yes"
 
-// yesOrNo is the text of a setting that is yes or no.
+// yesOrNo returns the text of a setting that is yes or no.
 func yesOrNo(v bool) string {
 	if v {
 		return yes
@@ -243,7 +244,7 @@ func slider(key string, value, from, to int) knob {
 		}}
 }
 
-// choiceOf is a control that offers values, and begins at the present one.
+// choiceOf returns a control that offers values, with the present value selected.
 func choiceOf(key, name string, values []string, now string) knob {
 	fields := map[string]any{"_options_labels": values, "index": max(slices.Index(values, now), 0)}
 	if name == "SelectionSlider" {
@@ -291,7 +292,7 @@ func (e *explorer) open(c *frontend.Conn) error {
 	if e.status, err = c.Widget("HTML", map[string]any{"value": exploreStyle + "move a control"}, nil); err != nil {
 		return err
 	}
-	// The status is last, so that its lines move nothing.
+	// The status is last, so that its changing height moves nothing else.
 	box, err := c.Widget("VBox", map[string]any{"children": append(children, e.image.Ref(), e.status.Ref()),
 		"_dom_classes": []string{exploreClass}}, nil)
 	if err != nil {
@@ -302,7 +303,8 @@ func (e *explorer) open(c *frontend.Conn) error {
 		strings.Join(e.keys, ", ")})
 }
 
-// exploreStyle says on the page, when a restart has ended the program, that its controls are dead: nobody else can.
+// exploreStyle makes the page show that the program of the controls has ended after a restart. Nothing else can show
+// it.
 const (
 	exploreClass = "hypermodels-explore"
 	dead         = "." + exploreClass + ".jupyter-widgets-disconnected"
@@ -310,7 +312,7 @@ const (
 		`{ content: "The program of these controls has ended: run the cell"; font: inherit; color: #b00020 }</style>`
 )
 
-// move hears of a control.
+// move handles a new value of a control.
 func (e *explorer) move(k knob, value json.RawMessage) {
 	text, err := k.read(value)
 	if err != nil {
@@ -328,7 +330,7 @@ func (e *explorer) move(k knob, value json.RawMessage) {
 	}
 }
 
-// follow draws for the latest state of the controls, as long as the program lives.
+// follow draws figures for the latest values of the controls as long as the program runs.
 func (e *explorer) follow() {
 	e.ahead(map[string]string{})
 	for range e.moved {
@@ -338,7 +340,7 @@ func (e *explorer) follow() {
 		left := ctx.Err() != nil
 		end()
 		switch {
-		case left: // There is a later one.
+		case left: // The user has moved a control again.
 		case err != nil:
 			text := strings.ReplaceAll(html.EscapeString(err.Error()), "\n", "<br>")
 			e.say(`<span style="color:#b00020">` + text + `</span>`)
@@ -351,8 +353,8 @@ func (e *explorer) follow() {
 	}
 }
 
-// begin takes what the controls say, to be drawn. Where that takes long the page is told, and the context ends when the
-// controls say something else. The caller calls end.
+// begin returns the values of the controls for the next figure. If the figure takes long, the page shows that, and ctx
+// ends when a control moves. The caller must call end.
 func (e *explorer) begin() (ctx context.Context, set map[string]string, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.mu.Lock()
@@ -378,7 +380,7 @@ func (e *explorer) begin() (ctx context.Context, set map[string]string, end func
 		slow.Stop()
 		late.Stop()
 		cancel()
-		e.mu.Lock() // of the timers' functions, which may be at work
+		e.mu.Lock() // waits for the functions of the timers
 		defer e.mu.Unlock()
 		e.late = false
 	}
@@ -389,8 +391,8 @@ func (e *explorer) say(text string) {
 	_ = e.status.Set(map[string]any{"value": exploreStyle + text})
 }
 
-// ahead compiles, in the background, what the neighbours of the present values need, once no control has moved for a
-// while. It does one after the other, and leaves the rest when a control is moved.
+// ahead compiles the programs for the neighbours of the present values in the background, when no control has moved for
+// a while. It compiles one after the other, and stops when a control moves.
 func (e *explorer) ahead(set map[string]string) {
 	near := e.neighbours(set)
 	go func() {
@@ -411,7 +413,8 @@ func (e *explorer) ahead(set map[string]string) {
 	}()
 }
 
-// neighbours are the settings that one step of one control makes, of keys that shape the computation.
+// neighbours returns the settings that differ from the present ones by one step of one control, for keys that need new
+// programs.
 func (e *explorer) neighbours(set map[string]string) (all []map[string]string) {
 	for _, k := range e.knobs {
 		keys := e.keysOf(k.key)
@@ -431,7 +434,7 @@ func (e *explorer) neighbours(set map[string]string) (all []map[string]string) {
 	return all
 }
 
-// specWith is the Spec with settings that are given, and the period at which to look.
+// specWith returns the Spec with the given settings.
 func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 	if spec, _, err = lab.ParseSpec(e.text, paper.Known); err != nil {
 		return spec, err
@@ -457,7 +460,7 @@ func (e *explorer) specWith(set map[string]string) (spec lab.Spec, err error) {
 	return spec, spec.Validate()
 }
 
-// picture draws the belief and the regret for what the controls say, side by side by a function such as panelsOf.
+// picture draws the beliefs and the regret for the values of the controls. draw arranges both, for example panelsOf.
 func (e *explorer) picture(ctx context.Context, set map[string]string, draw func(int, float64, float64, int,
 	...*gonum.Plot) (picture, error)) (p picture, err error) {
 	spec, err := e.specWith(set)

@@ -29,7 +29,7 @@ func exploring(t *testing.T, agents, sets []string, keys ...string) *explorer {
 	return must.M1(newExplorer(spec, keys))
 }
 
-// The figure is that of what the controls say, and the same again for the same.
+// The figure depends on the values of the controls, and equal values give equal figures.
 func TestExplorePictures(t *testing.T) {
 	e := exploring(t, []string{"exact", "linear"}, []string{"arms=5"}, "index-dim", "period", "seed")
 	of := func(set map[string]string) []byte { return must.M1(e.picture(context.Background(), set, panelsOf)).png }
@@ -56,7 +56,7 @@ func TestExplorePictures(t *testing.T) {
 	}
 }
 
-// Keys that differ in numbers alone compile once.
+// Keys that differ only in numbers compile once.
 func TestExploreCompilesOnce(t *testing.T) {
 	e := exploring(t, []string{"linear"}, []string{"arms=3"}, "step-size")
 	must.M1(e.picture(context.Background(), nil, panelsOf))
@@ -69,7 +69,7 @@ func TestExploreCompilesOnce(t *testing.T) {
 	}
 }
 
-// A value that was visited, and its neighbours, need no compilation any more.
+// A value that was visited, and its neighbours, need no further compilation.
 func TestExploreCompilesAhead(t *testing.T) {
 	e := exploring(t, []string{"linear"}, []string{"arms=3"}, "index-dim", "step-size", "period", "policy=thompson,ids")
 	if got := e.neighbours(map[string]string{"index-dim": "1", "period": "3"}); len(got) != 2 ||
@@ -81,13 +81,13 @@ func TestExploreCompilesAhead(t *testing.T) {
 	e.set = map[string]string{"index-dim": "2"}
 	must.M1(e.picture(t.Context(), e.set, panelsOf))
 	e.ahead(e.set)
-	for { // until it is at work, or done
+	for { // until the compilation has begun or ended
 		if n := len(e.neighbours(e.set)); len(e.lookers.shapes()) == n+1 {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	e.lookers.ahead.Lock() // It is done.
+	e.lookers.ahead.Lock() // The compilation has ended.
 	before := lab.Compilations()
 	e.lookers.ahead.Unlock()
 	for _, dim := range []string{"1", "2", "3"} {
@@ -104,10 +104,10 @@ func TestExploreCompilesAhead(t *testing.T) {
 	}
 }
 
-// onPage plays the front end: it returns the messages of an explorer, and sends it some.
+// onPage simulates the front end: it returns the messages of an explorer, and a function that sends messages.
 func onPage(t *testing.T) (c *frontend.Conn, heard chan frontend.Message, say func(comm, data string)) {
 	t.Helper()
-	dir := must.M1(os.MkdirTemp("", "f")) // A socket's path is short.
+	dir := must.M1(os.MkdirTemp("", "f")) // The path of a socket must be short.
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "f")
 	l := must.M1(net.Listen("unix", path))
@@ -132,7 +132,7 @@ func onPage(t *testing.T) (c *frontend.Conn, heard chan frontend.Message, say fu
 	}
 }
 
-// A page that has no widgets has the picture; one that has them draws while a slider is dragged, and moves nothing.
+// A page without widgets shows the picture. A page with widgets draws while a slider is dragged, and moves nothing.
 func TestExploreOnAPage(t *testing.T) {
 	e := exploring(t, []string{"exact"}, []string{"arms=3"}, "period")
 	c, heard, say := onPage(t)
@@ -241,7 +241,7 @@ func TestKnobs(t *testing.T) {
 	}
 }
 
-// Sliders over a linear hypermodel's index dimension and step size, and over how far the run is.
+// Sliders for a linear hypermodel's index dimension and step size, and for the period.
 func ExampleExplore() {
 	spec := must.M1(paper.Gaussian.Spec([]string{"linear"}, []string{"arms=5"}, lab.Size{Periods: 20, Runs: 4}, 1))
 	Explore(spec, "index-dim=1,3,10", "step-size", "period")

@@ -1,9 +1,9 @@
 package notebook
 
-// WriteCode is writeCode, for tests.
+// WriteCode makes writeCode available to tests.
 var WriteCode = writeCode
 
-// shapes are those whose programs are kept.
+// shapes returns the shapes whose programs are kept.
 func (l *lookers) shapes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,9 +14,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier draws figure 2, in two panels for each bar that has points: the least computation of those agents that are
-// below it against the number of arms, and how many times that of the linear hypermodel an ensemble needs, beside the
-// paper's 50 and 100. Bars of the figure are 95% intervals, dashed where they have no end on one side.
+// Frontier draws figure 2 in two panels for each bar that has points. The first panel has the least computation of the
+// agents below the bar against the number of arms. The second has an ensemble's computation divided by the linear
+// hypermodel's, with the paper's 50 and 100. Vertical lines are 95% intervals, dashed if an interval is open on one
+// side.
 func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 	titles := map[paper.Bar]string{paper.PerformsWell: "regret below 0.01 √K",
 		paper.TwiceExact: "regret below twice that of exact TS"}
@@ -46,7 +47,7 @@ func Frontier(points []paper.FrontierPoint) (panels []*gonum.Plot) {
 	return panels
 }
 
-// frontierPanel draws an estimate at the points that have one, with a line for each agent and way to train.
+// frontierPanel draws an estimate at the points that have one, with a line for each agent and training method.
 func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate,
 	series ...plot.Series) *gonum.Plot {
 	low, high := edges(points, estimate)
@@ -61,7 +62,7 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 		n := len(agents)*way + slices.Index(agents, p.Agent)
 		line := &lines[n]
 		line.Label = p.Agent + ", " + p.Integrate
-		x := float64(p.Arms) * math.Pow(1.04, float64(n)) // beside each other
+		x := float64(p.Arms) * math.Pow(1.04, float64(n)) // shifted, so that intervals do not overlap
 		line.X, line.Y = append(line.X, x), append(line.Y, float64(e.Value))
 		lower, upper := float64(e.Lower), float64(e.Upper)
 		series = append(series, plot.Series{X: []float64{x, x}, Y: []float64{max(lower, low), min(upper, high)},
@@ -73,7 +74,8 @@ func frontierPanel(axes plot.Axes, points []paper.FrontierPoint, estimate func(p
 	return must.M1(plot.Lines(axes, series...))
 }
 
-// edges are a third of the least and three times the greatest end of an interval: bars without an end go there.
+// edges returns a third of the least and three times the greatest end of the intervals. Open intervals are drawn up to
+// these values.
 func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.Estimate) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, p := range points {
@@ -87,8 +89,8 @@ func edges(points []paper.FrontierPoint, estimate func(paper.FrontierPoint) lab.
 	return low, high
 }
 
-// FrontierTable is a table of the points of figure 2, with 95% intervals in brackets, and of the times that were
-// measured with their settings.
+// FrontierTable returns a table of the points of figure 2, with 95% intervals in brackets, and with the measured times
+// of their settings.
 func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Table {
 	t := NewTable("arms", "regret below", "trained", "agent", "setting", "average regret", "runs", "computation",
 		"over linear's", "microseconds", "over linear's")
@@ -113,7 +115,8 @@ func FrontierTable(points []paper.FrontierPoint, times []paper.FrontierTime) *Ta
 	return t
 }
 
-// LimitsTable has the regret that agents must have beside the target of figure 2, with 95% intervals in brackets.
+// LimitsTable returns a table of the regret that agents must have, and of the target of figure 2. Brackets have 95%
+// intervals.
 func LimitsTable(limits []paper.FrontierLimit) *Table {
 	t := NewTable("arms", "target $0.01\\sqrt K$", "least of any agent", "exact Thompson sampling", "runs")
 	for _, l := range limits {

@@ -16,8 +16,8 @@ func estimate(value, lower, upper float64) lab.Estimate {
 	return lab.Estimate{Value: lab.Float(value), Lower: lab.Float(lower), Upper: lab.Float(upper)}
 }
 
-// A study with all that can happen: intervals without an end and of one value, and a point at which no setting performs
-// well.
+// madeUpFrontier returns points with all special cases: intervals that are open, intervals of a single value, and a
+// point at which no setting performs well.
 func madeUpFrontier() []paper.FrontierPoint {
 	none := estimate(math.NaN(), math.NaN(), math.NaN())
 	point := func(agent, integrate, found string, computation, ratio lab.Estimate) paper.FrontierPoint {
@@ -34,7 +34,7 @@ func madeUpFrontier() []paper.FrontierPoint {
 	}
 }
 
-// Axes have room for what is finite, and for bars without an end not much more.
+// Axes include all finite values, and little more for open intervals.
 func TestFrontier(t *testing.T) {
 	points := madeUpFrontier()
 	panels := Frontier(points)
@@ -46,7 +46,7 @@ func TestFrontier(t *testing.T) {
 		"least computation":    {computation.Y.Min, 2e3, 2e4},
 		"greatest computation": {computation.Y.Max, 1.2e6, 1e8},
 		"least ratio":          {ratio.Y.Min, 0.4, 4. / 3},
-		"greatest ratio":       {ratio.Y.Max, 100, 1e4}, // the paper's is drawn
+		"greatest ratio":       {ratio.Y.Max, 100, 1e4}, // the paper's ratio is drawn
 	} {
 		if !(c.got >= c.from && c.got <= c.to) {
 			t.Errorf("the axis of the %s ends at %v, want from %v to %v", name, c.got, c.from, c.to)
@@ -67,7 +67,7 @@ func TestFrontier(t *testing.T) {
 	must.M1(plot.Panels(2, 20, 10, 50, panels...))
 }
 
-// A time stands beside the setting that it was measured with, and beside no other.
+// A time is in the row of the setting with which it was measured, and in no other row.
 func TestFrontierTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if times := Lines[paper.FrontierTime]("seconds"); times != nil {
@@ -104,7 +104,7 @@ func TestFrontierOfTheStudy(t *testing.T) {
 	FrontierTable(points, nil)
 }
 
-// A row of the table of limits for each number of arms in the study, from fewer to more.
+// The table of limits has a row for each number of arms in the study, from fewer to more.
 func TestLimitsTable(t *testing.T) {
 	has(t, LimitsTable([]paper.FrontierLimit{{Arms: 30, Target: 0.05477, Least: 0.00906,
 		Exact: estimate(0.02, 0.01, 0.03), Runs: 7}}), "| 30 | 0.0548 | 0.0091 | 0.0200 [0.0100, 0.0300] | 7 |")

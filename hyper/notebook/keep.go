@@ -14,20 +14,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/kept"
 )
 
-// Keep computes a value once: the next call with the same name, in a later cell or by a later kernel, is handed the
-// value. A cell is a program, whose variables end with it; a value that takes minutes need not.
+// Keep computes a value once. A later call with the same name, in another cell or in a later kernel, returns the same
+// value without a computation. A cell is a program, and its variables end with it; Keep preserves values that take long
+// to compute.
 //
 //	rows := must.M1(notebook.Keep("rows", func() ([]lab.Row, error) { return simulate(20) }))
 //
-// The value is computed anew when the code that makes it has changed: the function, what it uses of the cells
-// (functions, types, constants, and the statements before it that set its variables), or one of the inputs. What else
-// it depends on, such as a file's content or a time of change, should be among the inputs, which are compared by their
-// bytes (encoding/gob); the variable of a loop and a parameter must be, and the error names one that is not. A change
-// of a library is not seen; `%kept --remove NAME` removes the value, `%kept` lists all.
+// The value is computed again when the code that makes it has changed: the function, the code of the cells that the
+// function uses (functions, types, constants, and earlier statements that set its variables), or one of the inputs. All
+// else that the value depends on, such as the content of a file or its modification time, should be an input. Inputs
+// are compared by their bytes (encoding/gob). Loop variables and parameters must be inputs; the error names a missing
+// one. Keep does not notice changes of libraries: `%kept --remove NAME` removes a value, and `%kept` lists all.
 //
-// The value is one that encoding/gob takes, or a tensor. What has a file format of its own, such as an agent, is for
-// [KeepFile]. Values are kept for the notebooks of a folder, outside of it, until they are removed. The error is that
-// of the function, or says why the value could not be kept.
+// The value must be one that encoding/gob can encode, or a tensor. For values with a file format of their own, such as
+// an agent, there is [KeepFile]. Values are stored outside the notebook's folder, for all notebooks of the folder,
+// until they are removed. The error comes from the function, or says why the value could not be stored.
 func Keep[T any](name string, compute func() (T, error), inputs ...any) (T, error) {
 	if _, ok := any(*new(T)).(*tensors.Tensor); ok {
 		load := func(path string) (T, error) {
@@ -44,7 +45,7 @@ func Keep[T any](name string, compute func() (T, error), inputs ...any) (T, erro
 // Saver is a value that writes itself to a file, such as an agent or a tensor.
 type Saver interface{ Save(path string) error }
 
-// KeepFile is Keep of a value that has its own file format. load reads what the value's Save wrote.
+// KeepFile is like Keep for a value with its own file format. load reads a file that the value's Save has written.
 //
 //	a := must.M1(notebook.KeepFile("agent", func(path string) (*agent.Agent, error) { return agent.Load(c, path) },
 //		func() (*agent.Agent, error) { return trained(c) }))
@@ -67,7 +68,7 @@ func keep[T any](name string, load func(string) (T, error), save func(T, string)
 		if v, err = load(path); err == nil {
 			return v, nil
 		}
-		fmt.Fprintf(os.Stderr, "the kept value %s cannot be read and is computed anew: %v\n", name, err)
+		fmt.Fprintf(os.Stderr, "the kept value %s cannot be read and is computed again: %v\n", name, err)
 	}
 	began := time.Now()
 	if v, err = compute(); err != nil {
@@ -80,11 +81,11 @@ func keep[T any](name string, load func(string) (T, error), save func(T, string)
 	return v, nil
 }
 
-// keyOf is the key of a value that the caller of Keep or KeepFile makes.
+// keyOf returns the key of the value that the caller of Keep or KeepFile computes.
 func keyOf(e kept.Entry, inputs []any) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q\n", e.Name, e.Type)
-	const caller = 3 // of keyOf, keep, and Keep or KeepFile
+	const caller = 3 // skips keyOf, keep, and Keep or KeepFile
 	if _, file, line, ok := runtime.Caller(caller); ok {
 		if err := writeCode(sum, file, line); err != nil {
 			return "", err

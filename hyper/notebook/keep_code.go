@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// writeCode writes what a call of Keep or KeepFile at a line of a file depends on: its arguments, and all that they
-// name in the file, comments and places left out. Where there is no such file, as in an installed program, it writes
-// nothing.
+// writeCode writes the code that a call of Keep or KeepFile at a line of a file depends on: its arguments and all
+// declarations that they use in the file, without comments and positions. If the file does not exist, as with an
+// installed program, it writes nothing.
 func writeCode(w io.Writer, file string, line int) error {
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
@@ -29,14 +29,14 @@ func writeCode(w io.Writer, file string, line int) error {
 	c := &source{files: files, tree: tree, nodes: map[string][]ast.Node{}, taken: map[ast.Node]bool{}}
 	call, in := c.call(line)
 	if call == nil {
-		return fmt.Errorf("%s:%d: no call of Keep is found there: call it by its name", file, line)
+		return fmt.Errorf("%s:%d: found no call of Keep here: call Keep by its name", file, line)
 	}
 	c.declarations()
 	if in != nil {
 		c.statements(in, call)
 	}
 	if name := c.varies(call); name != "" {
-		return fmt.Errorf("%s:%d: %s is not the same at each call: give it as an input, too", file, line, name)
+		return fmt.Errorf("%s:%d: %s can differ between calls: pass it as an input as well", file, line, name)
 	}
 	for _, arg := range call.Args {
 		c.take(arg)
@@ -44,11 +44,11 @@ func writeCode(w io.Writer, file string, line int) error {
 	return c.write(w)
 }
 
-// computeAt is the place of the function that computes the value, from the end of the arguments that are no inputs.
+// computeAt is the index of the argument that computes the value. Later arguments are inputs.
 var computeAt = map[string]int{"Keep": 1, "KeepFile": 2}
 
-// varies is a variable of a loop around the call, or a parameter of a function around it, that computes the value and
-// is not in an input; or "".
+// varies returns the name of a loop variable around the call, or of a parameter of a function around it, that the
+// computation uses and no input has; or "".
 func (c *source) varies(call *ast.CallExpr) string {
 	last := computeAt[called(call.Fun)]
 	if len(call.Args) <= last {
@@ -91,7 +91,7 @@ func (c *source) varies(call *ast.CallExpr) string {
 	return found
 }
 
-// names are the identifiers in expressions.
+// names returns the identifiers in expressions.
 func names(in ...ast.Expr) map[string]bool {
 	out := map[string]bool{}
 	for _, x := range in {
@@ -112,15 +112,15 @@ func parameters(f *ast.FuncType) (all []*ast.Ident) {
 	return all
 }
 
-// source is a file, of which some nodes are taken.
+// source is a file, and the nodes of it that were taken.
 type source struct {
 	files *token.FileSet
 	tree  *ast.File
-	nodes map[string][]ast.Node // what a name stands for
+	nodes map[string][]ast.Node // declarations and statements of each name
 	taken map[ast.Node]bool
 }
 
-// call finds the innermost call of Keep or KeepFile around a line, and the function that it lies in.
+// call returns the innermost call of Keep or KeepFile around a line, and the function that contains it.
 func (c *source) call(line int) (call *ast.CallExpr, in *ast.FuncDecl) {
 	for _, d := range c.tree.Decls {
 		ast.Inspect(d, func(n ast.Node) bool {
@@ -138,7 +138,7 @@ func (c *source) call(line int) (call *ast.CallExpr, in *ast.FuncDecl) {
 	return call, in
 }
 
-// called is the name of a function that is called.
+// called returns the name of a called function.
 func called(f ast.Expr) string {
 	switch f := f.(type) {
 	case *ast.Ident:
@@ -153,7 +153,7 @@ func called(f ast.Expr) string {
 	return ""
 }
 
-// declarations notes what the file's names stand for: imports, types with their methods, functions, variables,
+// declarations stores the nodes of the file's names: imports, types and their methods, functions, variables and
 // constants.
 func (c *source) declarations() {
 	for _, d := range c.tree.Decls {
@@ -182,7 +182,7 @@ func (c *source) declarations() {
 					c.note(s.Name.Name, s)
 				case *ast.ValueSpec:
 					for _, id := range s.Names {
-						c.note(id.Name, d) // the whole group: iota
+						c.note(id.Name, d) // the whole group, because of iota
 					}
 				}
 			}
@@ -190,13 +190,13 @@ func (c *source) declarations() {
 	}
 }
 
-// statements notes the statements before the call, in its function, that set variables.
+// statements stores the statements before the call, in its function, that set variables.
 func (c *source) statements(in *ast.FuncDecl, call *ast.CallExpr) {
 	ast.Inspect(in.Body, func(n ast.Node) bool {
 		if n == nil || n == call || n.Pos() > call.Pos() {
 			return false
 		}
-		around := n.End() > call.Pos() // the statement with the call sets variables by it
+		around := n.End() > call.Pos() // this statement has the call, and sets variables by it
 		switch s := n.(type) {
 		case *ast.AssignStmt:
 			for _, left := range s.Lhs {
@@ -218,7 +218,7 @@ func (c *source) statements(in *ast.FuncDecl, call *ast.CallExpr) {
 					c.note(id.Name, s)
 				}
 			}
-		case *ast.ExprStmt: // a method may change its receiver, a function what it is given
+		case *ast.ExprStmt: // a method may change its receiver, and a function its arguments
 			ast.Inspect(s, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok && !around {
 					c.note(id.Name, s)
@@ -230,7 +230,7 @@ func (c *source) statements(in *ast.FuncDecl, call *ast.CallExpr) {
 	})
 }
 
-// base is the variable that an assignment to x, x.f or x[i] changes.
+// base returns the variable that an assignment to x, x.f or x[i] changes.
 func base(x ast.Expr) string {
 	for {
 		switch y := x.(type) {
@@ -256,7 +256,7 @@ func (c *source) note(name string, n ast.Node) {
 	}
 }
 
-// take takes a node and all that it names.
+// take takes a node and all nodes that it refers to.
 func (c *source) take(n ast.Node) {
 	if c.taken[n] {
 		return
@@ -272,7 +272,7 @@ func (c *source) take(n ast.Node) {
 	})
 }
 
-// write writes what was taken, without comments. The order does not depend on where it stands.
+// write writes the nodes that were taken, without comments, in an order that does not depend on their positions.
 func (c *source) write(w io.Writer) error {
 	texts := map[string]bool{}
 	for n := range c.taken {

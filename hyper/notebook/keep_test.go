@@ -24,7 +24,7 @@ func folder(t *testing.T) kept.Folder {
 	return must.M1(kept.Of("."))
 }
 
-// A value is computed once, and anew for another input, after it was removed, and where its file is damaged.
+// A value is computed once. It is computed again for another input, after it was removed, and if its file is damaged.
 func TestKeep(t *testing.T) {
 	dir := folder(t)
 	times := 0
@@ -89,7 +89,7 @@ func TestKeepTensor(t *testing.T) {
 	}
 }
 
-// An agent goes on where it was.
+// An agent continues where it was.
 func TestKeepFile(t *testing.T) {
 	folder(t)
 	c := agent.Config{Backend: backend.Go, Seed: 1}.Arms(3)
@@ -137,7 +137,7 @@ func main() {
 }
 `
 
-// A change of what a value depends on changes its key, and no other change does.
+// Changes of code or values that a value depends on change its key, and no other changes do.
 func TestKeyOfCode(t *testing.T) {
 	key := func(text string) string {
 		t.Helper()
@@ -169,11 +169,11 @@ func TestKeyOfCode(t *testing.T) {
 	}
 }
 
-// A variable that is not the same at each call must be an input.
+// A variable that can differ between calls must be an input.
 func TestKeepOfWhatVaries(t *testing.T) {
 	folder(t)
 	for i := range 2 {
-		if _, err := notebook.Keep("i", func() (int, error) { return i, nil }); err == nil || !strings.Contains(err.Error(), "i is not the same") {
+		if _, err := notebook.Keep("i", func() (int, error) { return i, nil }); err == nil || !strings.Contains(err.Error(), "i can differ between") {
 			t.Error(err)
 		}
 		if v := must.M1(notebook.Keep("i", func() (int, error) { return i, nil }, i)); v != i {
@@ -197,7 +197,7 @@ func ExampleKeep() {
 	dir, err := os.MkdirTemp("", "kept-")
 	must.M(err)
 	defer func() { must.M(os.RemoveAll(dir)) }()
-	must.M(os.Setenv("HYPERMODELS_KEPT", dir)) // a notebook has a folder of its own
+	must.M(os.Setenv("HYPERMODELS_KEPT", dir)) // a real notebook has its own folder
 	for range 2 {
 		squares := must.M1(notebook.Keep("squares", func() ([]int, error) {
 			println("computed") // once
@@ -210,7 +210,7 @@ func ExampleKeep() {
 	// ****
 }
 
-// BenchmarkKeepFile hands on an agent of 10 MB: a network, and room for 48,000 data.
+// BenchmarkKeepFile stores and loads an agent of 10 MB: a network, and a memory for 48,000 data.
 func BenchmarkKeepFile(b *testing.B) {
 	b.Setenv("HYPERMODELS_KEPT", b.TempDir())
 	c := agent.Config{Backend: backend.Go, Seed: 1, Replay: agent.Window}

@@ -11,36 +11,37 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
 
-// Live is a place in the output of a cell that changes while the cell runs and is empty at the end: a line of text and
-// a figure. Its methods may be called side by side. The figure is an image within the HTML, and so shows in notebooks
-// that are not trusted as well.
+// Live is a part of a cell's output that changes while the cell runs, and is empty at the end: a line of text and a
+// figure. It is safe for concurrent use. The figure is an image within the HTML, so that notebooks that are not trusted
+// show it, too.
 type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown bool
-	pause time.Duration // the least time between two figures
-	next  time.Time     // nothing is shown before it
+	pause time.Duration // least time between two figures
+	next  time.Time     // time before which nothing is shown
 }
 
-// NewLive returns a place that shows nothing yet.
+// NewLive returns a Live that shows nothing yet.
 func NewLive() *Live { return &Live{id: "live-" + gonbui.UniqueId(), pause: livePause} }
 
-// The size of a live figure, in centimetres and dots per inch.
+// Size of a live figure, in centimetres and dots per inch.
 const (
 	liveWidth, liveHeight = 16, 9
 	liveDPI               = 72
 )
 
-// The least time between two figures, and between those of what runs for long.
+// Least time between two figures, and between two figures of a long run.
 var livePause, watchPause = 100 * time.Millisecond, time.Second
 
-// liveShare is how many times as long as a figure took there is none: it bounds the time that a cell spends on them.
+// liveShare limits the share of a cell's time for figures: after a figure there is a pause of that many times its
+// duration.
 const liveShare = 2
 
-// Show replaces what is there by a line of text and the figure that draw makes; draw may be nil, and where it fails
-// there is no figure. To cost a cell little it does nothing sooner than a tenth of a second after the last time, or
-// twice as long as that one took: the clock decides whether draw is called, so it should change nothing that the cell
-// computes with (such as draw from an agent).
+// Show replaces the content by a line of text and the figure that draw makes. draw may be nil; if it fails there is no
+// figure. To save time, Show does nothing until a tenth of a second after the last call, or until twice the duration of
+// that call. Since the clock decides whether draw is called, draw must not change the cell's data, and must not draw
+// random numbers from an agent.
 func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +54,7 @@ func (l *Live) Show(text string, draw func() (*gonum.Plot, error)) {
 	l.next = time.Now().Add(max(l.pause, liveShare*time.Since(begin)))
 }
 
-// drawn is the figure as HTML, or nothing.
+// drawn returns the figure as HTML, or "".
 func drawn(draw func() (*gonum.Plot, error)) string {
 	if draw == nil {
 		return ""
@@ -69,7 +70,7 @@ func drawn(draw func() (*gonum.Plot, error)) string {
 	return shown.html()
 }
 
-// Close empties the place.
+// Close empties the output.
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +83,7 @@ func (l *Live) Close() {
 	l.shown = false
 }
 
-// put replaces what is there.
+// put replaces the content.
 func (l *Live) put(html string) {
 	if gonbui.IsNotebook {
 		gonbui.UpdateHTML(l.id, html)
@@ -96,11 +97,11 @@ func (l *Live) put(html string) {
 	_ = kernel().Display(l.id, data)
 }
 
-// kernel is the connection of a program that a cell has started by a command, nil without one.
+// kernel returns the connection of a program that a cell has started by a command, or nil if there is none.
 var kernel = sync.OnceValue(func() *frontend.Conn {
 	c, _ := frontend.Open()
 	return c
 })
 
-// shows tells whether there is a notebook that shows something.
+// shows reports whether there is a notebook that can show output.
 func shows() bool { return gonbui.IsNotebook || kernel() != nil }

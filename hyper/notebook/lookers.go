@@ -8,26 +8,26 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// mostLookers is how many settings that need programs of their own are kept compiled: programs hold memory.
+// mostLookers is the maximum number of compiled programs. Programs need memory.
 const mostLookers = 12
 
-// lookers look into the beliefs of Specs. They keep the programs of the latest shapes of entries, each in a Looker.
+// lookers computes the beliefs of Specs. It keeps the programs of the latest shapes of entries, each in a Looker.
 type lookers struct {
-	ahead sync.Mutex // of the goroutine that compiles what nobody has asked for yet
+	ahead sync.Mutex // held by the goroutine that compiles in advance
 
 	mu    sync.Mutex
 	all   map[string]*looker
-	order []string // of shapes, the latest last
+	order []string // keys of all, the latest last
 }
 
-// looker is a Looker that one goroutine uses at a time.
+// looker is a Looker for one goroutine at a time.
 type looker struct {
 	mu sync.Mutex
 	lab.Looker
 	compiled bool
 }
 
-// of returns the looker of a Spec's shapes.
+// of returns the looker for a Spec's shapes.
 func (l *lookers) of(spec lab.Spec) *looker {
 	var shapes []string
 	for _, e := range spec.Entries {
@@ -53,12 +53,12 @@ func (l *lookers) of(spec lab.Spec) *looker {
 	return l.all[key]
 }
 
-// look is lab.Looker.Look.
+// look returns the result of lab.Looker.Look.
 func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Row, []lab.Belief, error) {
 	one := l.of(spec)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if err := ctx.Err(); err != nil { // while it waited
+	if err := ctx.Err(); err != nil { // ctx may have ended while this waited
 		return nil, nil, err
 	}
 	rows, beliefs, err := one.Look(ctx, spec, period, exploreFunctions)
@@ -66,7 +66,7 @@ func (l *lookers) look(ctx context.Context, spec lab.Spec, period int) ([]lab.Ro
 	return rows, beliefs, err
 }
 
-// compile makes what look needs for a Spec.
+// compile compiles the programs that look needs for a Spec.
 func (l *lookers) compile(spec lab.Spec) error {
 	one := l.of(spec)
 	one.mu.Lock()

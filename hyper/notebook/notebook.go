@@ -1,8 +1,8 @@
-// Package notebook is what cells of a Jupyter notebook need again and again: experiments that show how far they are,
-// results that are kept, committed studies, tables and figures.
+// Package notebook has functions for the cells of Jupyter notebooks: experiments that show their progress, kept values
+// and results, committed studies, tables and figures.
 //
-// A cell fails by a panic, so these functions panic with an error where a cell should fail. What they show goes to the
-// output of the cell through GoNB; outside of a notebook they show nothing.
+// A cell fails by a panic. Therefore these functions panic with an error if the cell should fail. They write to the
+// output of the cell through GoNB; outside a notebook they show nothing.
 package notebook
 
 import (
@@ -22,10 +22,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Full tells whether notebooks are to take their larger sizes: whether Jupyter was started with HYPER_PROFILE=full.
+// Full reports whether notebooks should use their larger sizes, that is whether Jupyter was started with
+// HYPER_PROFILE=full.
 func Full() bool { return os.Getenv("HYPER_PROFILE") == "full" }
 
-// Choose returns a size for the profile: quick, or in the full profile full.
+// Choose returns full in the full profile, else quick.
 func Choose[T any](quick, full T) T {
 	if Full() {
 		return full
@@ -33,27 +34,27 @@ func Choose[T any](quick, full T) T {
 	return quick
 }
 
-// Study reads and joins the pieces of a study, results/PATTERN.jsonl.gz beside the notebook; see [lab.ReadStudy].
+// Study reads and joins the files of a study, results/PATTERN.jsonl.gz next to the notebook; see [lab.ReadStudy].
 func Study(pattern string) (lab.Header, []lab.Row) {
 	pieces := must.M1(filepath.Glob(filepath.Join("results", pattern+".jsonl.gz")))
 	if len(pieces) == 0 {
-		panic(fmt.Errorf("no study here: no results/%s.jsonl.gz; `hyper run` and `hyper export` make them", pattern))
+		panic(fmt.Errorf("no study results/%s.jsonl.gz here; `hyper run` and `hyper export` make studies", pattern))
 	}
 	return must.M2(lab.ReadStudy(paper.Known, pieces...))
 }
 
-// Held is a study and the folder that holds its pieces.
+// Held is a study and the folder of its files.
 type Held struct {
 	Folder string
 	Header lab.Header
 	Rows   []lab.Row
 }
 
-// String says in a line which study it is: for a person to read.
+// String describes the study in one line.
 func (h Held) String() string { return fmt.Sprintf("%s: %v; %d rows", h.Folder, h.Header, len(h.Rows)) }
 
-// Studies reads all studies of a folder, results/FOLDER beside the notebook: the pieces in it are one study, and those
-// in each folder within it another, as results that different code made are not joined.
+// Studies reads all studies of a folder, results/FOLDER next to the notebook. The files directly in the folder are one
+// study, and the files in each subfolder are another, because results of different code are not joined.
 func Studies(folder string) (all []Held) {
 	inner := must.M1(filepath.Glob(filepath.Join("results", folder, "*", "*.jsonl.gz")))
 	folders := []string{filepath.Join("results", folder)}
@@ -70,13 +71,13 @@ func Studies(folder string) (all []Held) {
 		}
 	}
 	if len(all) == 0 {
-		panic(fmt.Errorf("no study in results/%s; `hyper run` and `hyper export` make them", folder))
+		panic(fmt.Errorf("no study in results/%s; `hyper run` and `hyper export` make studies", folder))
 	}
 	return all
 }
 
-// Lines reads a file of JSON objects, one a line, results/NAME.json beside the notebook: what a command's --json has
-// printed. There are none where there is no such file.
+// Lines reads a file with one JSON object on each line, results/NAME.json next to the notebook. Commands with --json
+// write such files. If there is no such file, the result is nil.
 func Lines[T any](name string) (all []T) {
 	all, err := lines.Read[T](filepath.Join("results", name+".json"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -85,20 +86,20 @@ func Lines[T any](name string) (all []T) {
 	return must.M1(all, err)
 }
 
-// Figure shows a plot in a size in centimetres, at a resolution in dots per inch that says how large it is on the page.
-// It is drawn with twice as many, for sharp screens. [plot.Alt] stands for it where it cannot be seen.
+// Figure shows a plot with a size in centimetres. dpi is the resolution on the page in dots per inch; the image has
+// twice as many pixels, for sharp screens. Where the image cannot be seen, [plot.Alt] describes it.
 func Figure(p *gonum.Plot, widthCm, heightCm float64, dpi int) {
 	must.M1(pictureOf(p, widthCm, heightCm, dpi)).show()
 }
 
-// Panels shows plots side by side, row by row, as one figure of a size, see [plot.Panels].
+// Panels shows plots row by row as one figure, see [plot.Panels].
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) {
 	must.M1(panelsOf(columns, widthCm, heightCm, dpi, plots...)).show()
 }
 
-// arrived waits until GoNB has what was shown. When a cell's program ends GoNB closes its end of the pipe, and what is
-// still in it is lost: on a busy machine that was a table now and then.
-// It waits no longer than a moment: a GoNB that does not answer must not hold up a cell.
+// arrived waits until GoNB has received all output. When the program of a cell ends, GoNB closes its end of the pipe,
+// and loses what is still in it: on a busy machine, sometimes a table. arrived waits for a limited time, because a GoNB
+// that does not answer must not block a cell.
 var arrived = func() {
 	done := make(chan struct{})
 	go func() {

@@ -18,10 +18,10 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// pipe is the file that stands for GoNB's pipe.
+// pipe is the file that replaces GoNB's pipe.
 var pipe string
 
-// TestMain plays GoNB: what the package shows goes to a file.
+// TestMain simulates GoNB: all output goes to a file.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "notebook-test-")
 	if err != nil {
@@ -36,13 +36,13 @@ func TestMain(m *testing.M) {
 	}
 	gonbui.IsNotebook = true
 	livePause, watchPause = 0, 0
-	arrived = func() {} // nobody answers here
+	arrived = func() {} // nothing answers here
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// output returns all messages shown so far.
+// output returns all messages so far.
 func output(t *testing.T) (out []protocol.DisplayData) {
 	t.Helper()
 	file, err := os.Open(pipe)
@@ -53,7 +53,7 @@ func output(t *testing.T) (out []protocol.DisplayData) {
 	for in := gob.NewDecoder(file); ; {
 		var d protocol.DisplayData
 		switch err := in.Decode(&d); {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // a message that is being written
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // a message that is still being written
 			return out
 		case err != nil:
 			t.Fatal(err)
@@ -62,13 +62,13 @@ func output(t *testing.T) (out []protocol.DisplayData) {
 	}
 }
 
-// shown returns a function for the messages shown after now.
+// shown returns a function that returns the messages after this call.
 func shown(t *testing.T) func() []protocol.DisplayData {
 	before := len(output(t))
 	return func() []protocol.DisplayData { return output(t)[before:] }
 }
 
-// texts returns the HTML of messages to one place in the output.
+// texts returns the HTML of messages to one output.
 func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	t.Helper()
 	for _, d := range all {
@@ -81,7 +81,7 @@ func texts(t *testing.T, all []protocol.DisplayData) (out []string) {
 	return out
 }
 
-// checkImage decodes the PNG within HTML, and returns its size.
+// checkImage decodes the PNG within HTML and returns its size.
 func checkImage(t *testing.T, html string) image.Point {
 	t.Helper()
 	_, after, ok := strings.Cut(html, ` src="data:image/png;base64,`)
@@ -115,7 +115,7 @@ func TestStudyThatIsNotThere(t *testing.T) {
 	Study("neural/*")
 }
 
-// The studies of a folder are that of the pieces in it, and one for each folder within.
+// The studies of a folder are the study of the files directly in it, and one study for each subfolder.
 func TestStudies(t *testing.T) {
 	t.Chdir("../../notebooks")
 	var got []string

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Offers are what the entries of results cost a period, and their regret for that, with the microseconds of those lines
-// of `hyper bench study --json` that are of the same agent and settings.
+// Offers returns the cost of a period and the regret of each entry of results. The microseconds come from those lines
+// of `hyper bench study --json` that have the same agent and settings.
 func Offers(h lab.Header, rows []lab.Row, measured []lab.Offer) []lab.Offer {
 	micros := make([]float64, len(h.Spec.Entries))
 	for i, e := range h.Spec.Entries {
@@ -26,8 +26,8 @@ func Offers(h lab.Header, rows []lab.Row, measured []lab.Offer) []lab.Offer {
 	return must.M1(lab.Offers(h, rows, micros))
 }
 
-// Budget is a table of offers, from cheap to dear, and two figures: regret against the operations and against the time
-// of a period. Names are those of the offers; without the times of all there is one figure.
+// Budget returns a table of offers, from cheap to expensive, and two figures: regret against operations and regret
+// against time of a period. names are the names of the offers. If times are missing there is only the first figure.
 func Budget(offers []lab.Offer, names []string) (t *Table, panels []*gonum.Plot) {
 	axes := plot.Axes{Title: "Regret against computation", X: "operations a period, by the formula", Y: "regret"}
 	operations := func(o lab.Offer) (float64, lab.Place) { return o.Operations, o.ByOperations }

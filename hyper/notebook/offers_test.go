@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Lines go from cheap to dear. Times are those of the same agent and settings, and where one is missing there is no
-// figure of times.
+// Lines are ordered from cheap to expensive. A time belongs to the same agent and settings. If a time is missing there
+// is no figure of times.
 func TestBudget(t *testing.T) {
 	h, rows := must.M2(lab.ReadStudy(paper.Known, must.M1(filepath.Glob("../../notebooks/results/neural/*.gz"))...))
 	h, rows = paper.Neural.Part(h, rows, "actions=200", "particles=10,100")

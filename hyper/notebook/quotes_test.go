@@ -15,15 +15,15 @@ import (
 
 var update = flag.Bool("update", false, "write the answers that results give now into the outputs of notebooks")
 
-// quoted is an answer in the output of a notebook, in JSON; the number is the sentence's.
+// quoted matches an answer in the output of a notebook, in JSON. The number is the number of the sentence.
 var quoted = regexp.MustCompile(`"\* \*\*([0-9]+)\. (?:[^"\\]|\\.)*\\n"`)
 
-// The answers in the outputs of notebooks are those that the results give now, and no notebook has another verdict on the
-// paper. With -update the test writes answers, so that new results need no new execution.
+// The answers in the outputs of notebooks equal the answers of the present results, and no notebook has a different
+// verdict on the paper. With -update the test writes the answers, so that new results need no new execution.
 func TestNotebooksQuoteTheAnswers(t *testing.T) {
 	t.Chdir("../../notebooks")
 	files := must.M1(filepath.Glob("*.ipynb"))
-	quoting, answers := 0, strings.SplitAfter(Answers(), "\n") // read the results once
+	quoting, answers := 0, strings.SplitAfter(Answers(), "\n") // reads the results once
 	for _, file := range files {
 		text := string(must.M1(os.ReadFile(file)))
 		now := quoted.ReplaceAllStringFunc(text, func(line string) string {
@@ -42,7 +42,7 @@ func TestNotebooksQuoteTheAnswers(t *testing.T) {
 		} else if now != text {
 			t.Errorf("%s does not quote the answers that results give now; -update writes them", file)
 		}
-		if strings.HasPrefix(file, "12") { // later work has claims of its own
+		if strings.HasPrefix(file, "12") { // claims of later work are not in the paper
 			continue
 		}
 		var nb struct{ Cells []struct{ Source []string } }

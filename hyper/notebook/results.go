@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Results reads what `%hyper run` has computed last under a name: the experiment's, or the last element of --out. After
-// an interruption it is what was computed by then.
+// Results reads the latest results of `%hyper run` under a name: the experiment's name, or the last element of --out.
+// After an interruption it returns the results so far.
 func Results(name string) (lab.Header, []lab.Row) {
 	h, rows, err := results(name)
 	if err != nil {
@@ -29,8 +29,8 @@ func results(name string) (lab.Header, []lab.Row, error) {
 	}
 	_, file, ok := folder.Find(resultsName(name))
 	if !ok {
-		return lab.Header{}, nil, fmt.Errorf("no results of the name %q: `%%hyper run %[1]s` in a cell makes some, "+
-			"`%%kept` lists them", name)
+		return lab.Header{}, nil, fmt.Errorf("no results under the name %q: `%%hyper run %[1]s` in a cell makes them, "+
+			"`%%kept` lists all", name)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -42,12 +42,12 @@ func results(name string) (lab.Header, []lab.Row, error) {
 	}
 	h, rows, err := lab.ReadResults(dir, paper.Known)
 	if err != nil {
-		return h, nil, fmt.Errorf("the results of the name %q: %w", name, err)
+		return h, nil, fmt.Errorf("the results under the name %q: %w", name, err)
 	}
 	return h, rows, nil
 }
 
-// NameResults has [Results] find the results in a folder, under a name.
+// NameResults stores the folder of results under a name, for [Results].
 func NameResults(name, dir string) error {
 	folder, err := kept.Of(".")
 	if err != nil {
@@ -65,5 +65,5 @@ func NameResults(name, dir string) error {
 		func(path string) error { return os.WriteFile(path, text, 0o600) })
 }
 
-// resultsName is how kept results are told from other values.
+// resultsName returns the name of results among kept values.
 func resultsName(name string) string { return "results of " + name }

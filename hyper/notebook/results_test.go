@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Results are found by their names, those of the latest run, and a folder that is gone is an error that names it.
+// Results are found by name. The latest run's results win. If their folder is missing, the error names it.
 func TestResults(t *testing.T) {
 	t.Setenv("HYPERMODELS_KEPT", t.TempDir())
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), "%hyper run gaussian") {
@@ -31,7 +31,7 @@ func TestResults(t *testing.T) {
 	h, rows := Results("gaussian")
 	_, want, err := lab.ReadResults(second, paper.Known)
 	if err != nil || h.Spec.Periods != 30 || !slices.Equal(rows, want) {
-		t.Errorf("%d periods, %d rows, want those of the second run: %v", h.Spec.Periods, len(rows), err)
+		t.Errorf("%d periods, %d rows, want the results of the second run: %v", h.Spec.Periods, len(rows), err)
 	}
 	must.M(os.RemoveAll(second))
 	if _, _, err := results("gaussian"); err == nil || !strings.Contains(err.Error(), second) {
@@ -39,11 +39,11 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// `%hyper run gaussian` in a cell names its results; the next cells read them.
+// `%hyper run gaussian` in a cell names its results, and later cells read them.
 func ExampleResults() {
 	must.M(os.Setenv("HYPERMODELS_KEPT", must.M1(os.MkdirTemp("", "kept"))))
 	defer os.Unsetenv("HYPERMODELS_KEPT")
 	defer func() { fmt.Println(recover()) }()
 	Results("ids")
-	// Output: no results of the name "ids": `%hyper run ids` in a cell makes some, `%kept` lists them
+	// Output: no results under the name "ids": `%hyper run ids` in a cell makes them, `%kept` lists all
 }

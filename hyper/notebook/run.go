@@ -22,15 +22,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows how far it is, and
-// regret so far. Results are kept in the temporary folder (the kernel removes its own when it ends): another call with
-// the same Spec reads them. After an interruption the next call goes on.
+// Run runs a Spec of one of the paper's experiments and returns its results. Meanwhile it shows the progress and the
+// regret so far. Results are stored in the temporary folder, which the kernel removes when it ends. Another call with
+// the same Spec reads them; after an interruption it continues the run.
 func Run(spec lab.Spec) (lab.Header, []lab.Row) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	h, rows, err := run(ctx, spec)
 	if errors.Is(err, lab.ErrInterrupted) {
-		err = fmt.Errorf("%w: what was computed is kept; run the cell again to go on", err)
+		err = fmt.Errorf("%w: the results so far are kept; run the cell again to continue", err)
 	}
 	if err != nil {
 		panic(err)
@@ -54,7 +54,7 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	defer w.Close()
 	o.Progress, o.Rows = w.Progress, w.Rows
 	h, rows, err := lab.Simulate(ctx, spec, paper.Known, o)
-	if errors.Is(err, lab.ErrMixed) { // left by a cell whose sources were edited since: begin anew
+	if errors.Is(err, lab.ErrMixed) { // left by a cell whose code has changed since: begin again
 		if err := os.RemoveAll(dir); err != nil {
 			return h, nil, err
 		}
@@ -63,7 +63,7 @@ func run(ctx context.Context, spec lab.Spec) (lab.Header, []lab.Row, error) {
 	return h, rows, err
 }
 
-// folder is where the results of a Spec are kept: those of other code, libraries or backends lie elsewhere.
+// folder returns the folder for the results of a Spec. It depends on code, libraries and backend.
 func folder(spec lab.Spec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -71,18 +71,18 @@ func folder(spec lab.Spec) (string, error) {
 	}
 	hash := fnv.New64a()
 	code := lab.ThisProvenance(backend.Default())
-	code.Build = "" // each cell is a program of its own
+	code.Build = "" // each cell is a separate program
 	fmt.Fprint(hash, hyper.Version, code, code.Libraries(), backend.Default(), string(text))
 	return filepath.Join(os.TempDir(), fmt.Sprintf("%s-%x", spec.Experiment, hash.Sum64())), nil
 }
 
-// complete tells whether all rows of the Spec are there.
+// complete reports whether the results have all rows of the Spec.
 func complete(h lab.Header, rows []lab.Row) bool {
 	return len(rows) == len(h.Spec.Entries)*h.Spec.Runs*len(lab.Schedule(h.Spec.Periods))
 }
 
-// Watch shows in a [Live] place how far a run of a Spec is, and regret so far. Progress and Rows are for the fields of
-// [lab.Options] with these names.
+// Watch shows the progress of a run and the regret so far in a [Live]. Its methods Progress and Rows are for the fields
+// of [lab.Options] with these names.
 type Watch struct {
 	mu     sync.Mutex
 	live   *Live
@@ -91,7 +91,7 @@ type Watch struct {
 	rows   []lab.Row
 }
 
-// NewWatch begins to show.
+// NewWatch returns a Watch, and begins to show.
 func NewWatch(spec lab.Spec) *Watch {
 	w := &Watch{live: NewLive(), header: lab.Header{Spec: spec}}
 	w.live.pause = watchPause
@@ -99,7 +99,7 @@ func NewWatch(spec lab.Spec) *Watch {
 	return w
 }
 
-// Progress is lab.Options.Progress.
+// Progress shows the progress: see lab.Options.Progress.
 func (w *Watch) Progress(p lab.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,14 +107,14 @@ func (w *Watch) Progress(p lab.Progress) {
 	w.live.Show(w.text(), w.regret)
 }
 
-// Rows is lab.Options.Rows.
+// Rows adds rows to the figure: see lab.Options.Rows.
 func (w *Watch) Rows(rows []lab.Row) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rows = append(w.rows, rows...)
 }
 
-// Close shows nothing any more.
+// Close removes the output.
 func (w *Watch) Close() { w.live.Close() }
 
 func (w *Watch) text() string {
@@ -122,13 +122,13 @@ func (w *Watch) text() string {
 		w.now.Total, w.now.Rate(), w.now.Left().Round(time.Second))
 }
 
-// regret draws the mean so far.
+// regret draws the mean regret so far.
 func (w *Watch) regret() (*gonum.Plot, error) {
 	return plot.Regret(lab.Curves(w.header, settled(w.rows, w.header.Spec.Periods)), plot.Options{Title: "so far"})
 }
 
-// settled leaves the rows of finished runs, or all rows of an entry without any: a run that has just begun would cut
-// the curve.
+// settled returns the rows of finished runs, and all rows of entries without finished runs. A run that has just begun
+// would shorten the curve.
 func settled(rows []lab.Row, periods int) (out []lab.Row) {
 	type run struct {
 		entry int

@@ -28,7 +28,8 @@ func spec(t *testing.T, periods int) lab.Spec {
 	return s
 }
 
-// A run shows how far it is, with a figure; at the end nothing is left. The same Spec again shows and computes nothing.
+// A run shows its progress with a figure, and no output remains at the end. A second run of the same Spec shows and
+// computes nothing.
 func TestRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s, now := spec(t, 300), shown(t)
@@ -59,8 +60,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// An interrupted run leaves a valid part of the results and an empty place; the next call ends with the rows of a run
-// that was not interrupted.
+// An interrupted run leaves valid partial results and no output. The next call returns the same rows as a run without
+// interruption.
 func TestInterruptedRun(t *testing.T) {
 	s := spec(t, 40_000)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -89,7 +90,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-// A Spec that cannot be run fails the cell, and leaves nothing in the output.
+// A Spec that cannot be run fails the cell, and leaves no output.
 func TestRunFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	now := shown(t)
@@ -106,7 +107,7 @@ func TestRunFails(t *testing.T) {
 	Run(s)
 }
 
-// Runs in the middle of their way are left out where an entry has finished ones.
+// Unfinished runs are left out if the entry has finished runs.
 func TestSettled(t *testing.T) {
 	row := func(entry, seed, period int) lab.Row {
 		return lab.Row{Entry: entry, Seed: uint64(seed), Period: period}
@@ -117,7 +118,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A live place shows the text as it is, a figure if there is one, and not too often.
+// A Live shows the text as it is, a figure if there is one, and not too often.
 func TestLive(t *testing.T) {
 	figure := func() (*gonum.Plot, error) {
 		return plot.Lines(plot.Axes{}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
@@ -144,7 +145,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A place shows 5 to 10 times a second, if what it shows is soon drawn.
+// A Live shows output 5 to 10 times a second if the output is drawn quickly.
 func TestLiveRate(t *testing.T) {
 	defer func(before time.Duration) { livePause = before }(livePause)
 	livePause = 100 * time.Millisecond
@@ -158,7 +159,7 @@ func TestLiveRate(t *testing.T) {
 	}
 }
 
-// Figures have twice the pixels of their size on the page, and say in words what they show.
+// Figures have twice the pixels of their size on the page, and a text that describes them.
 func TestFigure(t *testing.T) {
 	p, err := plot.Lines(plot.Axes{Title: "A < B"}, plot.Series{X: []float64{0, 1}, Y: []float64{1, 2}})
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Searches is a table of records of searches, results/tuning/PATTERN.json beside the notebook, for the agents of a
-// study: what a search fixed, its budget, its winner, and what the study has instead of the winner's settings, in that
-// of its entries of the agent that comes nearest.
+// Searches returns a table of records of searches, results/tuning/PATTERN.json next to the notebook, for the agents of
+// a study. A row has the settings that a search fixed, its budget, its winner, and the settings in which the study
+// differs from the winner. Of several entries of the agent, the nearest to the winner counts.
 func Searches(h lab.Header, patterns ...string) *Table {
 	t := NewTable("record in `results/tuning`", "agent", "fixed", "candidates", "run-periods", "winner",
 		"the study has instead")
 	for _, pattern := range patterns {
 		files := must.M1(filepath.Glob(filepath.Join("results", "tuning", pattern+".json")))
 		if len(files) == 0 {
-			panic(fmt.Errorf("no record of a search here: no results/tuning/%s.json; `hyper tune` makes them", pattern))
+			panic(fmt.Errorf("no record of a search results/tuning/%s.json here; `hyper tune` makes records", pattern))
 		}
 		for _, file := range files {
 			var record lab.Tuning
@@ -39,7 +39,8 @@ func Searches(h lab.Header, patterns ...string) *Table {
 	return t
 }
 
-// instead is what differs from the winner and from what the search fixed; ok is false where the study lacks the agent.
+// instead returns the study's settings that differ from the winner and from the fixed settings. ok is false if the
+// study lacks the agent.
 func instead(h lab.Header, record lab.Tuning) (least []string, ok bool) {
 	for _, e := range h.Spec.Entries {
 		if e.Agent != record.Agent {

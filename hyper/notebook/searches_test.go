@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// A record's row has its budget, which of the protocol's searches is 512,000 run-periods, its winner, and what the
-// study's agent has instead.
+// A record's row has its budget (512,000 run-periods in one of the protocol's searches), its winner, and the different
+// settings of the study's agent.
 func TestSearches(t *testing.T) {
 	t.Chdir("../../notebooks")
 	sets := []string{"actions=200,1000", "step-size=0.004", "sgd-steps=4", "index-set=frame", "index-samples=60"}

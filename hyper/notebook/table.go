@@ -12,10 +12,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// Table is a table in Markdown.
+// Table is a Markdown table.
 type Table struct{ text strings.Builder }
 
-// NewTable returns a table without rows. Cells may hold Markdown and formulas; a bar in one is \|.
+// NewTable returns a table without rows. Cells may contain Markdown and formulas; a bar in a cell is written \|.
 func NewTable(head ...string) *Table {
 	t := &Table{}
 	t.Rowf("%s", strings.Join(head, " | "))
@@ -23,7 +23,7 @@ func NewTable(head ...string) *Table {
 	return t
 }
 
-// Row adds a row. A nil cell is empty; an estimate of nothing is a dash.
+// Row adds a row. A nil cell is empty, and an estimate without a value is a dash.
 func (t *Table) Row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
@@ -37,12 +37,12 @@ func (t *Table) Row(cells ...any) {
 	t.Rowf("%s", strings.Join(texts, " | "))
 }
 
-// Rowf adds a row whose cells are separated by bars in the format: "%s | %.2f | %.2f".
+// Rowf adds a row. In the format, bars separate the cells: "%s | %.2f | %.2f".
 func (t *Table) Rowf(format string, args ...any) {
 	t.text.WriteString("| " + fmt.Sprintf(format, args...) + " |\n")
 }
 
-// code is a list of settings as code.
+// code returns settings as Markdown code.
 func code(settings []string) string {
 	var out []string
 	for _, s := range settings {
@@ -51,10 +51,10 @@ func code(settings []string) string {
 	return strings.Join(out, " ")
 }
 
-// String is the table in Markdown.
+// String returns the table in Markdown.
 func (t *Table) String() string { return t.text.String() }
 
-// Show shows the table, after a caption in Markdown if there is one.
+// Show shows the table, after a caption in Markdown if one is given.
 func (t *Table) Show(caption ...string) {
 	ShowMarkdown(strings.Join(append(caption, t.String()), "\n\n"))
 }
@@ -62,9 +62,9 @@ func (t *Table) Show(caption ...string) {
 // ShowMarkdown shows text in Markdown.
 func ShowMarkdown(text string) { display(map[string]any{"text/markdown": text}) }
 
-// Standings is a table of how each entry did: what [lab.Compare] says, with 95% intervals in brackets, named by what
-// entries differ in and by the settings in keys. Names say how many runs diverged. Results must be of the paper's
-// experiments.
+// Standings returns a table of the results of each entry, as [lab.Compare] computes them, with 95% intervals in
+// brackets. Names have the settings in which entries differ, the settings in keys, and the number of runs that
+// diverged. Results must be of the paper's experiments.
 func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 	all := must.M1(lab.Compare(h, rows, paper.Known[h.Spec.Experiment].Failure))
 	names := plot.Labels(lab.Curves(h, rows), keys...)
@@ -79,7 +79,8 @@ func Standings(h lab.Header, rows []lab.Row, keys ...string) *Table {
 	return t
 }
 
-// Contents is a table of what results hold: runs and periods of each entry, and its settings that are not the defaults.
+// Contents returns a table of the contents of results: runs and periods of each entry, and its settings that differ
+// from the defaults.
 func Contents(h lab.Header, rows []lab.Row) *Table {
 	x := paper.Known[h.Spec.Experiment]
 	t := NewTable("agent", "runs", "periods", "settings that are not the defaults")

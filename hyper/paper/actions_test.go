@@ -15,11 +15,11 @@ import (
 
 var allActions = flag.Bool("actions.all", false, "check the actions of all recorded settings, not of a part")
 
-// little makes little work of a computation, and keeps its parts.
+// little has settings that reduce an agent's computation but keep all of its parts.
 var little = []string{"arms=5", "actions=20", "features=6", "hidden=5x4", "hyper-hidden=4", "size=8", "particles=4",
 	"index-dim=2", "batch=16", "index-samples=4", "sgd-steps=2"}
 
-// variations are settings of one agent of each kind, one at a time, where it accepts them.
+// variations has settings for one agent of each kind, one at a time, if the agent accepts the key.
 var variations = []string{
 	"integrate=sampled", "integrate=analytic", "integrate=full-data", "integrate=exact",
 	"policy=thompson", "policy=ids", "policy=greedy", "policy=egreedy", "policy=ucb", "policy=top-two",
@@ -29,8 +29,8 @@ var variations = []string{
 	"prior-multiplier=3", "noise=0", "kl-strength=1", "prior-factor=0.01",
 }
 
-// actionSpecs are a Spec for each experiment: all its agents with their defaults, and then the variations of agents
-// whose type of setting no agent before has. Some entries are there twice.
+// actionSpecs returns a Spec for each experiment. It has all agents with their defaults, and then the variations of
+// agents with types of settings that no earlier agent has. Some entries occur twice.
 func actionSpecs(t *testing.T) (specs []lab.Spec) {
 	size, varied := lab.Size{Periods: 200, Runs: 3}, map[string]bool{}
 	for _, name := range paper.Order {
@@ -57,8 +57,9 @@ func actionSpecs(t *testing.T) (specs []lab.Spec) {
 	return specs
 }
 
-// part has the first entry of each agent, and of those on Go also every fourth. On XLA it lacks the one-sparse
-// hypermodel, whose softmax makes much of roundings: vectors of another width than AVX-512's give other actions.
+// part returns the first entry of each agent, and on the backend go also every fourth entry. On XLA it omits the
+// one-sparse hypermodel: its softmax enlarges rounding errors, so that other vector widths than AVX-512's give other
+// actions.
 func (g golden) part() golden {
 	some, agents := g, map[string]bool{}
 	some.Spec.Entries, some.Digests = nil, nil
@@ -72,10 +73,10 @@ func (g golden) part() golden {
 	return some
 }
 
-// name is the line's backend and experiment.
+// name returns the line's backend and experiment.
 func (g golden) name() string { return g.Backend + " " + g.Spec.Experiment }
 
-// whole is the text of an entry.
+// whole returns an entry as text.
 func whole(t *testing.T, e lab.Entry) string {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -84,9 +85,9 @@ func whole(t *testing.T, e lab.Entry) string {
 	return string(text)
 }
 
-// Each agent acts as was recorded, with every integration, policy, optimizer and set of indices, on both backends. See
-// TestGolden for what to do when it does not. -actions.all checks everything, for processors with AVX-512; -update adds
-// the settings that are not there.
+// Each agent acts as recorded, with every integration, policy, optimizer and set of indices, on both backends. If the
+// test fails, see TestGolden. -actions.all checks all entries, for processors with AVX-512. -update adds missing
+// entries.
 func TestActions(t *testing.T) {
 	path, lines := readGolden(t, "actions")
 	seen := map[string]bool{}

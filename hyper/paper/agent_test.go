@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// An exact minimiser is moved once a period, whatever the steps: mu and C of each arm, or each particle's arms, and the
-// arms' counts; with features also the root of a matrix.
+// Exact minimisers move once in each period, for any number of steps: mu and C of each arm, or the arms of each
+// particle, and the counts of the arms; with features also the root of a matrix.
 func TestComputationOfExact(t *testing.T) {
 	linear, ensemble, sparse := gaussianLinear(), gaussianEnsemble(), sparseEnsemble()
 	linear.IndexDim, linear.Steps, linear.Integrate = 4, 3, train.Exact.String()

@@ -15,18 +15,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// certificate is what hyper approx --json printed of a network of section 6.
+// certificate is the output of hyper approx --json about a network of section 6.
 type certificate struct {
 	Measure string
 	Points  int
 	Epsilon float64
 	Delta   float64
 	Draws   int
-	Within  int // draws whose error is at most Epsilon
+	Within  int // number of draws whose error is at most Epsilon
 }
 
-// certified is section 6: the network for each of some measures has an error of at most epsilon with probability above
-// 1 - delta. Its p-value is the binomial test's of the worst certificate.
+// certified judges the sentence on section 6: for each of several measures, the network has an error of at most epsilon
+// with probability above 1 - delta. The p-value is the binomial test's of the worst certificate.
 func certified(a *study.Archive) ([]study.Part, error) {
 	all, err := certificates(a.File("approx.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +65,7 @@ func certificates(file string) (all []certificate, err error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		if c.Draws < 1 || c.Within < 0 || c.Within > c.Draws || !(c.Delta > 0 && c.Delta < 1) {
-			return nil, fmt.Errorf("%s: no certificate has %+v", file, c)
+			return nil, fmt.Errorf("%s: not a valid certificate: %+v", file, c)
 		}
 		all = append(all, c)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// recorded is a simulator that keeps all it gave, as one study.
+// recorded is a simulator that keeps all its results as one study.
 type recorded struct {
 	h    lab.Header
 	rows []lab.Row
@@ -29,8 +29,8 @@ func (r *recorded) simulate(with lab.Simulator) lab.Simulator {
 	}
 }
 
-// Every claim is judged by a study that has its runs and periods, or more runs, and by no other: not at another period,
-// with fewer runs, or with enough runs of each side that have other seeds.
+// A study judges a claim if it has the claim's runs and periods, or more runs. It does not judge the claim with other
+// periods, with fewer runs, or if the two sides have enough runs but different seeds.
 func TestClaimsWantTheirSize(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]

@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Intervals hold the true number in 93 to 97 of 100 cases, on average over the comparisons that claims make, with 10 to
-// 100 runs: where the committed runs of both sides are the whole population, and samples are drawn from it. Single
-// comparisons in which one run in thirty has most of the regret are covered less, as they must be: a sample that misses
-// that run cannot tell of it.
+// TestCoverage checks that intervals contain the true value in 93 to 97 of 100 cases, on average over the comparisons
+// of claims, with 10 to 100 runs. The committed runs of both sides are the whole population, and the test draws samples
+// from it. If one run in thirty has most of the regret, the intervals of a single comparison must contain the true
+// value less often: a sample without that run has no information about it.
 func TestCoverage(t *testing.T) {
 	populations := comparedRegrets(t)
 	if len(populations) < 30 {
@@ -71,9 +71,10 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// The interval of the least computation that performs well holds the true one, that of the cheapest setting whose mean
-// is below the bar, where the committed runs are the whole population, and that of the ratio of an ensemble's to the
-// linear hypermodel's holds the true ratio. A sample in which no setting performs well says so, and counts as covered.
+// TestLeastComputationCovers checks the interval of the least computation that performs well, and of an ensemble's
+// least computation divided by the linear hypermodel's. The committed runs are the whole population, so that the true
+// values are known: the cheapest setting whose mean is below the bar. A sample in which no setting performs well
+// reports that, and counts as covered.
 func TestLeastComputationCovers(t *testing.T) {
 	pieces := must.M1(filepath.Glob("../../notebooks/results/frontier/*.gz"))
 	h, rows, err := lab.ReadStudy(paper.Known, pieces...)
@@ -130,14 +131,14 @@ func holds(e lab.Estimate, x float64) bool {
 	return float64(e.Lower) <= x*(1+rounding) && x <= float64(e.Upper)*(1+rounding)
 }
 
-// population is the committed runs of the settings of figure 2 of an agent.
+// population holds the committed runs of an agent's settings in figure 2.
 type population struct {
 	header  lab.Header
 	entries []int
-	rows    [][]lab.Row // of each setting, by run
+	rows    [][]lab.Row // for each setting, by run
 	runs    int
 	target  float64
-	truth   float64 // the least computation
+	truth   float64 // the true least computation
 }
 
 func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string, arms int) population {
@@ -170,7 +171,7 @@ func populationOf(t *testing.T, h lab.Header, rows []lab.Row, agent, way string,
 	return p
 }
 
-// least is the least computation that a sample of the runs shows.
+// least returns the least computation in a sample of the runs.
 func (p population) least(sample []int) (lab.Least, error) {
 	var rows []lab.Row
 	for seed, at := range sample {
@@ -184,7 +185,7 @@ func (p population) least(sample []int) (lab.Least, error) {
 }
 
 // comparedRegrets returns, for each claim that compares two agents and has committed results, the last rows of the
-// seeds that both have: those of the first, then those of the second.
+// seeds that both agents have: first the rows of one agent, then the rows of the other.
 func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	for _, name := range paper.Order {
 		if name == "frontier" {
@@ -193,7 +194,7 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 		x := paper.Known[name]
 		studies := simulators(t, x)
 		for _, claim := range x.Claims {
-			for i := range len(studies) * (1 + len(claim.Smaller)) { // all studies at the full size first
+			for i := range len(studies) * (1 + len(claim.Smaller)) { // first all studies at the full size
 				size := append([]lab.Size{claim.Full}, claim.Smaller...)[i/len(studies)]
 				from := studies[i%len(studies)]
 				var sides []map[uint64]lab.Row
@@ -226,7 +227,7 @@ func comparedRegrets(t *testing.T) (all [][]lab.Row) {
 	return all
 }
 
-// simulators are those of an experiment's committed studies: its folder and those within it.
+// simulators returns an experiment's committed studies: its folder and the folders within it.
 func simulators(t *testing.T, x lab.Experiment) (all []lab.Simulator) {
 	root := filepath.Join("../../notebooks/results", x.Name)
 	for _, folder := range append([]string{root}, must.M1(filepath.Glob(filepath.Join(root, "*")))...) {
@@ -250,8 +251,8 @@ func meanOf(rows []lab.Row) (mean float64) {
 	return mean
 }
 
-// The other intervals of claims hold the true number as often: those of late regret over late regret, and those of how
-// much two differences of agents differ. Each claim's own test judges samples of its committed runs.
+// TestOtherClaimsCover checks the intervals of the other kinds of claims: ratios of late regret, and differences of two
+// differences. Each claim's own test judges samples of its committed runs.
 func TestOtherClaimsCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const samples = 100
@@ -277,28 +278,28 @@ func TestOtherClaimsCover(t *testing.T) {
 		for kind := range want {
 			share := covered[kind] / claims[kind]
 			t.Logf("%d runs: intervals of a %s cover %.3f, on average over %v claims", runs, kind, share, claims[kind])
-			if share < 0.93 { // of so few claims none tells whether it is too much
+			if share < 0.93 { // there are too few claims to detect a share that is too large
 				t.Errorf("%d runs: intervals of a %s cover %.3f, want 0.93 or more", runs, kind, share)
 			}
 		}
 	}
 }
 
-// resampled is a claim with the committed runs that it compares.
+// resampled is a claim and the committed runs that it compares.
 type resampled struct {
 	claim lab.Claim
 	whole lab.Finding
 	sides []side
-	seeds []uint64 // that all sides have
+	seeds []uint64 // seeds that all sides have
 }
 
-// side is what a claim asked of a study, with the rows that its test looks at, by seed.
+// side is a request of a claim to a study, and the rows that the claim's test uses, by seed.
 type side struct {
 	header lab.Header
 	rows   map[uint64][]lab.Row
 }
 
-// judge judges the claim by the runs of some seeds, which may be there more than once.
+// judge judges the claim by the runs of some seeds. A seed may occur more than once.
 func (c resampled) judge(t *testing.T, sample []uint64) lab.Finding {
 	size, next := c.claim.Full, 0
 	size.Runs = len(sample)
@@ -319,7 +320,8 @@ func (c resampled) judge(t *testing.T, sample []uint64) lab.Finding {
 	return f
 }
 
-// otherClaims are those with committed results that are not about a ratio of regret at the end, nor about computation.
+// otherClaims returns the claims with committed results that are neither about ratios of regret at the end nor about
+// computation.
 func otherClaims(t *testing.T) (all []resampled) {
 	for _, name := range paper.Order {
 		if name == "frontier" {

@@ -11,27 +11,27 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Exact is exact Thompson sampling with the independent-Gaussian posterior.
+// Exact is exact Thompson sampling, with the posterior of independent Gaussian arms.
 type Exact struct{}
 
-// Validate has nothing to report.
+// Validate always returns nil.
 func (*Exact) Validate(*bandit.Problem) error { return nil }
 
-// Agent returns it.
+// Agent returns the agent for a problem.
 func (*Exact) Agent(p bandit.Problem) lab.Agent {
 	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.PriorVariance, p.NoiseVariance}
 }
 
-// Independent is Thompson sampling that takes the actions of the neural bandit for independent arms, under the Gaussian
-// distribution that has the mean and variance of the generator's rewards.
+// Independent is Thompson sampling that treats the actions of the neural bandit as independent arms. Their prior is the
+// Gaussian distribution with the mean and the variance of the generator's rewards.
 type Independent struct{}
 
-// Validate has nothing to report.
+// Validate always returns nil.
 func (*Independent) Validate(*bandit.Problem) error { return nil }
 
-// Agent returns it.
+// Agent returns the agent for a problem.
 func (*Independent) Agent(p bandit.Problem) lab.Agent {
-	// Without noise the posterior would be a point after one observation of an arm; this is as good as one.
+	// Without noise, a single observation of an arm would make the posterior a point; tiny noise has the same effect.
 	return exactAgent{train.IndependentGaussian{Arms: p.Actions}, p.RewardVariance, max(p.NoiseVariance, 1e-6)}
 }
 
@@ -39,7 +39,7 @@ func (*Independent) Agent(p bandit.Problem) lab.Agent {
 type exactAgent struct {
 	posterior train.IndependentGaussian
 	prior     float64 // variance of each arm's mean reward
-	noise     float64 // variance of a reward given it
+	noise     float64 // variance of a reward given the arm's mean
 }
 
 func (a exactAgent) Numbers() map[string]float64 {
@@ -58,7 +58,7 @@ func (a exactAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, _, _, th
 	return action, values
 }
 
-// Predict draws from the posterior.
+// Predict draws functions from the posterior.
 func (a exactAgent) Predict(state lab.State, n hyper.Numbers, s rng.Stream, functions int, _ *Node) *Node {
 	mean, sd := a.posterior.Posterior(train.State(state), n.Of(s, "PriorVariance", a.prior),
 		n.Of(s, "NoiseVariance", a.noise))
@@ -69,5 +69,5 @@ func (a exactAgent) Learn(state lab.State, _ hyper.Numbers, _ rng.Stream, d lab.
 	return lab.State(a.posterior.Observe(train.State(state), d.Action, d.Reward))
 }
 
-// Computation is zero: there is no SGD.
+// Computation returns 0, because the agent makes no SGD steps.
 func (a exactAgent) Computation() float64 { return 0 }

@@ -8,9 +8,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Frontier is figure 2: the least computation with which an agent performs well, which is an average regret below 0.01
-// sqrt(K) over 10,000 periods, for ensembles and for diagonal linear hypermodels. Its agents are those of Gaussian,
-// trained by the paper's algorithm unless told otherwise; exact Thompson sampling shows what both approximate.
+// Frontier is figure 2: the least computation with which an agent performs well, for ensembles and for diagonal linear
+// hypermodels. To perform well is to have an average regret below 0.01 sqrt(K) over 10,000 periods. The agents are
+// the agents of [Gaussian], trained by the paper's algorithm by default. Exact Thompson sampling shows what both agents
+// approximate.
 var Frontier = lab.Experiment{
 	Name:    "frontier",
 	Title:   "Least computation for good performance",
@@ -38,24 +39,27 @@ var Frontier = lab.Experiment{
 	Claims:  frontierClaims(),
 }
 
-// performsWell is 0.01 sqrt(K).
+// performsWell returns 0.01 sqrt(K), the bound of the average regret of an agent that performs well.
 func performsWell(s *lab.Setting) float64 {
 	return 0.01 * math.Sqrt(float64(lab.Values(s)["arms"].(int)))
 }
 
-// Bar is what the average regret of an agent has to be below, to count for the frontier.
+// Bar names the bound of average regret for the frontier. A setting passes if its average regret is below the bound.
 type Bar string
 
 // The bars.
 const (
-	PerformsWell Bar = "0.01 sqrt(K)" // the paper's
-	TwiceExact   Bar = "twice exact"  // twice that of exact Thompson sampling (ours), which agents that approximate it can meet with any number of arms
+	// PerformsWell is the paper's bar.
+	PerformsWell Bar = "0.01 sqrt(K)"
+	// TwiceExact is twice the regret of exact Thompson sampling (not in the paper). Agents that approximate exact Thompson
+	// sampling can pass it with any number of arms.
+	TwiceExact Bar = "twice exact"
 )
 
-// Bars are all of them.
+// Bars lists all bars.
 var Bars = []Bar{PerformsWell, TwiceExact}
 
-// target is what the average regret of each setting has to be below, with a number of arms.
+// target returns a function that gives the bound of average regret for a setting with a number of arms.
 func (b Bar) target(simulate lab.Simulator, size lab.Size, arms int) (func(*lab.Setting) float64, error) {
 	if b == PerformsWell {
 		return performsWell, nil

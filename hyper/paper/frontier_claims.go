@@ -18,20 +18,21 @@ import (
 type frontierSetting struct {
 	agent, integrate string
 	arms             int
-	size             int // index dimension of an arm, or particles
-	indices          int // samples of an SGD step; 0 where none are drawn
+	size             int // index dimension of an arm, or number of particles
+	indices          int // number of index samples of an SGD step; 0 if none are drawn
 	step             float64
 	perturbation     float64 // scale of the data perturbations
 }
 
-// frontierTable goes, for each agent, way to train and number of arms, from less to more computation.
+// frontierTable lists settings. For each agent, training method and number of arms they go from less to more
+// computation.
 var frontierTable = slices.Concat(frontierFound(), sizesOnAllData(30, fine), sizesOnAllData(100, fine),
 	sizesOnAllData(300, coarse))
 
 //go:embed frontier.csv
 var frontierText string
 
-// frontierFound are the settings of frontier.csv.
+// frontierFound returns the settings of frontier.csv.
 func frontierFound() (out []frontierSetting) {
 	lines := must.M1(csv.NewReader(strings.NewReader(frontierText)).ReadAll())
 	for _, l := range lines[1:] {
@@ -42,7 +43,7 @@ func frontierFound() (out []frontierSetting) {
 	return out
 }
 
-// sizes are index dimensions and numbers of particles.
+// sizes lists index dimensions and numbers of particles.
 type sizes struct{ dims, particles []int }
 
 var (
@@ -50,7 +51,7 @@ var (
 	fine   = sizes{[]int{1, 2, 3, 4, 5, 10}, []int{10, 30, 50, 100, 150, 200, 300}}
 )
 
-// sizesOnAllData are both agents with several sizes, trained on all data with a step size of 1.
+// sizesOnAllData returns settings of both agents with several sizes, trained on all data with a step size of 1.
 func sizesOnAllData(arms int, of sizes) (out []frontierSetting) {
 	for _, m := range of.dims {
 		out = append(out, frontierSetting{"linear", "full-data", arms, m, 0, 1, 1})
@@ -61,10 +62,10 @@ func sizesOnAllData(arms int, of sizes) (out []frontierSetting) {
 	return out
 }
 
-// frontierArms are the numbers of arms of figure 2.
+// frontierArms lists the numbers of arms of figure 2.
 var frontierArms = []int{10, 30, 100, 300, 1000}
 
-// FrontierArms are the numbers of arms for which an agent was searched, trained in some way.
+// FrontierArms returns the numbers of arms for which an agent was searched with a training method.
 func FrontierArms(agent, integrate string) (arms []int) {
 	for _, s := range frontierTable {
 		if s.agent == agent && s.integrate == integrate && !slices.Contains(arms, s.arms) {
@@ -74,10 +75,11 @@ func FrontierArms(agent, integrate string) (arms []int) {
 	return arms
 }
 
-// FrontierSettings are settings of an agent near the frontier of figure 2, as "key=value" texts, from less to more
-// computation, for a number of arms and a way to train (the key integrate): what searches of equal budget found
-// (notebooks/results/tuning/frontier-*.json), and some between those. Two are no searches: full-data with 30 arms and
-// more is a grid of sizes, and analytic with 300 takes the settings of 100, and of a search of the linear agent alone.
+// FrontierSettings returns an agent's settings near the frontier of figure 2, for a number of arms and a training
+// method (the key integrate). Settings are "key=value" texts, and go from less to more computation. They are results of
+// searches of equal budget (notebooks/results/tuning/frontier-*.json), and some settings in between. There are two
+// exceptions: full-data with 30 arms or more is a grid of sizes, and analytic with 300 arms has the settings for 100
+// arms and the results of a search of the linear agent alone.
 func FrontierSettings(agent, integrate string, arms int) [][]string {
 	var out [][]string
 	for _, s := range frontierTable {
@@ -101,8 +103,9 @@ func FrontierSettings(agent, integrate string, arms int) [][]string {
 	return out
 }
 
-// frontierClaims asks first whether exact Thompson sampling performs well, since agents that approximate it can hardly
-// where it does not. Then it compares the two agents for each number of arms that both were searched for.
+// frontierClaims returns the claims about figure 2. The first claims ask whether exact Thompson sampling performs well:
+// if it does not, agents that approximate it hardly can. The others compare the two agents for each number of arms for
+// which both were searched.
 func frontierClaims() (out []lab.Claim) {
 	for _, arms := range []int{100, 300, 1000} {
 		out = append(out, lab.Claim{
@@ -132,7 +135,7 @@ func frontierClaims() (out []lab.Claim) {
 	return out
 }
 
-// The sizes at which claims about performing well are tested.
+// Sizes at which claims about performing well are tested.
 var performQuick, performFull = lab.Size{Periods: 10_000, Runs: 20}, lab.Size{Periods: 10_000, Runs: 100}
 
 // exactAgainstTarget judges whether exact Thompson sampling performs well.
@@ -140,7 +143,7 @@ func exactAgainstTarget(simulate lab.Simulator, size lab.Size, arms int) (lab.Fi
 	return againstTarget(simulate, size, "exact", fmt.Sprintf("arms=%d", arms))
 }
 
-// family is the settings of an agent that one point of the frontier is found among.
+// family is the set of settings that has one point of the frontier: an agent, a training method and a number of arms.
 type family struct {
 	agent, integrate string
 	arms             int
@@ -148,8 +151,8 @@ type family struct {
 
 func (f family) String() string { return fmt.Sprintf("%s (%s)", f.agent, f.integrate) }
 
-// leastComputation claims that the least computation of a diagonal linear hypermodel over the least computation of an
-// ensemble, both trained by the paper's algorithm, is below a bound.
+// leastComputation returns the claim that the least computation of a diagonal linear hypermodel, divided by the least
+// computation of an ensemble, is below a bound. Both are trained by the paper's algorithm.
 func leastComputation(name, text string, bound float64, bar Bar, arms int) lab.Claim {
 	a, b := family{"linear", "sampled", arms}, family{"ensemble", "sampled", arms}
 	return lab.Claim{Name: name, Text: text, Quick: performQuick, Full: performFull,
@@ -178,8 +181,8 @@ func leastComputation(name, text string, bound float64, bar Bar, arms int) lab.C
 		}}
 }
 
-// NonePasses is the error of a claim that compares the least computation of two agents, of which one or both have no
-// setting that performs well with confidence. It wraps [lab.ErrNoneBelow].
+// NonePasses is the error of a claim that compares the least computation of two agents, if one or both have no setting
+// that certainly performs well. It wraps [lab.ErrNoneBelow].
 type NonePasses struct {
 	Agents []string
 	cause  error
@@ -187,14 +190,14 @@ type NonePasses struct {
 
 func (n NonePasses) Error() string { return n.cause.Error() }
 
-// Unwrap is what LeastOf says of the agents.
+// Unwrap returns the errors of LeastOf.
 func (n NonePasses) Unwrap() error { return n.cause }
 
-// ErrNotSearched says that no settings near the frontier are known.
-var ErrNotSearched = errors.New("the frontier was not searched there")
+// ErrNotSearched is wrapped by errors about agents and numbers of arms without known settings near the frontier.
+var ErrNotSearched = errors.New("there are no searched settings near the frontier")
 
-// LeastOf simulates an agent's FrontierSettings and returns the least computation among them that is below a bar. The
-// error wraps ErrNotSearched when there are none, and lab.ErrNoneBelow when none is below it.
+// LeastOf simulates an agent's FrontierSettings, and returns the least computation among those below a bar. The error
+// wraps ErrNotSearched if there are no settings, and lab.ErrNoneBelow if no setting is below the bar.
 func LeastOf(simulate lab.Simulator, size lab.Size, bar Bar, agent, integrate string, arms int) (lab.Least, error) {
 	var sides []lab.Side
 	for _, sets := range FrontierSettings(agent, integrate, arms) {

@@ -12,37 +12,38 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// FrontierPoint is a point of figure 2: the least computation with which an agent, trained in some way, is below a bar
-// with a number of arms. Estimates are NaN where there is nothing to estimate.
+// FrontierPoint is a point of figure 2: the least computation with which an agent, with a training method and a number
+// of arms, is below a bar. Estimates are NaN if there is no estimate.
 type FrontierPoint struct {
 	Agent     string `json:"agent"`
-	Integrate string `json:"integrate"` // the way to train
+	Integrate string `json:"integrate"` // the training method
 	Arms      int    `json:"arms"`
-	Bar       Bar    `json:"bar"` // what to be below
-	// Setting is that of the least computation, as "key=value" texts; nil where no setting is below the bar.
+	Bar       Bar    `json:"bar"` // the bar that the average regret is below
+	// Setting has the setting with the least computation, as "key=value" texts. It is nil if no setting is below the
+	// bar.
 	Setting     []string     `json:"setting"`
 	Computation lab.Estimate `json:"computation"`    // of a period, by the paper's formula
-	Average     lab.Estimate `json:"average_regret"` // per period
+	Average     lab.Estimate `json:"average_regret"` // average regret per period
 	Runs        int          `json:"runs"`
-	// Ratio is that of an ensemble's computation to that of the linear hypermodel trained in the same way.
+	// Ratio is an ensemble's computation divided by that of the linear hypermodel with the same training method.
 	Ratio lab.Estimate `json:"ratio"`
 }
 
-// Found is what a search found, of the setting: all of it but the number of arms and the way to train.
+// Found returns the searched part of the setting: all keys except the number of arms and the training method.
 func (p FrontierPoint) Found() string { return strings.Join(p.Setting[min(2, len(p.Setting)):], " ") }
 
-// FrontierTime is a point with the time of a period, as `hyper bench frontier` measures it.
+// FrontierTime is a point with the measured time of a period, as `hyper bench frontier` prints it.
 type FrontierTime struct {
 	FrontierPoint
-	Micros      float64   `json:"microseconds"`       // of a run-period, on one core
-	MicrosRatio lab.Float `json:"microseconds_ratio"` // of an ensemble's to that of the linear hypermodel, as Ratio
+	Micros      float64   `json:"microseconds"`       // for one period of one run, on one core
+	MicrosRatio lab.Float `json:"microseconds_ratio"` // ensemble's time / linear hypermodel's, as in Ratio
 	Backend     string    `json:"backend"`
 	CPU         string    `json:"cpu"`
 }
 
-// FrontierOf returns the points of figure 2 that a study holds, bar by bar, from fewer to more arms: those of which it
-// has all FrontierSettings, and exact Thompson sampling for the bar that needs it. They are judged as claims judge
-// them, see LeastOf.
+// FrontierOf returns the points of figure 2 in a study, by bar, from fewer to more arms. A point needs all
+// FrontierSettings, and exact Thompson sampling for the bar that depends on it; other points are left out. Points are
+// judged as claims judge them, see LeastOf.
 func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	for _, bar := range Bars {
 		points, err := frontierBelow(bar, lab.FromStudy(Frontier, h, rows))
@@ -54,7 +55,7 @@ func FrontierOf(h lab.Header, rows []lab.Row) (all []FrontierPoint, err error) {
 	return all, nil
 }
 
-// frontierBelow is the part of FrontierOf of one bar.
+// frontierBelow returns the points of FrontierOf for one bar.
 func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err error) {
 	nan := lab.Float(math.NaN())
 	nothing := lab.Estimate{Value: nan, Lower: nan, Upper: nan}
@@ -86,17 +87,18 @@ func frontierBelow(bar Bar, simulate lab.Simulator) (points []FrontierPoint, err
 	return points, nil
 }
 
-// FrontierLimit says how much regret agents must have with a number of arms, per period, beside the target of figure 2.
-// (Ours.)
+// FrontierLimit compares the target of figure 2 to the regret per period that agents must have, with a number of arms.
+// The comparison is not in the paper.
 type FrontierLimit struct {
 	Arms   int
-	Target float64      // 0.01 sqrt(K): less is to perform well
-	Least  float64      // on average any agent whatever has at least this, see bandit.Gaussian.LeastRegret
-	Exact  lab.Estimate // of exact Thompson sampling, which both agents approximate
-	Runs   int          // of exact Thompson sampling
+	Target float64      // 0.01 sqrt(K), the bound of regret per period for performing well
+	Least  float64      // lower bound of the mean regret of every agent, see bandit.Gaussian.LeastRegret
+	Exact  lab.Estimate // regret of exact Thompson sampling, which both agents approximate
+	Runs   int          // number of runs of exact Thompson sampling
 }
 
-// FrontierLimits returns the limits for the paper's numbers of arms for which a study has exact Thompson sampling.
+// FrontierLimits returns a limit for each of the paper's numbers of arms for which the study contains exact Thompson
+// sampling.
 func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 	simulate := lab.FromStudy(Frontier, h, rows)
 	var out []FrontierLimit
@@ -117,8 +119,8 @@ func FrontierLimits(h lab.Header, rows []lab.Row) ([]FrontierLimit, error) {
 	return out, nil
 }
 
-// families are those that were searched: from fewer to more arms, the paper's way to train first, and the linear
-// hypermodel first.
+// families returns the families that were searched, from fewer to more arms. For each number of arms the paper's
+// training method comes first, and for each method the linear hypermodel.
 func families() (all []family) {
 	for _, s := range frontierTable {
 		if f := (family{s.agent, s.integrate, s.arms}); !slices.Contains(all, f) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// performing makes up regrets: of each setting of an agent, counted over the calls, from the given place on they are
-// half the target, before twice the target.
+// performing returns a simulator with artificial regrets. from has the number of the first setting of each agent,
+// counted over the calls, whose regret is half the target. The regret of earlier settings is twice the target.
 func performing(from map[string]int) lab.Simulator {
 	calls := map[string]int{}
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
@@ -36,8 +36,8 @@ func performing(from map[string]int) lab.Simulator {
 	}
 }
 
-// Each claim about the frontier compares the least computation of the settings that perform well, and says so when none
-// does; those about exact Thompson sampling hold it against the target.
+// Each claim about the frontier compares the least computation of settings that perform well, and reports if no setting
+// does. The claims about exact Thompson sampling compare its regret to the target.
 func TestFrontierClaims(t *testing.T) {
 	for _, c := range paper.Frontier.Claims {
 		if strings.HasPrefix(c.Name, "exact") {
@@ -72,7 +72,7 @@ func TestFrontierClaims(t *testing.T) {
 	}
 }
 
-// The settings that were searched for are valid, and never go to less computation.
+// The searched settings are valid, and are ordered by computation.
 func TestFrontierSettings(t *testing.T) {
 	for _, agent := range []string{"linear", "ensemble"} {
 		for _, integrate := range []string{"sampled", "analytic", "full-data"} {
@@ -99,8 +99,8 @@ func TestFrontierSettings(t *testing.T) {
 	}
 }
 
-// From regrets made up FrontierOf finds the least computations and their ratio, and where none performs well; a point
-// of which the study lacks a setting is left out.
+// FrontierOf finds the least computations in artificial regrets, their ratio, and the cases in which no setting
+// performs well. A point is left out if the study lacks one of its settings.
 func TestFrontierOf(t *testing.T) {
 	var h lab.Header
 	var rows []lab.Row
@@ -124,7 +124,7 @@ func TestFrontierOf(t *testing.T) {
 	}
 	points, err := paper.FrontierOf(h, rows)
 	if err != nil || len(points) != 3 {
-		t.Fatalf("%v (error %v), want those of both agents with 10 arms, and that of ensembles with 30", points, err)
+		t.Fatalf("%v (error %v), want points of both agents with 10 arms, and the point of ensembles with 30", points, err)
 	}
 	if slices.ContainsFunc(points, func(p paper.FrontierPoint) bool { return p.Bar != paper.PerformsWell }) {
 		t.Errorf("%v: points below twice the regret of an exact Thompson sampling that is not in the study", points)
@@ -144,16 +144,16 @@ func TestFrontierOf(t *testing.T) {
 	}
 	if none.Agent != "ensemble" || none.Arms != 30 || none.Setting != nil || none.Found() != "" ||
 		!math.IsNaN(float64(none.Computation.Value)) || none.Runs != 100 {
-		t.Errorf("%+v, want an ensemble of 30 arms of which no setting performs well", none)
+		t.Errorf("%+v, want an ensemble for 30 arms without a setting that performs well", none)
 	}
 }
 
-// The other bar is twice the regret of exact Thompson sampling: settings with a tenth more than that regret are below
-// it, and those with more than twice are not, whatever the paper's target.
+// The second bar is twice the regret of exact Thompson sampling. Settings with 1.1 times that regret are below the bar,
+// and settings with more than twice are not, whatever the paper's target is.
 func TestTwiceExact(t *testing.T) {
 	for factor, want := range map[lab.Float]error{1.1: nil, 2.2: lab.ErrNoneBelow} {
 		simulate := func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
-			h, rows, err := performing(map[string]int{"exact": 99})(agents, sets, size) // twice the target, and a little
+			h, rows, err := performing(map[string]int{"exact": 99})(agents, sets, size) // slightly more than twice the target
 			for i := range rows {
 				if agents[0] != "exact" {
 					rows[i].Regret *= 4 * factor
@@ -171,8 +171,8 @@ func TestTwiceExact(t *testing.T) {
 	}
 }
 
-// The study's exact Thompson sampling stands beside the target and the bound for any agent; numbers of arms that the
-// study lacks are left out.
+// FrontierLimits returns the study's exact Thompson sampling, the target, and the bound for every agent. Numbers of
+// arms that the study lacks are left out.
 func TestFrontierLimits(t *testing.T) {
 	h, rows, err := performing(nil)([]string{"exact"}, []string{"arms=300"}, paper.Frontier.Full)
 	if err != nil {
@@ -187,7 +187,7 @@ func TestFrontierLimits(t *testing.T) {
 		!(l.Exact.Value > 0.5*lab.Float(target) && l.Exact.Upper < 0.6*lab.Float(target)) {
 		t.Errorf("%+v", l)
 	}
-	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average, which loses 1.5 E[M_300] = 4.3 each
+	if l.Least < 0.11 || l.Least > 0.12 { // 255 of the arms are tried on average; each costs 1.5 E[M_300] = 4.3
 		t.Errorf("no agent has less than %v", l.Least)
 	}
 }

@@ -1,5 +1,5 @@
-// Package paper holds the experiments of the paper, one file for each: a world, learners with their defaults in it,
-// quick and full sizes, and the test of the paper's claims.
+// Package paper holds the experiments of the paper, one in each file. An experiment has a world, learners with their
+// defaults in it, quick and full sizes, and tests of the paper's claims.
 package paper
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Gaussian is section 4.1: Thompson sampling with an ensemble and with a diagonal linear hypermodel, and exact Thompson
-// sampling as the yardstick, on a Gaussian bandit with independent arms.
+// Gaussian is section 4.1: Thompson sampling with an ensemble and with a diagonal linear hypermodel on a Gaussian
+// bandit with independent arms. Exact Thompson sampling is the yardstick.
 var Gaussian = lab.Experiment{
 	Name:    "gaussian",
 	Title:   "Gaussian bandit with independent arms",
@@ -31,14 +31,14 @@ var Gaussian = lab.Experiment{
 	Claims:  []lab.Claim{linearNearExact, largerEnsembles},
 }
 
-// paperDescent is the paper's way to train, with a batch and indices of each step.
+// paperDescent returns the paper's training method, with a batch size and a number of indices for each step.
 func paperDescent(stepSize float64, batch, indices int) learners.Descent {
 	d := learners.NewDescent()
 	d.StepSize, d.Batch, d.Indices = stepSize, batch, indices
 	return d
 }
 
-// gaussianLinear is the agent with the diagonal linear hypermodel: mu_x + (sigma_p b_x + c_x)^T z_x.
+// gaussianLinear returns the agent with the diagonal linear hypermodel mu_x + (sigma_p b_x + c_x)^T z_x.
 func gaussianLinear() *learners.Linear {
 	c := learners.NewLinear(true)
 	c.IndexDim, c.InitialMap, c.Perturbation = 10, 1, 1
@@ -47,7 +47,7 @@ func gaussianLinear() *learners.Linear {
 	return c
 }
 
-// gaussianEnsemble is the agent with the ensemble hypermodel.
+// gaussianEnsemble returns the agent with the ensemble hypermodel.
 func gaussianEnsemble() *learners.Ensemble {
 	c := learners.NewEnsemble(true)
 	c.Particles, c.Perturbation, c.InitNu = 100, 1, hyper.InitNormal(0.05)
@@ -56,7 +56,7 @@ func gaussianEnsemble() *learners.Ensemble {
 	return c
 }
 
-// gaussianHypernetwork is the agent with a hypernetwork, with an index that all arms share.
+// gaussianHypernetwork returns the agent with a hypernetwork, whose index is common to all arms.
 func gaussianHypernetwork() *learners.Hypernetwork {
 	c := learners.NewHypernetwork(true)
 	c.IndexDim, c.HyperHidden, c.Perturbation = 10, []int{5}, 1

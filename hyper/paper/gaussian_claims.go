@@ -6,8 +6,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// linearNearExact: what the index distribution of a diagonal linear hypermodel can represent suffices for Thompson
-// sampling. The bound 1.35 is ours: the paper shows no curve of exact Thompson sampling.
+// linearNearExact claims that the distribution that a diagonal linear hypermodel can represent suffices for Thompson
+// sampling. The paper shows no curve of exact Thompson sampling; the bound 1.35 is chosen here.
 var linearNearExact = lab.Claim{
 	Name: "linear-near-exact", Sentence: 1,
 	Text: "a diagonal linear hypermodel with index dimension 10 explores nearly as well as exact Thompson " +
@@ -19,7 +19,7 @@ var linearNearExact = lab.Claim{
 	},
 }
 
-// largerEnsembles: the parsimony of small ensembles limits them (sections 1 and 4.1).
+// largerEnsembles claims that a small number of particles limits an ensemble (sections 1 and 4.1).
 var largerEnsembles = lab.Claim{
 	Name:  "larger-ensembles",
 	Text:  "an ensemble of 100 particles has less regret than one of 10 (sections 1 and 4.1)",
@@ -47,7 +47,7 @@ func againstTarget(simulate lab.Simulator, size lab.Size, agent string, sets ...
 	return f, size.Enough(f.Runs)
 }
 
-// compareRegret judges the ratio of mean cumulative regrets of a to b, paired by seed.
+// compareRegret judges the mean cumulative regret of a divided by that of b, paired by seed.
 func compareRegret(simulate lab.Simulator, size lab.Size, bound float64, a, b lab.Side) (lab.Finding, error) {
 	return lab.Comparison{A: a, B: b, Below: bound}.Judge(simulate, size)
 }

@@ -21,15 +21,15 @@ import (
 
 var update = flag.Bool("update", false, "record golden digests that the epoch does not have yet")
 
-// golden is what one Spec gave in an epoch: of each entry the digests of its runs' actions at the last period. The
-// settings in it are whole, so that a new default changes nothing here.
+// golden is the result of one Spec in an epoch: for each entry, the digests of its runs' actions at the last period.
+// Its settings are complete, so that a new default changes nothing here.
 type golden struct {
 	Backend string     `json:"backend,omitempty"` // "" is Go
 	Spec    lab.Spec   `json:"spec"`
 	Digests [][]uint32 `json:"digests"` // [entry][run]
 }
 
-// UnmarshalJSON reads a line of a golden file.
+// UnmarshalJSON parses a line of a golden file.
 func (g *golden) UnmarshalJSON(text []byte) error {
 	var raw struct {
 		Backend string
@@ -44,10 +44,10 @@ func (g *golden) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// goldenSpecs have every agent of every experiment, and every policy, with small networks.
+// goldenSpecs returns Specs with every agent of every experiment, and every policy, with small networks.
 func goldenSpecs(t *testing.T) (all []lab.Spec) {
 	for _, name := range paper.Order {
-		if name != "gaussian" && name != "frontier" { // which have no networks to make small
+		if name != "gaussian" && name != "frontier" { // they have no networks to make small
 			all = append(all, tiny(t, paper.Known[name], nil, lab.Size{Periods: 40, Runs: 2}))
 		}
 	}
@@ -58,7 +58,7 @@ func goldenSpecs(t *testing.T) (all []lab.Spec) {
 		"arms=4", "batch=8", "index-samples=2", "particles=3", "integrate=analytic,sampled"))
 }
 
-// readGolden reads a file of digests of the present epoch; with -update there need not be one yet.
+// readGolden reads the digests of the present epoch from a file. With -update the file need not exist.
 func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round in other ways; the digests are those of amd64")
@@ -78,7 +78,7 @@ func readGolden(t *testing.T, name string) (path string, lines []golden) {
 	return path, lines
 }
 
-// simulated returns the digests that the Spec of a line gives now. The batches do not depend on the machine.
+// simulated returns the digests that the Spec of a line gives now. Batches do not depend on the machine.
 func (g golden) simulated(t *testing.T) [][]uint32 {
 	opts := lab.Options{Backend: cmp.Or(g.Backend, backend.Go), BatchRuns: 64, Workers: 1}
 	_, rows, err := lab.Simulate(t.Context(), g.Spec, paper.Known, opts)
@@ -94,7 +94,7 @@ func (g golden) simulated(t *testing.T) [][]uint32 {
 	return digests
 }
 
-// check compares a line with what its Spec gives now.
+// check compares the recorded digests of a line to the present ones.
 func (g golden) check(t *testing.T) {
 	x := paper.Known[g.Spec.Experiment]
 	for i, now := range g.simulated(t) {
@@ -105,7 +105,7 @@ func (g golden) check(t *testing.T) {
 	}
 }
 
-// record writes lines behind those of a file, with the digests that their Specs give now.
+// record appends lines to a file, with their present digests.
 func record(t *testing.T, path string, lines []golden) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -125,10 +125,10 @@ func record(t *testing.T, path string, lines []golden) {
 	t.Logf("%d Specs recorded in %s", len(lines), path)
 }
 
-// The actions of every agent are those that were recorded in the present epoch. When this test fails, either results
-// changed that should not have, or a new epoch begins: add a line to lab.Changes that says what changed, and record
-// the digests by `go test ./hyper/paper -run 'TestGolden|TestActions' -update`. What an epoch has recorded is never
-// written anew.
+// The actions of every agent are those recorded in the present epoch. If this test fails, either results changed by
+// mistake, or a new epoch begins. For a new epoch, add a line to lab.Changes that says what changed, and record the
+// digests by `go test ./hyper/paper -run 'TestGolden|TestActions' -update`. The records of an epoch are never
+// rewritten.
 func TestGolden(t *testing.T) {
 	path, lines := readGolden(t, "golden")
 	covered := map[string]bool{}
@@ -149,12 +149,12 @@ func TestGolden(t *testing.T) {
 	}
 	for _, name := range paper.Order {
 		for _, agent := range paper.Known[name].Order {
-			if covered[name+" "+agent] || name == "frontier" { // whose agents are gaussian's
+			if covered[name+" "+agent] || name == "frontier" { // its agents are gaussian's
 				continue
 			}
 			spec := tiny(t, paper.Known[name], []string{agent}, lab.Size{Periods: 40, Runs: 2})
 			if missing = append(missing, golden{Spec: spec}); !*update {
-				t.Errorf("%s: no digests of %s; -update adds those of a new agent to the epoch's", name, agent)
+				t.Errorf("%s: no digests of %s; -update adds a new agent's digests to the epoch", name, agent)
 			}
 		}
 	}

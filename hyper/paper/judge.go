@@ -8,18 +8,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Judged is a claim with what results say of it.
+// Judged is a claim and its judgement by results.
 type Judged struct {
 	Experiment string
 	Claim      lab.Claim
-	Size       lab.Size // at which it was judged
+	Size       lab.Size // the size at which it was judged
 	Finding    lab.Finding
-	Untested   error // why there is no estimate, or nil
-	// Smaller is what results of a smaller size say, where they are not enough for the claim's own. It decides nothing.
+	Untested   error // the reason why there is no estimate, or nil
+	// Smaller is the judgement at a smaller size, if the results do not suffice for the claim's own size. It is for
+	// information only.
 	Smaller *Judged
 }
 
-// Shown is what a table shows of the claim: what a smaller size says, where there is one.
+// Shown returns the judgement that a table shows: the one at a smaller size, if there is one.
 func (j Judged) Shown() Judged {
 	if j.Smaller != nil {
 		return *j.Smaller
@@ -27,15 +28,15 @@ func (j Judged) Shown() Judged {
 	return j
 }
 
-// Judge judges a claim at a size. A claim that results cannot say anything of is not tested, or undecided where no
-// setting of an agent performs well with confidence: its Finding has the reason.
+// Judge judges a claim at a size. If the results do not allow a judgement, the verdict is NotTested; if no setting of
+// an agent certainly performs well, it is Undecided. The Finding then has the reason.
 func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simulator) (Judged, error) {
 	f, why := claim.Test(simulate, size)
 	if untested(why) {
 		nan := lab.Float(math.NaN())
 		f = lab.Finding{Estimate: nan, Lower: nan, Upper: nan, P: nan, Bound: f.Bound, Periods: size.Periods,
 			Verdict: lab.NotTested, Reason: why.Error()}
-		if errors.Is(why, lab.ErrNoneBelow) { // the runs are there
+		if errors.Is(why, lab.ErrNoneBelow) { // there are runs
 			f.Verdict = lab.Undecided
 		}
 	} else if why != nil {
@@ -45,8 +46,8 @@ func Judge(experiment string, claim lab.Claim, size lab.Size, simulate lab.Simul
 	return Judged{Experiment: experiment, Claim: claim, Size: size, Finding: f, Untested: why}, nil
 }
 
-// JudgeStudies judges a claim at its full size by the first of some studies, one or more, that has what it compares, else
-// at a smaller size by the first that has that.
+// JudgeStudies judges a claim at its full size by the first study that has the claim's runs. If there is none, it
+// judges the claim at a smaller size by the first study that has these runs. It needs at least one study.
 func JudgeStudies(experiment string, claim lab.Claim, studies ...lab.Simulator) (best Judged, err error) {
 	for i, study := range studies {
 		j, err := judgeStudy(experiment, claim, study)
@@ -60,8 +61,8 @@ func JudgeStudies(experiment string, claim lab.Claim, studies ...lab.Simulator) 
 	return best, nil
 }
 
-// judgeStudy judges a claim at its full size, and where a study has not come to it at the first of the smaller sizes
-// that it has.
+// judgeStudy judges a claim at its full size. If the study lacks the runs, it also judges the claim at the first
+// smaller size for which the study has runs.
 func judgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Judged, error) {
 	j, err := Judge(experiment, claim, claim.Full, simulate)
 	if err != nil || j.Finding.Verdict != lab.NotTested {
@@ -80,9 +81,10 @@ func judgeStudy(experiment string, claim lab.Claim, simulate lab.Simulator) (Jud
 	return j, nil
 }
 
-// JudgeAll judges the claims of experiments that are no part of the ten sentences, in an order, as the paper's are in
-// Order, by studies, by the name of the experiment, with Holm's correction over all of them. A claim is judged by the
-// first study that has what it compares. An experiment without a study has claims that are not tested.
+// JudgeAll judges the claims of the experiments in order that do not belong to the ten sentences, with Holm's
+// correction over all of them. Order is the order of the paper's claims. studies has the studies of each experiment by
+// name. The first study that has a claim's runs judges the claim. The claims of an experiment without a study are not
+// tested.
 func JudgeAll(order []string, studies map[string][]lab.Simulator) ([]Judged, error) {
 	var all []Judged
 	for _, name := range order {
@@ -112,7 +114,7 @@ func nothing([]string, []string, lab.Size) (lab.Header, []lab.Row, error) {
 	return lab.Header{}, nil, lab.ErrNotInStudy
 }
 
-// untested tells whether an error says that there is nothing to estimate.
+// untested reports whether an error means that there is nothing to estimate.
 func untested(err error) bool {
 	return slices.ContainsFunc([]error{lab.ErrNotInStudy, lab.ErrNoRows, lab.ErrNoneBelow, ErrNotSearched},
 		func(cause error) bool { return errors.Is(err, cause) })

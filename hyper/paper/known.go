@@ -8,13 +8,12 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/worlds"
 )
 
-// Order is the experiments in the order in which the paper presents them. Known has these, and those
-// of packages beyond and worlds.
+// Order lists the names of the paper's experiments in the order of the paper. Known maps names to these
+// experiments and to the experiments of packages beyond and worlds.
 var Order, Known = byName(Gaussian, Frontier, Neural, IDS, AdditivePrior, NoiseSensitivity,
 	PriorSensitivity, IndexDimension, PosteriorApproximations)
 
-// byName returns the names of experiments, and the experiments by name: the command lists them and the conformance
-// tests run each.
+// byName returns the names of experiments, and the experiments by name.
 func byName(all ...lab.Experiment) (order []string, known map[string]lab.Experiment) {
 	known = maps.Clone(worlds.Known)
 	maps.Copy(known, beyond.Known)

@@ -6,9 +6,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// The agents of section 4.2 have the settings that searches found for them (notebooks/results/tuning), with Adam and
-// without perturbations: they are the defaults of package learners. The budgets of these searches were not equal; those
-// of notebooks/results/PROTOCOL.md are.
+// The agents of section 4.2 have settings that searches found for them (notebooks/results/tuning), with Adam and
+// without perturbations. They are the defaults of package learners. The budgets of these searches were not equal; the
+// searches of notebooks/results/PROTOCOL.md have equal budgets.
 
 func neuralBandit() bandit.World { return bandit.NewNeural() }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// The sizes of the tests on the neural bandit, see notebooks/results/PROTOCOL.md.
+// Sizes of the tests on the neural bandit, see notebooks/results/PROTOCOL.md.
 var (
 	neuralQuickTest = lab.Size{Periods: 500, Runs: 16}
 	neuralFullTest  = lab.Size{Periods: 5000, Runs: 60}
@@ -16,20 +16,20 @@ var (
 	dimensionTest   = lab.Size{Periods: 20_000, Runs: 60}
 )
 
-// less is the claim that the mean regret of a is below bound times that of b.
+// less returns the claim that the mean regret of a is below bound times the mean regret of b.
 func less(name, text string, bound float64, a, b lab.Side) lab.Claim {
 	return comparison{A: a, B: b, Below: bound}.claim(name, text, neuralFullTest)
 }
 
-// comparison is one on the neural bandit.
+// comparison is a comparison of two agents on the neural bandit.
 type comparison lab.Comparison
 
-// claim is that the comparison comes out, at a size.
+// claim returns the claim that the comparison holds, with a full size.
 func (c comparison) claim(name, text string, full lab.Size) lab.Claim {
 	return lab.Claim{Name: name, Text: text, Quick: neuralQuickTest, Full: full, Test: lab.Comparison(c).Judge}
 }
 
-// in is an agent on the neural bandit with a number of actions.
+// in returns an agent on the neural bandit with a number of actions.
 func in(actions int, agent string, sets ...string) lab.Side {
 	return lab.NewSide(agent, append([]string{fmt.Sprintf("actions=%d", actions)}, sets...)...)
 }
@@ -38,14 +38,15 @@ func particles(n int) string { return fmt.Sprintf("particles=%d", n) }
 
 var ensembleSizes = []int{10, 30, 100, 300}
 
-// ofSentence makes a claim a part of one of the ten sentences.
+// ofSentence returns a claim as part of one of the ten sentences.
 func ofSentence(number int, c lab.Claim) lab.Claim {
 	c.Sentence = number
 	return c
 }
 
-// neuralClaims are about section 4.2, beside the sentences on it, which compare agents that are trained alike: see
-// belowEnsembles, comparable and gapGrowing. Agents have the settings of the first protocol.
+// neuralClaims returns claims about section 4.2 in addition to the sentences on it. The sentences compare agents with
+// equal training: see belowEnsembles, comparable and gapGrowing. The agents here have the settings of the first
+// protocol.
 func neuralClaims() []lab.Claim {
 	const less0 = "with 1000 actions and without perturbations %s has less regret than with perturbations of scale 1 " +
 		"(section 4.2)"
@@ -73,7 +74,7 @@ func neuralClaims() []lab.Claim {
 	}
 }
 
-// additivePriorClaims are those of appendix B.
+// additivePriorClaims returns the claims of appendix B.
 func additivePriorClaims() []lab.Claim {
 	var out []lab.Claim
 	for _, actions := range []int{200, 1000} {
@@ -91,15 +92,16 @@ func additivePriorClaims() []lab.Claim {
 	return out
 }
 
-// paperSGD is the paper's own algorithm: plain SGD with indices that are drawn independently.
+// paperSGD selects the paper's own algorithm: plain SGD with indices that are drawn independently.
 var paperSGD = []string{"optimizer=sgd", "index-set=iid"}
 
-// byAdam1000 are the settings for 1000 actions that the protocol's second part found: long runs have others.
+// byAdam1000 has the settings for 1000 actions from the second part of the protocol. They are not the defaults of long
+// runs.
 var byAdam1000 = append(strings.Fields(winners["linear-1000"]), "clip=0", "schedule=constant")
 
 const bySGD, byAdam = ", trained by plain SGD", ", trained by Adam"
 
-// noiseClaims are those of appendix C on perturbations.
+// noiseClaims returns the claims of appendix C about perturbations.
 func noiseClaims() []lab.Claim {
 	at := func(noise, perturbation int, more ...string) lab.Side {
 		world := []string{fmt.Sprintf("noise=%d", noise), fmt.Sprintf("perturbation=%d", perturbation)}
@@ -133,8 +135,8 @@ func noiseClaims() []lab.Claim {
 	return out
 }
 
-// moreNoiseClaim is that perturbations are more useful with more noise: a less b, both with much noise, is below c less
-// d, both with little.
+// moreNoiseClaim returns the claim that perturbations are more useful with more noise: the difference a - b, with large
+// noise, is below the difference c - d, with small noise.
 func moreNoiseClaim(a, b, c, d lab.Side) lab.Claim {
 	return lab.Claim{Name: "perturbation-noise",
 		Text: "200 actions: what perturbations of scale 1 add to the regret is less " +
@@ -145,7 +147,8 @@ func moreNoiseClaim(a, b, c, d lab.Side) lab.Claim {
 		}}
 }
 
-// priorClaims are those of appendix C on misspecified priors, trained by Adam and by the paper's own algorithm.
+// priorClaims returns the claims of appendix C about misspecified priors, trained by Adam and by the paper's own
+// algorithm.
 func priorClaims() (out []lab.Claim) {
 	for _, by := range []struct {
 		name, text string
@@ -167,7 +170,7 @@ func priorClaims() (out []lab.Claim) {
 	return out
 }
 
-// dimensionClaims are those of appendix C on the index dimension.
+// dimensionClaims returns the claims of appendix C about the index dimension.
 func dimensionClaims() []lab.Claim {
 	at := func(m int) lab.Side { return lab.NewSide("linear", fmt.Sprintf("index-dim=%d", m)) }
 	return []lab.Claim{
@@ -178,7 +181,7 @@ func dimensionClaims() []lab.Claim {
 	}
 }
 
-// approximationClaims are those of appendices D and E.
+// approximationClaims returns the claims of appendices D and E.
 func approximationClaims() []lab.Claim {
 	const fourIndices = "200 actions, 4 indices a step (ours): "
 	of := func(agent string, sets ...string) lab.Side { return lab.NewSide(agent, sets...) }
@@ -217,7 +220,7 @@ func approximationClaims() []lab.Claim {
 	}
 }
 
-// contrast judges (a - b) - (c - d) < 0 for mean cumulative regrets, by seed.
+// contrast judges whether (a - b) - (c - d) < 0 for mean cumulative regrets, paired by seed.
 func contrast(simulate lab.Simulator, size lab.Size, a, b, c, d lab.Side) (lab.Finding, error) {
 	_, rows, err := lab.Together(simulate, size, a, b, c, d)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// neuralFull is the paper's size: its curves go to 100,000 periods. It gives the number of seeds, 500, for one figure
-// alone.
+// neuralFull is the paper's size: the paper's curves end at 100,000 periods. The paper gives the number of seeds, 500,
+// for one figure only.
 var neuralFull = lab.Size{Periods: 100_000, Runs: 100}
 
 // neuralFailure is a tenth of the standard deviation of the mean rewards.
 const neuralFailure = 0.25
 
-// Neural is section 4.2: every agent on the neural network bandit.
+// Neural is section 4.2: all agents on the neural network bandit.
 var Neural = lab.Experiment{
 	Name:    "neural",
 	Title:   "Neural network bandit",
@@ -53,10 +53,10 @@ var AdditivePrior = lab.Experiment{
 	Claims:  additivePriorClaims(),
 }
 
-// linearAlone are the agents of the sensitivity analyses.
+// linearAlone has the only agent of the sensitivity analyses.
 var linearAlone = map[string]func() lab.Learner{"linear": neuralLinear}
 
-// NoiseSensitivity is appendix C: the scale of the perturbations against the noise of the rewards.
+// NoiseSensitivity is appendix C, on the scale of the perturbations and the noise of the rewards.
 var NoiseSensitivity = lab.Experiment{
 	Name:    "noise-sensitivity",
 	Title:   "Scale of the perturbations against the noise",
@@ -73,7 +73,7 @@ var NoiseSensitivity = lab.Experiment{
 	Claims:  noiseClaims(),
 }
 
-// PriorSensitivity is appendix C: a prior network with parameters of a wrong variance.
+// PriorSensitivity is appendix C, on prior networks whose parameters have the wrong variance.
 var PriorSensitivity = lab.Experiment{
 	Name:    "prior-sensitivity",
 	Title:   "Misspecified priors",
@@ -90,7 +90,7 @@ var PriorSensitivity = lab.Experiment{
 	Claims:  priorClaims(),
 }
 
-// IndexDimension is appendix C: the index dimension of each layer. The paper averages 500 seeds.
+// IndexDimension is appendix C, on the index dimension of each layer. The paper averages over 500 seeds.
 var IndexDimension = lab.Experiment{
 	Name:    "index-dimension",
 	Title:   "Index dimension of each layer",
@@ -107,8 +107,8 @@ var IndexDimension = lab.Experiment{
 	Claims:  dimensionClaims(),
 }
 
-// PosteriorApproximations is appendices D and E: other ways to a posterior, at about the same number of parameters, and
-// with 4 indices a step.
+// PosteriorApproximations is appendices D and E: other approximations of the posterior, with about the same number of
+// parameters. Each step has 4 indices.
 var PosteriorApproximations = lab.Experiment{
 	Name:    "posterior-approximations",
 	Title:   "Bayes by Backprop and dropout",

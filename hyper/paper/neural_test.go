@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// A setting that makes no sense is refused with the reason before anything is compiled.
+// An impossible setting is refused, with the reason, before anything is compiled.
 func TestNeuralSettingsAreRefused(t *testing.T) {
 	before := lab.Compilations()
 	for _, c := range []struct{ experiment, agent, set, want string }{
@@ -64,7 +64,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s, %s: error %v, want %q", c.agent, c.set, err, c.want)
 		}
 	}
-	// A comma separates values of a sweep: 10,10 is one hidden layer, twice, no network of two.
+	// A comma separates the values of a sweep: 10,10 means one hidden layer, twice, not a network of two layers.
 	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=10,10"}, lab.Size{Periods: 5, Runs: 1}, 1)
 	if err == nil || !strings.Contains(err.Error(), "10 and 10 are the same value; give it once") {
 		t.Errorf("hidden=10,10: %v", err)
@@ -74,7 +74,7 @@ func TestNeuralSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// All faults of a setting come at once.
+// All faults of a setting are reported together.
 func TestNeuralFaultsComeTogether(t *testing.T) {
 	_, err := paper.Neural.Spec([]string{"linear"}, []string{"hidden=a", "actions=0", "index-dim=0", "step-size=-1",
 		"optimizer=magic"}, lab.Size{Periods: 5, Runs: 1}, 1)
@@ -94,8 +94,8 @@ func simulate(t *testing.T, s lab.Spec) []lab.Row {
 	return rows
 }
 
-// On one seed all agents meet the same actions and mean rewards: with two actions, the runs of two agents with the same
-// first action have the same regret, and with other actions one of the two regrets is 0.
+// With the same seed, all agents meet the same actions and mean rewards. With two actions, the runs of two agents with
+// the same first action have the same regret; if the first actions differ, one of the two regrets is 0.
 func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 	one := lab.Size{Periods: 1, Runs: 40}
 	a := simulate(t, tiny(t, paper.Neural, []string{"independent"}, one, "actions=2"))
@@ -108,7 +108,7 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 				t.Fatal("other seeds")
 			case a[i].Digest == b[i].Digest:
 				same++
-				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // two programs, fused in other ways
+				if math.Abs(float64(a[i].Regret-b[i].Regret)) > 1e-6 { // the two programs fuse operations differently
 					t.Errorf("%s, seed %d: regret %v, and %v for the independent arms", agent, a[i].Seed, b[i].Regret, a[i].Regret)
 				}
 			case a[i].Regret != 0 && b[i].Regret != 0:
@@ -121,8 +121,8 @@ func TestNeuralAgentsMeetTheSameEnvironment(t *testing.T) {
 	}
 }
 
-// With a huge annealing rate epsilon-greedy acts at random, with one of 1 it soon exploits. Over 300 environments that
-// both meet, the first has more regret after 60 periods, by more than 3 standard errors of the difference.
+// With a huge annealing rate epsilon-greedy acts at random, and with a rate of 1 it soon exploits. Over the same 300
+// environments, the first has more regret after 60 periods, by more than 3 standard errors of the difference.
 func TestEpsilonGreedyAnneals(t *testing.T) {
 	const runs = 300
 	rows := simulate(t, tiny(t, paper.Neural, []string{"egreedy"}, lab.Size{Periods: 60, Runs: runs}, "anneal=1000000,1",
@@ -144,7 +144,8 @@ func TestEpsilonGreedyAnneals(t *testing.T) {
 	}
 }
 
-// Interrupted after any number of calls, a run of each kind of agent resumes to the bytes of an uninterrupted one.
+// A run of each kind of agent that is interrupted after any number of calls, and continued, has the same bytes as an
+// uninterrupted run.
 func TestInterruptedNeuralRunsResumeToTheSameBytes(t *testing.T) {
 	for _, c := range []struct{ experiment, agent, set string }{
 		{"neural", "linear", "clip=1,0"}, {"neural", "egreedy", "anneal=3"}, {"neural", "independent", "noise=1"},

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// setting is the default of an agent.
+// setting returns the default setting of an agent.
 func setting(t *testing.T, x lab.Experiment, agent string) *lab.Setting {
 	t.Helper()
 	s, err := x.New(agent)
@@ -23,7 +23,7 @@ func setting(t *testing.T, x lab.Experiment, agent string) *lab.Setting {
 	return s
 }
 
-// tiny makes a spec of an experiment whose networks are small and steps few: its other settings are the defaults.
+// tiny returns a Spec of an experiment with small networks and few steps. All other settings are the defaults.
 func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	sets := more
@@ -39,14 +39,15 @@ func tiny(t *testing.T, x lab.Experiment, agents []string, size lab.Size, more .
 	return spec
 }
 
-// usable returns the sets whose key some agent (none named: of all) has, and is not given.
+// usable returns the sets whose key is not in given and belongs to one of the agents, or to any agent if agents is
+// empty.
 func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...string) []string {
 	if agents == nil {
 		agents = x.Order
 	}
 	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
 		key, _, _ := strings.Cut(set, "=")
-		used := func(agent string) bool { // hidden=none stays: a small network is no linear model
+		used := func(agent string) bool { // hidden=none must stay: a small network is not a linear model
 			value, has := lab.Values(setting(t, x, agent))[key]
 			return has && value != "none"
 		}
@@ -55,7 +56,7 @@ func usable(t *testing.T, x lab.Experiment, agents, given []string, sets ...stri
 	})
 }
 
-// Every agent of every experiment runs, with small networks and else its defaults, and no run diverges.
+// Every agent of every experiment runs with small networks and otherwise default settings, and no run diverges.
 func TestEveryAgentRuns(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
@@ -79,7 +80,7 @@ func TestEveryAgentRuns(t *testing.T) {
 	}
 }
 
-// The defaults of every agent are valid, and so are the sets of values that its experiment goes through.
+// The defaults of every agent are valid, and so are the sets of values of its experiment.
 func TestDefaultsAreValid(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
@@ -96,7 +97,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-// A Spec survives JSON, and every key has a help text.
+// A Spec does not change when it is written as JSON and read again, and every key has a help text.
 func TestSpecsRoundTrip(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
@@ -126,7 +127,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 	}
 }
 
-// The paper's measure of computation, by hand: n_sgd n_z n_data n_params, section 4.1.
+// The paper's measure of computation, computed by hand: n_sgd n_z n_data n_params, section 4.1.
 func TestComputation(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -151,17 +152,17 @@ func TestComputation(t *testing.T) {
 	}
 }
 
-// Claims have names of their own, and judge what a simulator gives them: here one whose regrets are made up.
+// Claims have unique names, and judge the results of a simulator, here with artificial regrets.
 func TestClaimsJudge(t *testing.T) {
 	for _, name := range paper.Order {
 		x := paper.Known[name]
 		var names []string
 		for _, claim := range x.Claims {
 			names = append(names, claim.Name)
-			if name == "frontier" { // see TestFrontierClaims: these compare computation, not regret
+			if name == "frontier" { // see TestFrontierClaims: its claims compare computation, not regret
 				continue
 			}
-			// the first agent asked for does far better, far worse, and the same, which claims that agents are alike want
+			// The first agent does far better, far worse, or equally well. Claims of similar regret want the last.
 			for factor, want := range map[float64]lab.Verdict{1e-3: lab.Reproduced, 1e3: lab.Refuted, 1: lab.Reproduced} {
 				f, err := claim.Test(madeUp(x, factor), claim.Quick)
 				if err != nil {
@@ -183,7 +184,8 @@ func TestClaimsJudge(t *testing.T) {
 	}
 }
 
-// madeUp returns regrets of about 100 at the last period: times factor in the first call, and 100 in later ones.
+// madeUp returns a simulator with artificial regrets of about 100 at the last period: multiplied by factor in the first
+// call, unchanged in later calls.
 func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 	return func(agents, sets []string, size lab.Size) (lab.Header, []lab.Row, error) {
 		spec, err := x.Spec(agents, sets, size, 0)
@@ -200,8 +202,8 @@ func madeUp(x lab.Experiment, factor float64) lab.Simulator {
 	}
 }
 
-// Every policy runs in the loop that XLA compiles, where not every operation of GoMLX can stand, and gives the regret
-// of Go's backend, to the roundings that decide between actions now and then: here none does.
+// Every policy runs in the loop that XLA compiles, which does not support every operation of GoMLX. Its regret equals
+// that of the backend go. Rounding could decide between two actions, but does not here.
 func TestPoliciesInALoop(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")

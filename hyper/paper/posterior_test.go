@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// call runs a graph function once on the Go backend.
+// call runs a graph function once on the backend go.
 func call(t *testing.T, f func(in []*Node) []*Node, args ...any) []*tensors.Tensor {
 	t.Helper()
 	b, err := backend.Open(backend.Go)
@@ -31,7 +31,7 @@ func call(t *testing.T, f func(in []*Node) []*Node, args ...any) []*tensors.Tens
 	return out
 }
 
-// numbers reads a float32 tensor.
+// numbers returns the values of a float32 tensor.
 func numbers(x *tensors.Tensor) (out []float64) {
 	for _, v := range tensors.MustCopyFlatData[float32](x) {
 		out = append(out, float64(v))
@@ -39,14 +39,14 @@ func numbers(x *tensors.Tensor) (out []float64) {
 	return out
 }
 
-// runsOf is the one-sparse bandit's actions for each of some runs, as the environment gives them.
+// runsOf returns the one-sparse bandit's actions for several runs, as the environment does.
 func runsOf(n, runs int) [][][]float32 {
 	return slices.Repeat([][][]float32{(&bandit.OneSparse{Size: n}).Actions()}, runs)
 }
 
-// After five actions and rewards the posterior's weights are those of Bayes' rule in double precision, w_n proportional
-// to the product of N(y; x_n, sigma_w^2), for two runs with actions, rewards and noise of their own. Log-weights of up
-// to a hundred have roundings of 1e-5.
+// After five actions and rewards the posterior's weights follow Bayes' rule in double precision: w_n is proportional to
+// the product of N(y; x_n, sigma_w^2). Two runs have different actions, rewards and noise. Log-weights of up to a
+// hundred have rounding errors of 1e-5.
 func TestExactPosteriorOfOneSparse(t *testing.T) {
 	const n = 4
 	actions := (&bandit.OneSparse{Size: n}).Actions() // four one-hot vectors, (1 2)/2 and (3 4)/2
@@ -85,11 +85,12 @@ func TestExactPosteriorOfOneSparse(t *testing.T) {
 	}
 }
 
-// posteriors are weights of five components for some runs: uniform, of a subset, uneven, and sure.
+// posteriors has the weights of five components in several runs: uniform, on a subset, uneven, and on a single
+// component.
 var posteriors = [][]float32{{0.2, 0.2, 0.2, 0.2, 0.2}, {0, 0.5, 0, 0.5, 0}, {0.4, 0.3, 0.15, 0.1, 0.05},
 	{0, 0, 1, 0, 0}}
 
-// informed returns finiteInformation of posteriors, [run][action].
+// informed returns finiteInformation for the posteriors, [run][action].
 func informed(t *testing.T) (regret, variance [][]float64) {
 	t.Helper()
 	n := len(posteriors[0])
@@ -100,8 +101,8 @@ func informed(t *testing.T) (regret, variance [][]float64) {
 	return slices.Collect(slices.Chunk(numbers(out[0]), 2*n-2)), slices.Collect(slices.Chunk(numbers(out[1]), 2*n-2))
 }
 
-// r and v are section 3.2's in double precision: r_x = E[max f - f(x)], and v_x the mean over the best action x*, each
-// of which is one theta*, of (E[f(x) | x*] - E[f(x)])^2. To some roundings of single precision.
+// r and v equal section 3.2 in double precision: r_x = E[max f - f(x)], and v_x is the mean over the best action x*
+// (each x* is one theta*) of (E[f(x) | x*] - E[f(x)])^2. The tolerance is a few roundings of single precision.
 func TestFiniteInformation(t *testing.T) {
 	regret, variance := informed(t)
 	for run, weights := range posteriors {
@@ -121,8 +122,8 @@ func TestFiniteInformation(t *testing.T) {
 	}
 }
 
-// They are also what explore.Information finds for 20,000 functions drawn from the posterior, within 5 standard errors
-// of a mean and of a variance, and some roundings of sums of 20,000.
+// They also agree with explore.Information for 20,000 functions drawn from the posterior, within 5 standard errors of a
+// mean and of a variance, and a few roundings of sums of 20,000 numbers.
 func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	const functions = 20_000
 	regret, variance := informed(t)
@@ -152,10 +153,10 @@ func TestFiniteInformationIsThatOfFunctions(t *testing.T) {
 	}
 }
 
-// Thompson sampling with the exact posterior takes one-hot actions as often as their components have weight, and IDS
-// the minimiser of the information ratio, which two functions would not tell:
-// the chi-squared test over 600 runs rejects what has probability 1e-6. With weight 0.102 of the first of 16
-// components, and the same of the others, IDS plays the first action and the half list that has it.
+// Thompson sampling with the exact posterior takes each one-hot action with the probability of its component. IDS
+// minimises the information ratio, which a sample of two functions could not show. The chi-squared test over 600 runs
+// rejects outcomes of probability 1e-6. If the first of 16 components has weight 0.102, and the others have equal
+// weights, IDS takes the first action and the half list that contains it.
 func TestExactAgentsActByThePosterior(t *testing.T) {
 	const n, runs = 16, 600
 	weights, logs := slices.Repeat([]float64{0.898 / 15}, n), make([]float32, n)

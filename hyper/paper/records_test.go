@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// searches are the records of the protocol's searches in a folder, by name. Those of "equal" are the first ones, and the
-// second ones, "NAME-2"; those of "best" judge by 100,000 periods.
+// searches returns the records of the protocol's searches in a folder, by name. The folder "equal" has first searches,
+// and second searches "NAME-2"; the folder "best" has searches that judge by 100,000 periods.
 func searches(t *testing.T, folder string) map[string]lab.Tuning {
 	t.Helper()
 	out := map[string]lab.Tuning{}
@@ -35,9 +35,9 @@ func searches(t *testing.T, folder string) map[string]lab.Tuning {
 	return out
 }
 
-// The searches of the protocol have budgets that are equal within 5%, rounds of 16 runs or more on the same seeds, and
-// say by how much each candidate is behind the winner, with an error. Each agent has two, and its second one has the
-// winner of its first in the last round.
+// The budgets of the protocol's searches are equal within 5%. Rounds have 16 runs or more on the same seeds. A search
+// records the distance of each candidate from the winner, with an error. Each agent has two searches; the last round of
+// the second includes the winner of the first.
 func TestSearchesHaveEqualBudgets(t *testing.T) {
 	all := searches(t, "equal")
 	if len(all) < 30 {
@@ -77,9 +77,10 @@ func checkRound(t *testing.T, name string, r lab.Rung) {
 	}
 }
 
-// An agent of section 4.2 or appendices B to E that is told what its search held fixed, as the number of actions, has the
-// settings of the winner: that of its second search of the protocol's second part, and in long runs of section 4.2 that of
-// the search that judges by 100,000 periods, where there is one. The ensemble of 300 has the settings of 100.
+// If the settings that a search held fixed, such as the number of actions, are given, an agent of section 4.2 or
+// appendices B to E has the settings of the winner. It is the winner of the agent's second search in the protocol's
+// second part, or, in long runs of section 4.2, of the search that judges by 100,000 periods, if there is one. The
+// ensemble of 300 has the settings of 100.
 func TestDefaultsAreTheWinners(t *testing.T) {
 	for name, record := range searches(t, "best") {
 		checkDefaults(t, name, record, 20_000, paper.Neural)
@@ -100,7 +101,7 @@ func TestDefaultsAreTheWinners(t *testing.T) {
 	}
 }
 
-// checkDefaults compares the defaults of an agent in experiments of some periods with the winner of a record.
+// checkDefaults compares an agent's defaults, in experiments with a number of periods, to the winner of a record.
 func checkDefaults(t *testing.T, name string, record lab.Tuning, periods int, experiments ...lab.Experiment) {
 	t.Helper()
 	plain := paper.Known[record.Experiment]
@@ -131,7 +132,7 @@ func checkDefaults(t *testing.T, name string, record lab.Tuning, periods int, ex
 	}
 }
 
-// swept are the settings that an experiment varies and sets do not give, each with a search's value.
+// swept returns the settings that an experiment varies and that sets does not have, each with the search's value.
 func swept(x lab.Experiment, sets []string, values map[string]any) (out []string) {
 	for _, varied := range x.Sets {
 		key, _, _ := strings.Cut(varied, "=")

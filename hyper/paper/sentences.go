@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// Sentences are ten sentences of the paper that stand for it, as notebooks/results/PROTOCOL.md says: what is tested was
-// written there before the runs of sentences 1, 3, 4 and 5.
+// Sentences lists ten sentences that represent the paper, see notebooks/results/PROTOCOL.md. The tests of sentences 1,
+// 3, 4 and 5 were written there before their runs.
 var Sentences = []study.Sentence{
 	{Number: 1, Section: "abstract, section 4.1", Label: "near exact",
 		Text:  "The linear hypermodel explores nearly as well as exact Thompson sampling",
@@ -57,7 +57,7 @@ type ratio struct {
 	a, b  study.Source
 }
 
-// ratios makes the parts of a sentence.
+// ratios returns the parts of a sentence, one for each comparison.
 func ratios(a *study.Archive, all []ratio) (parts []study.Part, err error) {
 	for _, r := range all {
 		p, err := a.Ratio(r.text, r.claim, r.a, r.b)
@@ -70,7 +70,7 @@ func ratios(a *study.Archive, all []ratio) (parts []study.Part, err error) {
 }
 
 func nearExact(a *study.Archive) ([]study.Part, error) {
-	const bound = 1.35 // ours
+	const bound = 1.35 // not in the paper
 	var all []ratio
 	for _, arms := range []int{10, 30, 100} {
 		of := func(agent string, sets ...string) study.Source {
@@ -83,8 +83,8 @@ func nearExact(a *study.Archive) ([]study.Part, error) {
 	return ratios(a, all)
 }
 
-// lessComputation is about figure 2 with 100 arms. Where no setting of an agent surely performs well, the ratio has no
-// estimate, and one end of its interval.
+// lessComputation judges figure 2 with 100 arms. If no setting of an agent certainly performs well, the ratio has no
+// estimate, and only one end of its interval is known.
 func lessComputation(a *study.Archive) ([]study.Part, error) {
 	const bound = 1. / 50
 	size := lab.Size{Periods: 10_000, Runs: 400}
@@ -118,10 +118,10 @@ func lessComputation(a *study.Archive) ([]study.Part, error) {
 	return []study.Part{p}, err
 }
 
-// likeForLike is an agent of stratum A.
+// likeForLike returns an agent of the protocol's stratum A.
 func likeForLike(actions, runs int, agent string, sets ...string) study.Source {
 	if agent == "linear" || agent == "ensemble" {
-		sets = append(sets, "clip=0") // the second arm bounds gradients
+		sets = append(sets, "clip=0") // the study's second arm bounds gradients
 	}
 	return study.Source{Folder: fmt.Sprintf("neural/like-for-like-%d", actions), Agent: agent, Sets: sets,
 		Periods: 100_000, Runs: runs}
@@ -137,7 +137,7 @@ func belowEnsembles(a *study.Archive) ([]study.Part, error) {
 }
 
 func comparable(a *study.Archive) ([]study.Part, error) {
-	const alike = 1.25 // ours
+	const alike = 1.25 // not in the paper
 	var all []ratio
 	for _, n := range []int{10, 30} {
 		all = append(all, ratio{fmt.Sprintf("regret of the linear hypermodel over an ensemble of %d, 200 actions", n),

@@ -15,9 +15,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// IDS is section 5: information-directed sampling against Thompson sampling on a one-sparse linear bandit, both with
-// the one-sparse hypermodel; both with the exact posterior, as the yardstick; and with hypermodels that are not made
-// for the problem.
+// IDS is section 5: information-directed sampling and Thompson sampling on a one-sparse linear bandit, both with the
+// one-sparse hypermodel. The yardstick is both with the exact posterior. Two further agents have hypermodels that are
+// not made for this problem.
 var IDS = lab.Experiment{
 	Name:    "ids",
 	Title:   "Information-directed sampling on a one-sparse linear bandit",
@@ -39,26 +39,26 @@ var IDS = lab.Experiment{
 	Claims:  sparseClaims(),
 }
 
-// Sets of the two sizes. Five SGD steps, the default, are enough for N = 50; at N = 200 IDS has twice the regret with
-// them.
+// Settings of the two sizes. Five SGD steps, the default, suffice for N = 50. At N = 200 they would double the regret
+// of IDS.
 var quickIDS, fullIDS = []string{"size=50"}, []string{"size=200", "sgd-steps=20"}
 
-// sparse is the agent with the one-sparse hypermodel.
+// sparse returns the agent with the one-sparse hypermodel and a policy.
 func sparse(p explore.Policy) *learners.OneSparse {
 	c := learners.NewOneSparse(false)
 	c.Policy = p
 	return c
 }
 
-// sparseDescent is how hypermodels that are not made for the problem are trained.
+// sparseDescent returns the training of hypermodels that are not made for this problem.
 func sparseDescent(stepSize float64) learners.Descent {
 	d := learners.NewOneSparse(false).Descent
 	d.StepSize, d.Integrate, d.Optimizer = stepSize, train.Analytic.String(), train.Adam{}
 	return d
 }
 
-// sparseLinear is an agent with a dense linear hypermodel and an additive prior that has the first two moments of
-// theta*. Its functions are Gaussian all the same, and believe hardly in a component that is worth 1.
+// sparseLinear returns an agent with a dense linear hypermodel, and with an additive prior that has the first two
+// moments of theta*. Its functions are Gaussian nevertheless, and give little probability to a component of 1.
 func sparseLinear() *learners.Linear {
 	c := learners.NewLinear(false)
 	c.Hidden, c.IndexDim, c.InitialMap, c.Perturbation = nil, 30, 1, 1
@@ -68,8 +68,8 @@ func sparseLinear() *learners.Linear {
 	return c
 }
 
-// sparseEnsemble is an agent with an ensemble. The particles start as draws from the distribution of theta*, which the
-// regularizer anchors them to.
+// sparseEnsemble returns an agent with an ensemble. The particles start as draws from the distribution of theta*, and
+// the regularizer pulls them towards their start.
 func sparseEnsemble() *learners.Ensemble {
 	c := learners.NewEnsemble(false)
 	c.Hidden, c.Particles, c.AdditivePrior, c.InitNu, c.Perturbation = nil, 100, false, hyper.InitOneHot, 1
@@ -78,23 +78,24 @@ func sparseEnsemble() *learners.Ensemble {
 	return c
 }
 
-// SparseExact is an agent with the exact posterior over the N one-hot vectors, for noise of variance noise-variance.
+// SparseExact holds the settings of an agent with the exact posterior over the N one-hot vectors, for noise of variance
+// noise-variance.
 type SparseExact struct{ learners.Exploration }
 
-// Validate reports what is wrong.
+// Validate reports every setting that is out of its range.
 func (c *SparseExact) Validate(*bandit.Problem) error { return c.Check() }
 
-// Agent returns it.
+// Agent returns the agent for a problem.
 func (c *SparseExact) Agent(p bandit.Problem) lab.Agent {
 	return finiteAgent{n: p.Features, policy: c.Policy, noise: p.NoiseVariance}
 }
 
-// finiteAgent explores by the exact posterior over one-hot vectors. Its state is the logarithms of their weights, of
-// which the largest is 0: [runs, N].
+// finiteAgent explores with the exact posterior over one-hot vectors. Its state is the logarithms of their weights,
+// [runs, N]; the largest logarithm is 0.
 type finiteAgent struct {
 	n      int
 	policy explore.Policy
-	noise  float64 // variance of a reward, as the agent knows it
+	noise  float64 // variance of a reward that the agent assumes
 }
 
 func (a finiteAgent) Numbers() map[string]float64 {
@@ -111,7 +112,8 @@ func (a finiteAgent) Init(s rng.Stream, _ hyper.Numbers) lab.State {
 	return lab.State{"log-weights": Zeros(s.Graph(), shapes.Make(dtypes.Float32, s.Runs(), a.n))}
 }
 
-// Act takes IDS's probabilities from the posterior in closed form, and lets other policies see functions drawn from it.
+// Act computes the probabilities of IDS from the posterior in closed form. Other policies use functions that are drawn
+// from it.
 func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period, actions, there *Node) (action,
 	values *Node) {
 	weights := Softmax(state["log-weights"], -1)
@@ -125,17 +127,18 @@ func (a finiteAgent) Act(state lab.State, n hyper.Numbers, s rng.Stream, period,
 	return action, values
 }
 
-// Predict draws from the posterior.
+// Predict draws functions from the posterior.
 func (a finiteAgent) Predict(state lab.State, _ hyper.Numbers, s rng.Stream, functions int, actions *Node) *Node {
 	gumbel := Neg(Log(Neg(Log(s.Named("function").Uniform(functions, a.n)))))
 	theta := OneHot(ArgMax(Add(InsertAxes(state["log-weights"], 1), gumbel), 2, dtypes.Int32), a.n, dtypes.Float32)
 	return base.Linear{Features: a.n}.Apply(theta, actions)
 }
 
-// finiteInformation is r and v of section 3.2 with expectations over the posterior, [runs, N], of theta* among the
-// one-hot vectors, for actions [runs, actions, N] no component of which is above 1. The best action of a one-hot theta*
-// is theta* itself: it is worth 1, and to know it is to know theta*, so that v is the variance of x^T theta*. A product
-// of vectors would be summed in another order by XLA for one run than for many.
+// finiteInformation returns r and v of section 3.2, as expectations over the posterior of theta* among the one-hot
+// vectors. The weights are [runs, N]; the actions are [runs, actions, N], without components above 1. The best action
+// of a one-hot theta* is theta* itself, with value 1, and to know the best action is to know theta*. Therefore v is the
+// variance of x^T theta*. The code does not use a product of vectors, because XLA would sum it in a different order for
+// one run than for many.
 func finiteInformation(weights, actions *Node) (regret, variance *Node) {
 	average := func(x *Node) *Node { return ReduceSum(Mul(x, InsertAxes(weights, 1)), 2) }
 	mean := average(actions)
@@ -151,5 +154,5 @@ func (a finiteAgent) Learn(state lab.State, n hyper.Numbers, s rng.Stream, d lab
 	return lab.State{"log-weights": Sub(next, ReduceAndKeep(next, ReduceMax, 1))}
 }
 
-// Computation is zero: there is no SGD.
+// Computation returns 0, because the agent makes no SGD steps.
 func (a finiteAgent) Computation() float64 { return 0 }

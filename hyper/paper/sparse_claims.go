@@ -4,7 +4,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// sparseClaims are those of section 5.
+// sparseClaims returns the claims of section 5.
 func sparseClaims() []lab.Claim {
 	quick, full := lab.Size{Periods: 200, Runs: 40, Sets: quickIDS}, lab.Size{Periods: 400, Runs: 500, Sets: fullIDS}
 	compare := func(name, text string, bound float64, a, b lab.Side) lab.Claim {

@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// How an agent explores is checked as every setting is: a value that makes no sense gives one error, for every agent
-// that has the key.
+// Settings of exploration are checked like all others: an impossible value gives one error, for every agent that has
+// the key.
 func TestExplorationSettingsAreRefused(t *testing.T) {
 	for _, name := range []string{"gaussian", "neural", "posterior-approximations", "ids"} {
 		x := paper.Known[name]
@@ -24,7 +24,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 			for set, want := range map[string]string{
 				"policy=magic":                     `policy=magic: want one of ` + strings.Join(lab.Names(lab.Policies), ", "),
 				"policy=IDS":                       `policy=IDS: want one of`,
-				"policy-samples=-1":                "policy-samples, the functions for a decision (0 is its default), must be at least 1, got -1",
+				"policy-samples=-1":                "policy-samples, the number of functions for a decision (0 means the default), must be at least 1, got -1",
 				"policy-samples=1.5":               "want a whole number",
 				"policy=ids;anneal=3":              `key "anneal" needs policy=egreedy`,
 				"policy=egreedy;anneal=-3":         "anneal must be finite and not negative, got -3",
@@ -56,7 +56,7 @@ func TestExplorationSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// A setting of section 5 that makes no sense is refused with one reason before anything is compiled.
+// An impossible setting of section 5 is refused, with one reason, before anything is compiled.
 func TestSparseSettingsAreRefused(t *testing.T) {
 	before := lab.Compilations()
 	for _, agent := range paper.IDS.Order {
@@ -90,7 +90,7 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 	}
 	_, err := paper.IDS.Spec([]string{"ids"}, []string{"size=1", "noise-variance=0", "alpha=-1", "beta=0", "policy=magic"},
 		lab.Size{Periods: 5, Runs: 1}, 1)
-	for _, want := range []string{"size", "noise-variance", "policy=magic"} { // those of the model come once the numbers make one
+	for _, want := range []string{"size", "noise-variance", "policy=magic"} { // faults of the model come later
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want also %q", err, want)
 		}
@@ -100,9 +100,9 @@ func TestSparseSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Any policy goes with any agent: IDS with all of the Gaussian and the neural bandit, and every policy with a
-// hypermodel and the exact posterior of section 5. No run diverges, every agent has some regret, and no two policies
-// take the same actions.
+// Any policy works with any agent: IDS with all agents of the Gaussian and the neural bandit, and every policy with a
+// hypermodel and with the exact posterior of section 5. No run diverges, every agent has some regret, and any two
+// policies take different actions.
 func TestEveryPolicyRuns(t *testing.T) {
 	size := lab.Size{Periods: 12, Runs: 3}
 	check := func(x lab.Experiment, agents []string, policy string, sets ...string) (digests map[string]string) {
@@ -133,7 +133,7 @@ func TestEveryPolicyRuns(t *testing.T) {
 	small := []string{"arms=4", "policy-samples=9", "batch=8", "index-samples=2", "particles=3"}
 	gaussian, thompson := check(paper.Gaussian, nil, "ids", small...), check(paper.Gaussian, nil, "thompson", small...)
 	for agent, digest := range gaussian {
-		if same := digest == thompson[agent]; same != (agent == "exact") { // which has no key policy
+		if same := digest == thompson[agent]; same != (agent == "exact") { // exact has no key policy
 			t.Errorf("gaussian, %s: IDS and Thompson sampling take the same actions: %v", agent, same)
 		}
 	}

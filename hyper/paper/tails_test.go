@@ -19,11 +19,11 @@ import (
 
 var tails = flag.Int("tails", 0, "samples of each population in TestTails, 20 or more for the levels of the protocol")
 
-// pair is the regrets of two agents in the same environments: a population to draw samples from.
+// pair holds the regrets of two agents in the same environments: a population from which samples are drawn.
 type pair struct{ a, b []float64 }
 
-// The tests of the ten sentences are right in their tails: with the runs of two committed agents as the population, and
-// samples of them, the share of true hypotheses that a test at a level rejects is at most about the level.
+// The tests of the ten sentences have correct error rates in the tails. The runs of two committed agents are the
+// population. In samples of it, the share of true hypotheses that a test at a level rejects is at most about the level.
 //
 //	go test ./hyper/paper -run Tails -tails 60 -v     # all levels, in some 20 minutes
 func TestTails(t *testing.T) {
@@ -55,11 +55,11 @@ func TestTails(t *testing.T) {
 		}
 		for i, level := range levels {
 			share := rejected[i] / tests
-			err := math.Sqrt(level * (1 - level) / tests) // of the share, if it were the level
+			err := math.Sqrt(level * (1 - level) / tests) // standard error of the share, if the level is exact
 			t.Logf("%d pairs: at %v %.5f ± %.5f of %.0f true hypotheses are rejected", n, level, share,
 				math.Sqrt(share*(1-share)/tests), tests)
 			times := 1.
-			if n < 64 { // rarely enough of the worst runs are among so few
+			if n < 64 { // a small sample rarely has enough of the worst runs
 				times = []float64{1, 1, 4}[i]
 			}
 			if share > times*level+3*err {
@@ -85,8 +85,8 @@ func sum(x []float64) (total float64) {
 	return total
 }
 
-// pairsOfAgents are the regrets of all pairs of agents that have committed runs of one length in the same world, with 60
-// seeds in common or more.
+// pairsOfAgents returns the regrets of all pairs of agents that have committed runs of the same length in the same
+// world, with at least 60 common seeds.
 func pairsOfAgents(t *testing.T) (all []pair) {
 	var folders []string
 	for _, name := range paper.Order {
@@ -137,7 +137,7 @@ func pairsOf(h lab.Header, rows []lab.Row) (all []pair) {
 	return all
 }
 
-// world tells the environments of an entry from others.
+// world returns a text that distinguishes the environments of different entries.
 func world(e lab.Entry) string {
 	v := lab.Values(e.Setting)
 	return fmt.Sprint(v["actions"], v["arms"], v["noise"], v["noise-factor"])

@@ -7,13 +7,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// winners are those of the searches of equal budget (notebooks/results/PROTOCOL.md), by the names of their records in
-// notebooks/results/tuning/equal: the agent and the number of actions of the neural bandit. "paper" is the linear
-// hypermodel trained by the paper's own algorithm, plain SGD with indices that are drawn independently; "linear-4" is
-// the linear hypermodel with 4 of them a step, for appendices D and E. "without-prior" are the ensembles of appendix B
-// that have no additive prior. Agents of later work have networks of the paper's size.
+// winners has the settings that the searches of equal budget found (notebooks/results/PROTOCOL.md), by the names of
+// their records in notebooks/results/tuning/equal: the agent, and the number of actions of the neural bandit. "paper"
+// is the linear hypermodel trained by the paper's own algorithm: plain SGD with indices that are drawn independently.
+// "linear-4" is the linear hypermodel with 4 indices in each step, for appendices D and E. "without-prior" is the
+// ensembles of appendix B without an additive prior. Agents of later work have networks of the paper's size.
 //
-// "best" are the winners of the searches that judge by 100,000 periods (the protocol's stratum B), in
+// "best" has the results of the searches that judge by 100,000 periods (the protocol's stratum B), in
 // notebooks/results/tuning/best.
 var winners = map[string]string{
 	"linear-200": "index-samples=60 index-set=frame initial-map=0.1 optimizer=adam perturbation=0 " +
@@ -86,15 +86,15 @@ var winners = map[string]string{
 		"prior-factor=5.97 sgd-steps=8 step-size=0.0546",
 }
 
-// tuned are the settings of a winner for an agent of the neural bandit where some keys have values, beside the number
-// of actions.
+// tuned returns a winner's settings for an agent of the neural bandit. They apply if the keys in when, and the number
+// of actions, have the given values.
 func tuned(agent, record string, actions int, when ...string) lab.Tuned {
 	return lab.Tuned{Agent: agent, When: append(when, fmt.Sprintf("actions=%d", actions)),
 		Sets: strings.Fields(winners[fmt.Sprintf("%s-%d", record, actions)])}
 }
 
-// neuralTuned are the settings of section 4.2 and appendices B to E. The ensemble of 300 has those of 100. With 4
-// indices a step, as in appendices D and E, the linear hypermodel has its own.
+// neuralTuned returns the settings of section 4.2 and appendices B to E. The ensemble of 300 has the settings of 100.
+// With 4 indices in each step, as in appendices D and E, the linear hypermodel has its own settings.
 func neuralTuned() (out []lab.Tuned) {
 	out = append(out, tuned("linear", "linear-4", 200, "index-samples=4"))
 	for _, actions := range []int{200, 1000} {
@@ -112,11 +112,12 @@ func neuralTuned() (out []lab.Tuned) {
 	return out
 }
 
-// longPeriods are periods from which on agents of section 4.2 have the settings of the searches that judge by 100,000:
-// before that many, regret hardly foretells regret at 100,000 (rank correlation 0.0 at 5,600 periods, 0.9 at 10,000).
+// longPeriods is the number of periods from which on agents of section 4.2 have the settings of the searches that judge
+// by 100,000 periods. Regret in shorter runs hardly predicts regret at 100,000 periods: the rank correlation is 0.0 at
+// 5,600 periods and 0.9 at 10,000.
 const longPeriods = 20_000
 
-// bestTuned are the settings of section 4.2 for long runs, where there are such, and neuralTuned.
+// bestTuned returns the settings of section 4.2 for long runs, where there are any, and the settings of neuralTuned.
 func bestTuned() (out []lab.Tuned) {
 	out = append(out, tuned("linear", "paper", 1000, paperSGD...),
 		tuned("linear", "best-linear", 1000), tuned("egreedy", "best-egreedy", 1000),

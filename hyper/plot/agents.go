@@ -11,15 +11,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// look is how the lines of an agent are drawn: a colour, and a number of dashes.
-type look struct {
+// agentStyle is the style of an agent's lines: a colour, and an index of dashes.
+type agentStyle struct {
 	color color.NRGBA
 	dash  int
 }
 
-// looks are those of the agents of `hyper list`, the same in all figures. The colours are Palette's and four more that
-// colour-blind readers tell from these. Where two come close for some readers, one of the lines is dashed.
-var looks = map[string]look{
+// styles has the styles of the agents of `hyper list`, which are the same in all figures. The colours are Palette's and
+// four more that colour-blind readers can distinguish from these. If two colours are similar for some readers, one of
+// the lines is dashed.
+var styles = map[string]agentStyle{
 	"linear":             {Palette[0], 0},
 	"ensemble":           {Palette[1], 0},
 	"egreedy":            {Palette[2], 1},
@@ -39,7 +40,7 @@ var looks = map[string]look{
 	"marginal":           {wine, 2},
 	"ensemble-plus-plus": {maroon, 3},
 	"last-layer":         {Palette[0], 2},
-	"hypermodel":         {Palette[0], 1}, // the Neural Testbed's, as are the next two
+	"hypermodel":         {Palette[0], 1}, // the Neural Testbed's, like the next two
 	"ensemble+":          {rose, 0},
 	"mlp":                {Palette[2], 0},
 	"network-gp":         {indigo, 1},
@@ -55,16 +56,17 @@ var (
 	rose   = color.NRGBA{0xCC, 0x66, 0x77, 0xFF}
 )
 
-// further are the colours of agents that are not listed, such as a user's own, in the order in which a figure has them.
-var further = []color.NRGBA{{0x44, 0xAA, 0x99, 0xFF}, {0xAA, 0x44, 0x99, 0xFF}, {0x99, 0x99, 0x33, 0xFF},
+// moreColors has the colours of agents without a style, such as a user's own, in the order of their appearance in a
+// figure.
+var moreColors = []color.NRGBA{{0x44, 0xAA, 0x99, 0xFF}, {0xAA, 0x44, 0x99, 0xFF}, {0x99, 0x99, 0x33, 0xFF},
 	{0x88, 0x88, 0x88, 0xFF}}
 
-// shades are those of an agent's colour for several series of it, in their order: how far it is mixed with white, or
-// with black where negative. Each has other dashes, too.
+// shades has the shades of an agent's colour for several series of the agent, in order: the share of white that is
+// mixed in, or of black if negative. Each series also has different dashes.
 var shades = []float64{0, -0.4, 0.4, -0.7}
 
-// Styled returns a series without data for each agent named, in the agent's colour: that is the same in all figures.
-// Of several series of one agent each has another shade of the colour, and other dashes.
+// Styled returns a series without data for each of the agents, in the agent's colour. An agent has the same colour in
+// all figures. Several series of one agent have different shades of its colour and different dashes.
 func Styled(agents ...string) []Series {
 	ranks, seen := make([]int, len(agents)), map[string]int{}
 	for i, agent := range agents {
@@ -74,8 +76,8 @@ func Styled(agents ...string) []Series {
 	return ranked(agents, ranks)
 }
 
-// styled is Styled for curves: those of one agent in the order of the numbers in which their settings differ, and what
-// is usual each in a shade of its own in all figures, see usual.
+// styled is like Styled for curves. Curves of one agent are ordered by the numbers in which their settings differ.
+// Usual settings have the same shade in all figures, see usual.
 func styled(curves []lab.Curve) []Series {
 	agents, ranks := make([]string, len(curves)), make([]int, len(curves))
 	keys := slices.Sorted(maps.Keys(differing(curves)))
@@ -99,8 +101,8 @@ func styled(curves []lab.Curve) []Series {
 	return ranked(agents, ranks)
 }
 
-// usual are the values of keys that have a shade of their own: the numbers of particles of the paper's ensembles, where
-// there is one size, too, and policies.
+// usual lists keys whose values have fixed shades: the numbers of particles of the paper's ensembles, also if there is
+// only one size, and the policies.
 var usual = []struct {
 	key    string
 	values []string
@@ -110,8 +112,8 @@ var usual = []struct {
 	{"policy", []string{"thompson", "ids", "greedy", "egreedy", "ucb", "top-two", "squarecb"}, false},
 }
 
-// byUse is the place of a curve among the usual ones, by the first key for which all curves of its agent have usual
-// values that differ.
+// byUse returns the index of a curve's value among the usual values. It uses the first key for which all curves of the
+// agent have different usual values.
 func byUse(curves []lab.Curve, i int) (place int, ok bool) {
 	for _, u := range usual {
 		seen, fits := map[int]bool{-1: true}, true
@@ -131,18 +133,18 @@ func byUse(curves []lab.Curve, i int) (place int, ok bool) {
 	return 0, false
 }
 
-// ranked are the series of agents, each with its place among those of its agent.
+// ranked returns series for agents. ranks has the rank of each series among the series of its agent.
 func ranked(agents []string, ranks []int) []Series {
 	out := make([]Series, len(agents))
 	var unknown []string
 	for i, agent := range agents {
-		l, ok := looks[agent]
+		l, ok := styles[agent]
 		if !ok {
 			if !slices.Contains(unknown, agent) {
 				unknown = append(unknown, agent)
 			}
 			n := slices.Index(unknown, agent)
-			l = look{further[n%len(further)], n / len(further)}
+			l = agentStyle{moreColors[n%len(moreColors)], n / len(moreColors)}
 		}
 		n := ranks[i]
 		out[i] = Series{Color: mixed(l.color, shades[n%len(shades)]),
@@ -151,7 +153,7 @@ func ranked(agents []string, ranks []int) []Series {
 	return out
 }
 
-// mixed is a colour with a share of white, or of black where it is negative.
+// mixed returns a colour mixed with a share of white, or of black if the share is negative.
 func mixed(c color.NRGBA, share float64) color.NRGBA {
 	end := 255.0
 	if share < 0 {

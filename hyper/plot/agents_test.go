@@ -13,22 +13,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Every agent that the project knows has a look, and no two have the same.
+// Every agent of the project has a style, and all styles are different.
 func TestEveryAgentHasALook(t *testing.T) {
 	for _, x := range paper.Known {
 		for name := range x.Agents {
-			if _, ok := looks[name]; !ok {
+			if _, ok := styles[name]; !ok {
 				t.Errorf("agent %s of experiment %s has none", name, x.Name)
 			}
 		}
 	}
 	for name := range learners.Known {
-		if _, ok := looks[name]; !ok {
+		if _, ok := styles[name]; !ok {
 			t.Errorf("learner %s has none", name)
 		}
 	}
 	seen := map[string]string{}
-	for name, l := range looks {
+	for name, l := range styles {
 		if other, ok := seen[fmt.Sprint(l)]; ok {
 			t.Errorf("%s looks like %s", name, other)
 		}
@@ -36,8 +36,8 @@ func TestEveryAgentHasALook(t *testing.T) {
 	}
 }
 
-// An agent has its colour beside whatever others; series of one agent differ from each other, up to 16 of them; agents
-// that nobody listed have colours of their own.
+// An agent has the same colour beside any other agents. Up to 16 series of one agent differ from each other. Agents
+// without a style have different colours.
 func TestStyled(t *testing.T) {
 	name := func(s Series) string { return fmt.Sprint(s.Color, s.dash) }
 	alone, among := Styled("linear")[0], Styled("mine", "ensemble", "ensemble", "linear")
@@ -47,7 +47,7 @@ func TestStyled(t *testing.T) {
 	if among[1].Color != Palette[1] || among[2].Color == Palette[1] {
 		t.Errorf("two ensembles are %v and %v", among[1].Color, among[2].Color)
 	}
-	all := append(slices.Repeat([]string{"ensemble"}, 15), slices.Collect(maps.Keys(looks))...)
+	all := append(slices.Repeat([]string{"ensemble"}, 15), slices.Collect(maps.Keys(styles))...)
 	all = append(slices.DeleteFunc(all, func(s string) bool { return s == "thompson" }), "mine", "yours", "hers")
 	seen := map[string]int{}
 	for i, s := range Styled(all...) {
@@ -58,7 +58,7 @@ func TestStyled(t *testing.T) {
 	}
 }
 
-// A setting of an agent looks the same in whatever order a study's pieces come.
+// A setting of an agent has the same style, whatever the order of a study's files is.
 func TestShadesFollowSettings(t *testing.T) {
 	ensemble := func(n int) lab.Curve { return named("ensemble", "particles", n) }
 	one := styled([]lab.Curve{named("linear"), ensemble(10), ensemble(30), ensemble(100)})
@@ -90,8 +90,8 @@ func TestShadesFollowSettings(t *testing.T) {
 	}
 }
 
-// Readers who see only two kinds of colours (matrices of Machado et al. 2009, full strength) can tell the agents of a
-// figure: their colours are 15 or more apart in CIELAB, of which 2 can just be seen.
+// Readers who see only two kinds of colours (matrices of Machado et al. 2009, full strength) can distinguish the agents
+// of a figure: in CIELAB their colours differ by at least 15; a difference of 2 is just visible.
 func TestColoursAreTold(t *testing.T) {
 	for _, figure := range [][]string{
 		{"linear", "ensemble", "hypernetwork", "egreedy", "independent", "diagonal", "bbb", "dropout", "exact",
@@ -101,8 +101,8 @@ func TestColoursAreTold(t *testing.T) {
 		for i, a := range figure {
 			for _, b := range figure[:i] {
 				for vision, m := range visions {
-					d := apartInLab(looks[a].color, looks[b].color, m)
-					if looks[a].color != looks[b].color && d < 15 {
+					d := apartInLab(styles[a].color, styles[b].color, m)
+					if styles[a].color != styles[b].color && d < 15 {
 						t.Errorf("%s and %s are %.0f apart for %s vision", a, b, d, vision)
 					}
 				}
@@ -118,7 +118,7 @@ var visions = map[string][3][3]float64{
 	"tritan": {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
 }
 
-// apartInLab is the distance of two colours in CIELAB as a kind of vision sees them.
+// apartInLab returns the distance of two colours in CIELAB for a kind of vision.
 func apartInLab(a, b color.NRGBA, vision [3][3]float64) float64 {
 	p, q := inLab(a, vision), inLab(b, vision)
 	return math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
@@ -141,7 +141,7 @@ func inLab(c color.NRGBA, vision [3][3]float64) [3]float64 {
 		}
 		return out
 	}
-	// sRGB to XYZ over the white point of D65
+	// sRGB to XYZ, relative to the white point of D65.
 	xyz := times([3][3]float64{{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505}, {0.2126, 0.7152, 0.0722},
 		{0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}},
 		times(vision, [3]float64{linear(c.R), linear(c.G), linear(c.B)}))

@@ -6,8 +6,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// Alt is the text that stands for plots where they cannot be seen: their titles and what they have on their axes. A
-// text that several plots share is there once.
+// Alt returns a text that describes plots for readers who cannot see them: titles and axis labels. A text that several
+// plots have appears once.
 func Alt(plots ...*gonum.Plot) string {
 	var texts []string
 	seen := map[string]bool{}
@@ -15,7 +15,7 @@ func Alt(plots ...*gonum.Plot) string {
 		if p == nil {
 			continue
 		}
-		if text := about(p); text != "" && !seen[text] {
+		if text := described(p); text != "" && !seen[text] {
 			texts, seen[text] = append(texts, text), true
 		}
 	}
@@ -25,8 +25,8 @@ func Alt(plots ...*gonum.Plot) string {
 	return strings.Join(texts, "; ")
 }
 
-// about says what a plot shows.
-func about(p *gonum.Plot) string {
+// described returns a description of a plot.
+func described(p *gonum.Plot) string {
 	axes := p.Y.Label.Text + p.X.Label.Text
 	if p.X.Label.Text != "" && p.Y.Label.Text != "" {
 		axes = p.Y.Label.Text + " against " + p.X.Label.Text

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Bars draws a bar for each value, with its name below it; the axis begins at 0. It fails when there is not a name for
-// each value, and when a value is not finite.
+// Bars draws a bar for each value, with its name below. The axis begins at 0. Bars returns an error if the numbers of
+// names and values differ, or if a value is not finite.
 func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	if len(values) == 0 || len(names) != len(values) {
-		return nil, fmt.Errorf("%d names for %d values: want a name for each, and some", len(names), len(values))
+		return nil, fmt.Errorf("%d names for %d values: give values, and a name for each", len(names), len(values))
 	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -34,11 +34,11 @@ func Bars(axes Axes, names []string, values []float64) (*gonum.Plot, error) {
 	return p, nil
 }
 
-// Names writes a name beside each point (x, y) of a plot: below it, or above where another point is close below. It
-// fails when there is not a name for each.
+// Names writes a name next to each point (x, y) of a plot: below the point, or above it if another point is close
+// below. It returns an error if the numbers of points and names differ.
 func Names(p *gonum.Plot, x, y []float64, names []string) error {
 	if len(x) != len(y) || len(x) != len(names) {
-		return fmt.Errorf("%d names for %d x and %d y: want as many of each", len(names), len(x), len(y))
+		return fmt.Errorf("%d names for %d x and %d y: give the same number of each", len(names), len(x), len(y))
 	}
 	var below, above plotter.XYLabels
 	for i := range x {
@@ -52,7 +52,7 @@ func Names(p *gonum.Plot, x, y []float64, names []string) error {
 	return errors.Join(write(p, below, -13), write(p, above, 3))
 }
 
-// closeBelow tells whether a point is below the i-th, so close that names below both would overlap.
+// closeBelow reports whether a point is so close below the i-th that the names below both would overlap.
 func closeBelow(p *gonum.Plot, x, y []float64, i int) bool {
 	for j := range x {
 		dx, dy := p.X.Norm(x[j])-p.X.Norm(x[i]), p.Y.Norm(y[i])-p.Y.Norm(y[j])
@@ -63,7 +63,7 @@ func closeBelow(p *gonum.Plot, x, y []float64, i int) bool {
 	return false
 }
 
-// write writes names so many points above the places.
+// write writes names at a distance above their points.
 func write(p *gonum.Plot, names plotter.XYLabels, points float64) error {
 	if len(names.Labels) == 0 {
 		return nil

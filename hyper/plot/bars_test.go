@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 	if err := Names(p, x5, x5, []string{"one"}); err == nil {
 		t.Error("one name for five points: no error")
 	}
-	// Two points that are close: the upper one's name stands above. The third is far.
+	// Two close points: the name of the upper one is above it. The third point is far away.
 	x, y := []float64{1, 1.1, 3}, []float64{1.1, 1, 1.1}
 	for i, want := range []bool{true, false, false} {
 		if closeBelow(p, x, y, i) != want {

@@ -13,20 +13,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// mostShown is how many actions of a belief are drawn.
+// mostShown is the maximum number of actions that are drawn.
 const mostShown = 20
 
-// Beliefs draws what agents believe of each action: a bar from two standard deviations of their functions below the
-// mean to two above, beside the true mean rewards as points. Of more than 20 actions it draws the best 20, by the truth
-// or else by the first agent's means, the best first. Beliefs without functions are left out; it fails when none has
-// any. Agents have the colours of [Styled].
+// Beliefs draws the beliefs of agents about each action: a bar from two standard deviations of the agent's functions
+// below their mean to two above, and the true mean rewards as points. If there are more than 20 actions, it draws the
+// best 20 in descending order, by the true rewards if they are known, else by the first agent's means. Beliefs without
+// functions are left out. Beliefs returns an error if no belief has functions. Agents have the
+// colours of [Styled].
 func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.Plot, error) {
 	if len(agents) != len(beliefs) || len(labels) != len(beliefs) {
-		return nil, fmt.Errorf("%d agents and %d labels for %d beliefs: want as many of each", len(agents), len(labels),
-			len(beliefs))
+		return nil, fmt.Errorf("%d agents and %d labels for %d beliefs: give the same number of each", len(agents),
+			len(labels), len(beliefs))
 	}
-	var truth, worth []float64 // worth is what actions are ordered by
-	var means, sds [][]float64 // of each belief; nil without functions
+	var truth, worth []float64 // actions are ordered by worth
+	var means, sds [][]float64 // of each belief; nil if it has no functions
 	for _, b := range beliefs {
 		mean, sd := moments(b.Functions)
 		means, sds = append(means, mean), append(sds, sd)
@@ -57,14 +58,14 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 			if means[i] != nil {
 				s, mean, sd := &series[i], means[i][action], sds[i][action]
 				s.Label = labels[i]
-				s.X, s.Y = append(s.X, x, x, x), append(s.Y, mean-2*sd, mean+2*sd, math.NaN()) // and a gap
+				s.X, s.Y = append(s.X, x, x, x), append(s.Y, mean-2*sd, mean+2*sd, math.NaN()) // NaN makes a gap
 			}
 		}
 		if truth != nil {
 			points.X, points.Y = append(points.X, float64(at)), append(points.Y, truth[action])
 		}
 	}
-	axes.Beside = true // not over the intervals
+	axes.Beside = true // the labels must not cover the intervals
 	p, err := Lines(axes, append(series, points)...)
 	if err == nil {
 		p.X.Min, p.X.Max = -0.6, float64(len(actions))-0.4
@@ -72,7 +73,7 @@ func Beliefs(axes Axes, agents, labels []string, beliefs []lab.Belief) (*gonum.P
 	return p, err
 }
 
-// moments are the mean and the standard deviation of functions at each action.
+// moments returns the mean and the standard deviation of the functions at each action.
 func moments(functions [][]float32) (means, sds []float64) {
 	if len(functions) == 0 {
 		return nil, nil
@@ -88,7 +89,7 @@ func moments(functions [][]float32) (means, sds []float64) {
 	return means, sds
 }
 
-// best are the actions that are drawn, in their order.
+// best returns the indices of the actions that are drawn, in order.
 func best(worth []float64) []int {
 	all := make([]int, len(worth))
 	for i := range all {

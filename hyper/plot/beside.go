@@ -11,42 +11,42 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// beside is a legend without a box: labels right of the axes, each at the end of its line, and no nearer to each other
-// than their height.
-type beside struct {
+// endLabels is a legend without a frame. Its labels are right of the axes, at the ends of their lines, and moved apart
+// where they would overlap.
+type endLabels struct {
 	text.Style
 	entries []entry
 }
 
-// aside is a legend right of the axes, for what has no end to stand at.
-type aside struct{ *key }
+// rightLegend is a legend right of the axes, for entries that have no end of a line.
+type rightLegend struct{ *key }
 
 // Plot implements gonum's Plotter.
-func (a aside) Plot(c draw.Canvas, _ *gonum.Plot) {
+func (a rightLegend) Plot(c draw.Canvas, _ *gonum.Plot) {
 	legend := a.columns(1)[0]
 	at := vg.Point{X: c.Max.X + keyInset, Y: c.Min.Y}
 	size := vg.Point{X: legend.Rectangle(c).Size().X, Y: c.Max.Y - c.Min.Y}
 	legend.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: at, Max: at.Add(size)}})
 }
 
-// GlyphBoxes implements gonum's GlyphBoxer: it keeps the room for the legend free.
-func (a aside) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
+// GlyphBoxes implements gonum's GlyphBoxer: it reserves space for the legend.
+func (a rightLegend) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
 	width := a.columns(1)[0].Rectangle(draw.NewCanvas(new(recorder.Canvas), 0, 0)).Size().X
 	return []gonum.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: keyInset + width}}}}
 }
 
 // Lengths in points.
 const (
-	besideLead  = vg.Length(16)  // from a line's end to its label
-	besideGap   = vg.Length(3)   // between that and the text
-	besideWidth = vg.Length(135) // of the longest text at most
+	besideLead  = vg.Length(16)  // from a line's end to the leader's end
+	besideGap   = vg.Length(3)   // between the leader's end and the text
+	besideWidth = vg.Length(135) // maximum width of a text
 )
 
-// besideMost is the number of labels at most: more do not fit into a panel.
+// besideMost is the maximum number of labels that fit into a panel.
 const besideMost = 12
 
-// beside returns the legend of a figure's entries right of the axes: labels at the ends of lines, or where one entry is
-// no line to the end of the axis, or nearly, a legend as usual. It is nil where they do not fit.
+// beside returns a legend right of the axes. If all entries are lines that end near the end of the axis, labels are at
+// the ends of the lines, else the result is an ordinary legend. It returns nil if the labels do not fit.
 func (k *key) beside(axis gonum.Axis) gonum.Plotter {
 	if len(k.entries) == 0 || len(k.entries) > besideMost {
 		return nil
@@ -59,15 +59,15 @@ func (k *key) beside(axis gonum.Axis) gonum.Plotter {
 		ended = ended && e.end != nil && e.end.X >= end
 	}
 	if !ended {
-		return aside{k}
+		return rightLegend{k}
 	}
-	b := &beside{k.Style, slices.Clone(k.entries)}
+	b := &endLabels{k.Style, slices.Clone(k.entries)}
 	b.YAlign = text.YCenter
 	return b
 }
 
 // Plot implements gonum's Plotter.
-func (b *beside) Plot(c draw.Canvas, p *gonum.Plot) {
+func (b *endLabels) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(e entry) vg.Length { return min(max(y(e.end.Y), c.Min.Y), c.Max.Y) }
 	slices.SortStableFunc(b.entries, func(one, other entry) int { return int(at(one) - at(other)) })
@@ -82,8 +82,8 @@ func (b *beside) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// GlyphBoxes implements gonum's GlyphBoxer: it keeps the room for the labels free.
-func (b *beside) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
+// GlyphBoxes implements gonum's GlyphBoxer: it reserves space for the labels.
+func (b *endLabels) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
 	width := vg.Length(0)
 	for _, e := range b.entries {
 		width = max(width, b.Width(e.label))
@@ -91,8 +91,8 @@ func (b *beside) GlyphBoxes(*gonum.Plot) []gonum.GlyphBox {
 	return []gonum.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: besideLead + besideGap + width}}}}
 }
 
-// apart moves ascending places by as little as leaves a gap between neighbours, within bounds: it is the isotonic
-// regression of the places less their gaps.
+// apart moves ascending positions as little as possible, so that neighbours have a gap and all are within bounds. It is
+// the isotonic regression of the positions minus their gaps.
 func apart(wanted []vg.Length, gap, low, high vg.Length) []vg.Length {
 	type block struct {
 		sum vg.Length
@@ -117,7 +117,7 @@ func apart(wanted []vg.Length, gap, low, high vg.Length) []vg.Length {
 	return out
 }
 
-// lastOf is the last point of a line's pieces, or nil.
+// lastOf returns the last point of a line's pieces, or nil.
 func lastOf(pieces []plotter.XYs) *plotter.XY {
 	if len(pieces) == 0 {
 		return nil

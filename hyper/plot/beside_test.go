@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// Labels move by as little as keeps them apart, and stay between the ends of the axis.
+// Labels move as little as possible to be apart, and stay between the ends of the axis.
 func TestApart(t *testing.T) {
 	for name, c := range map[string]struct{ wanted, want []vg.Length }{
 		"free":             {[]vg.Length{10, 30, 60}, []vg.Length{10, 30, 60}},
@@ -28,8 +28,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Labels stand beside the lines where all end at the end of the axis and there is room for texts. Where one has no end
-// there, a legend is right of the axes; where there is no room, in a corner.
+// Labels are next to the lines if all lines end at the end of the axis and texts have space. If one line ends earlier,
+// a legend is right of the axes; if there is no space, it is in a corner.
 func TestLabelsBesideLines(t *testing.T) {
 	line := func(label string, y ...float64) Series { return Series{Label: label, X: x5[:len(y)], Y: y} }
 	full, short := line("full", 1, 2, 3, 4, 5), line("short", 1, 2)
@@ -59,7 +59,7 @@ func TestLabelsBesideLines(t *testing.T) {
 	}
 }
 
-// A label is at the height of its line's end, and texts do not overlap where ends do.
+// A label is at the height of its line's end. If ends are close together, the texts still do not overlap.
 func TestLabelsAreAtTheEnds(t *testing.T) {
 	var c recorder.Canvas
 	p := mustLines(t, Axes{Beside: true, FromZero: true}, Series{Label: "low", X: x5, Y: []float64{4, 3, 2, 1, 0}},
@@ -81,7 +81,7 @@ func TestLabelsAreAtTheEnds(t *testing.T) {
 	}
 }
 
-// A legend right of the axes has all labels, each right of them and none over another.
+// A legend right of the axes has all labels. Each is right of the axes, and they do not overlap.
 func TestLegendRightOfTheAxes(t *testing.T) {
 	var c recorder.Canvas
 	p := mustLines(t, Axes{Beside: true}, Series{Label: "line", X: x5, Y: x5},
@@ -105,4 +105,4 @@ func TestLegendRightOfTheAxes(t *testing.T) {
 	}
 }
 
-var _, _ gonum.GlyphBoxer = (*beside)(nil), aside{}
+var _, _ gonum.GlyphBoxer = (*endLabels)(nil), rightLegend{}

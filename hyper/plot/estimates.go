@@ -14,15 +14,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Estimates are estimates of one kind, each of the thing that is named at its place.
+// Estimates holds estimates of one kind, one for each name of a figure.
 type Estimates struct {
 	Label  string
 	Values []lab.Estimate // NaN is not drawn
-	Color  color.NRGBA    // zero: the palette's next
+	Color  color.NRGBA    // zero means the palette's next colour
 }
 
-// Points draws estimates with their intervals above the names of what they are of, each kind in a colour of its own and
-// a little beside the others. It fails when there is not a name for each, or nothing can be drawn.
+// Points draws estimates with their intervals above their names. Each kind has its own colour, and is shifted a little
+// to the side. Points returns an error if a kind does not have one estimate for each name, or if nothing can be drawn.
 func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) {
 	if len(names) == 0 {
 		return nil, errNothing
@@ -32,7 +32,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 	p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
 	for k, kind := range kinds {
 		if len(kind.Values) != len(names) {
-			return nil, fmt.Errorf("%d names for %d estimates of %q: want a name for each", len(names), len(kind.Values),
+			return nil, fmt.Errorf("%d names for %d estimates of %q: give a name for each", len(names), len(kind.Values),
 				kind.Label)
 		}
 		beside := 0.16 * (float64(k) - float64(len(kinds)-1)/2)
@@ -54,7 +54,7 @@ func Points(axes Axes, names []string, kinds ...Estimates) (*gonum.Plot, error) 
 	return p, nil
 }
 
-// errorPoints are points with intervals.
+// errorPoints holds points with intervals.
 type errorPoints struct {
 	plotter.XYs
 	plotter.YErrors

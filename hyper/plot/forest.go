@@ -12,24 +12,24 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Estimate is a number with its interval; the number may be NaN.
+// Estimate is a number with an interval. The number may be NaN.
 type Estimate struct{ Value, Lower, Upper float64 }
 
-// ForestRow is a row of a forest plot: some estimates, one above the other, between a label and a note at the end of the
+// ForestRow is a row of a forest plot: estimates, one above the other, between a label and a note at the end of the
 // axis.
 type ForestRow struct {
 	Label, Note string
 	Color       color.NRGBA
 	Estimates   []Estimate
-	Main        int // the place of the estimate that is drawn strongly
+	Main        int // index of the estimate that is drawn emphasised
 }
 
-// Forest draws rows of estimates with their intervals from top to bottom on a logarithmic axis, around a line at 1, where
-// the axis is cut at a low and a high end. A row without estimates has its note alone. It fails without rows, and where
-// the axis does not hold 1.
+// Forest draws rows of estimates with their intervals, from top to bottom, on a logarithmic axis from low to high with
+// a line at 1. Intervals are cut at the ends of the axis. A row without estimates only has its note. Forest returns an
+// error if there are no rows, or if 1 is outside the axis.
 func Forest(title, axis string, low, high float64, rows []ForestRow) (*gonum.Plot, error) {
 	if len(rows) == 0 || !(0 < low && low < 1 && 1 < high) {
-		return nil, fmt.Errorf("a forest plot of %d rows on an axis from %v to %v: want rows, and an axis that holds 1",
+		return nil, fmt.Errorf("a forest plot of %d rows on an axis from %v to %v: give rows, and an axis that contains 1",
 			len(rows), low, high)
 	}
 	p := gridless(Axes{Title: title, X: axis, LogX: true})

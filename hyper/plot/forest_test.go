@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// A forest plot has a row for each label, its note, and an estimate that may have an interval alone. Intervals are cut at
-// the ends of the axis.
+// A forest plot has a row for each label, with its note, and an estimate that may be only an interval. Intervals are
+// cut at the ends of the axis.
 func TestForest(t *testing.T) {
 	rows := []plot.ForestRow{
 		{Label: "first", Note: "holds", Color: plot.Palette[2],

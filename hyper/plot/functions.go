@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Functions is the series of functions drawn at random, f [functions][len(x)], such as agent.Sample returns: their mean
-// at each x with a band of two standard deviations, and the first few of them as thin lines.
+// Functions returns a series for functions that were drawn at random, f [functions][len(x)], for example by
+// agent.Sample: their mean at each x with a band of two standard deviations, and the first shown of them as thin lines.
 func Functions(label string, x []float64, f [][]float32, shown int) Series {
 	s := Series{Label: label, X: x, Y: make([]float64, len(x)), Lower: make([]float64, len(x)),
 		Upper: make([]float64, len(x))}
@@ -30,8 +30,8 @@ func Functions(label string, x []float64, f [][]float32, shown int) Series {
 	return s
 }
 
-// AddSpread adds a point at x: the mean of values, with a band from their 5% quantile to their 95% quantile. No values
-// make a gap.
+// AddSpread adds a point at x: the mean of values, with a band from their 5% quantile to their 95% quantile. Without
+// values it adds a gap.
 func (s *Series) AddSpread(x float64, values []float64) {
 	mean, lower, upper := math.NaN(), math.NaN(), math.NaN()
 	if len(values) > 0 {

@@ -11,12 +11,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Heat draws a matrix as coloured squares, its first row on top: blue is limit and above, white zero, red -limit and
-// below. lines are the rows and columns before which a thin line is drawn, such as where blocks begin.
+// Heat draws a square matrix as coloured squares, with the first row on top. Values of limit and above are blue, zero
+// is white, values of -limit and below are red. lines are the indices of rows and columns before which a thin line is
+// drawn, for example at the beginnings of blocks.
 func Heat(title string, matrix mat.Matrix, limit float64, lines ...int) (*gonum.Plot, error) {
 	rows, columns := matrix.Dims()
 	if rows != columns || rows == 0 || !(limit > 0) {
-		return nil, fmt.Errorf("a %d x %d matrix, limit %v: want a square one, a positive limit", rows, columns, limit)
+		return nil, fmt.Errorf("a %d x %d matrix with limit %v: give a square matrix and a positive limit", rows, columns,
+			limit)
 	}
 	p := newPlot(Axes{Title: title})
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
@@ -52,7 +54,7 @@ func (h heat) Plot(c draw.Canvas, _ *gonum.Plot) {
 	}
 }
 
-// color fades from Palette's vermillion over white to its blue.
+// color returns a colour between Palette's vermillion, white and Palette's blue.
 func (h heat) color(v float64) color.Color {
 	strength, end := math.Min(math.Abs(v)/h.limit, 1), Palette[0]
 	if v < 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Labels names curves for a legend, in their order: the agent, then the settings that differ between its curves, as in
-// "ensemble, particles=10", and the settings in always, sorted by key. A setting that differs between the curves of
-// another agent is named, too, unless it is usual, see [lab.Curve]. Settings that differ only between agents are left
-// out, as the agent's name stands for them, and so are those that searches found for all curves of an agent. It ends
-// with how many runs diverged.
+// Labels returns names of curves for a legend, in the order of the curves. A name has the agent, the settings that
+// differ between the agent's curves, as in "ensemble, particles=10", and the settings in always. Settings are sorted by
+// key. A setting that differs between curves of another agent is included, too, unless it is usual, see [lab.Curve].
+// Settings that differ only between agents are left out, because the agent's name represents them; so are settings that
+// searches found for all curves of an agent. If runs diverged, the name ends with their number.
 func Labels(curves []lab.Curve, always ...string) []string {
 	differ := differences(curves)
 	out := make([]string, len(curves))
@@ -31,7 +31,7 @@ func Labels(curves []lab.Curve, always ...string) []string {
 	return out
 }
 
-// settings lists KEY=VALUE of the keys that are shown, sorted.
+// settings returns KEY=VALUE for the keys that are shown, sorted.
 func settings(all map[string]any, shown map[string]bool) (out []string) {
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if shown[k] {
@@ -41,7 +41,7 @@ func settings(all map[string]any, shown map[string]bool) (out []string) {
 	return out
 }
 
-// place is a key of an agent.
+// place is a key of an agent's settings.
 type place struct{ agent, key string }
 
 // differing returns the keys that differ between two curves of any one agent.
@@ -53,7 +53,7 @@ func differing(curves []lab.Curve) map[string]bool {
 	return keys
 }
 
-// differences returns the keys whose values differ between two curves of an agent, unless all are usual there.
+// differences returns the keys whose values differ between two curves of an agent, unless all these values are usual.
 func differences(curves []lab.Curve) map[place]bool {
 	first, chosen := map[place]any{}, map[place]bool{}
 	differ := map[place]bool{}
@@ -72,7 +72,7 @@ func differences(curves []lab.Curve) map[place]bool {
 	return differ
 }
 
-// divergence says how many of some runs diverged.
+// divergence returns a text with the number of runs that diverged, "" if there are none.
 func divergence(diverged, runs int) string {
 	switch diverged {
 	case 0:

@@ -11,8 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// Leaderboard draws the ratios of a leaderboard with their intervals, agent by agent in the order of the lines, and for
-// each tau in another colour. The baseline is named at the axis.
+// Leaderboard draws the ratios of a leaderboard with their intervals, by agent in the order of the lines, with a colour
+// for each tau. The axis label names the baseline.
 func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, error) {
 	var agents []string
 	kinds := map[int]*Estimates{}
@@ -36,7 +36,7 @@ func Leaderboard(title, baseline string, lines []testbed.Line) (*gonum.Plot, err
 	}
 	p, err := Points(Axes{Title: title, Y: "divergence over that of " + baseline}, agents, all...)
 	if err == nil {
-		p.Legend.Left = true // lines are from the best on, so that the tallest are on the right
+		p.Legend.Left = true // the best agents are on the left, so that there is space above them
 	}
 	return p, err
 }

@@ -13,20 +13,20 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// key is a legend on a faint white ground that goes, when it is drawn, to the corner where it hides least. More than
-// five entries stand in columns, each a legend of gonum's.
+// key is a legend on a translucent white ground. It is drawn in the corner where it covers the least. More than five
+// entries are split into columns, each a legend of gonum.
 type key struct {
 	text.Style
 	entries   []entry
-	obstacles []plotter.XYs // lines that it should not hide
-	corners   []corner      // in the order of preference
+	obstacles []plotter.XYs // lines that the legend should not cover
+	corners   []corner      // in order of preference
 }
 
 type entry struct {
 	label  string
 	thumbs []gonum.Thumbnailer
-	line   draw.LineStyle // of a series that is a line
-	end    *plotter.XY    // its last point, or nil
+	line   draw.LineStyle // style, if the series is a line
+	end    *plotter.XY    // last point of the line, or nil
 }
 
 type corner struct{ top, left bool }
@@ -64,7 +64,7 @@ func (k *key) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// best returns the length of lines, in points, that the legend hides where it hides least, and that corner.
+// best returns the corner in which the legend covers the least length of lines, and that length in points.
 func (k *key) best(c draw.Canvas, p *gonum.Plot) (hidden vg.Length, place corner) {
 	for i, option := range k.corners {
 		box, _ := k.box(c, option)
@@ -79,8 +79,8 @@ func (k *key) best(c draw.Canvas, p *gonum.Plot) (hidden vg.Length, place corner
 	return hidden, place
 }
 
-// box returns the legend's rectangle in a corner of the canvas, and its columns: as many as leave five entries to each,
-// or fewer where the canvas is narrow.
+// box returns the legend's rectangle in a corner of the canvas, and its columns. A column has at most five entries; a
+// narrow canvas has fewer and longer columns.
 func (k *key) box(c draw.Canvas, at corner) (box vg.Rectangle, columns []gonum.Legend) {
 	var size vg.Point
 	for n := (len(k.entries) + 4) / 5; n > 0; n-- {
@@ -105,7 +105,7 @@ func (k *key) box(c draw.Canvas, at corner) (box vg.Rectangle, columns []gonum.L
 	return vg.Rectangle{Min: least, Max: least.Add(size)}, columns
 }
 
-// columns puts the entries into n columns.
+// columns splits the entries into n columns.
 func (k *key) columns(n int) (out []gonum.Legend) {
 	if len(k.entries) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (k *key) columns(n int) (out []gonum.Legend) {
 	return out
 }
 
-// inside returns about what length of a line lies in a box.
+// inside returns the approximate length of the part of a line that is inside a box.
 func inside(line []vg.Point, box vg.Rectangle) (length vg.Length) {
 	const step = vg.Length(2)
 	for i := 1; i < len(line); i++ {
@@ -137,7 +137,7 @@ func inside(line []vg.Point, box vg.Rectangle) (length vg.Length) {
 	return length
 }
 
-// makeRoom extends the vertical axis upwards, at most to nearly twice its length, until the legend hides nothing in a
+// makeRoom extends the vertical axis upwards, at most to nearly twice its length, until the legend covers nothing in a
 // figure of the default size.
 func (k *key) makeRoom(p *gonum.Plot, log bool) {
 	c := draw.NewCanvas(new(recorder.Canvas), saveWidth*vg.Centimeter*0.83, saveHeight*vg.Centimeter*0.74)
@@ -151,5 +151,5 @@ func (k *key) makeRoom(p *gonum.Plot, log bool) {
 			return
 		}
 	}
-	p.Y.Max = high // no use: the ground must do
+	p.Y.Max = high // more room does not help: the legend's ground must suffice
 }

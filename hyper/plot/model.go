@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Model draws figure 1 of the paper: the index z goes through the hypermodel g_nu to the parameters theta of the base
-// model f_theta, which maps an input x to a prediction. It is about five times as wide as high.
+// Model draws figure 1 of the paper. The index z is the input of the hypermodel g_nu. Its output is the parameters
+// theta of the base model f_theta, which maps an input x to a prediction. The figure should be about five times as wide
+// as high.
 func Model() (*gonum.Plot, error) {
 	const title = "A hypermodel makes the parameters of a base model of an index z"
 	p, err := Lines(Axes{Title: title}, arrow(1.9, 2, 2.55, 2), box(2.6, 5.2), arrow(5.2, 2, 7.15, 2), box(7.2, 9.8),
@@ -27,7 +28,7 @@ func Model() (*gonum.Plot, error) {
 	return p, nil
 }
 
-// path is a line through places, x and y in turn.
+// path returns a line through points; at has x and y in turn.
 func path(at ...float64) (s Series) {
 	for i := 0; i < len(at); i += 2 {
 		s.X, s.Y = append(s.X, at[i]), append(s.Y, at[i+1])
@@ -35,12 +36,12 @@ func path(at ...float64) (s Series) {
 	return s
 }
 
-// box is a frame from left to right.
+// box returns a frame between two horizontal positions.
 func box(left, right float64) Series {
 	return path(left, 1.4, right, 1.4, right, 2.6, left, 2.6, left, 1.4)
 }
 
-// arrow is a line with a head.
+// arrow returns a line with an arrow head.
 func arrow(x0, y0, x, y float64) Series {
 	length := math.Hypot(x-x0, y-y0) / 0.15
 	dx, dy := (x-x0)/length, (y-y0)/length
@@ -49,7 +50,7 @@ func arrow(x0, y0, x, y float64) Series {
 	return s
 }
 
-// words are texts centred on places. A letter after _ is a subscript.
+// words are texts that are centred on points. A letter after _ is a subscript.
 type words []struct {
 	x, y float64
 	text string

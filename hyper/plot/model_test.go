@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The figure names what is drawn, what is learned and what comes out; subscripts are texts of their own.
+// The figure names the random, the learned and the resulting quantities. Subscripts are separate texts.
 func TestModel(t *testing.T) {
 	p, err := Model()
 	if err != nil {

@@ -16,20 +16,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// places are the colors of offers.
+// places has the colours of offers.
 var places = []struct {
 	lab.Place
 	color.NRGBA
 }{{lab.OnFrontier, Palette[0]}, {lab.OpenPlace, Gray}, {lab.OffIt, Palette[1]}}
 
-// Offers draws what agents cost, in one of their two costs, against the regret that they have for that, each with its
-// name and the 95% interval of its mean regret, on log axes. The color says where the offer stands. An offer that costs
-// nothing, or whose regret has no interval, has no place on these axes and is not drawn. It fails when there is not a
-// name for each, and as Lines does.
+// Offers draws the costs of agents, one of their two costs, against their regrets on logarithmic axes, each with its
+// name and the 95% interval of its mean regret. The colour shows the offer's position relative to the frontier. An
+// offer without cost, or without an interval of its regret, cannot be drawn on these axes and is left out. Offers
+// returns an error if the numbers of names and offers differ, and the errors of Lines.
 func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Place), names []string) (*gonum.Plot,
 	error) {
 	if len(names) != len(offers) {
-		return nil, fmt.Errorf("%d names for %d offers: want one for each", len(names), len(offers))
+		return nil, fmt.Errorf("%d names for %d offers: give one for each", len(names), len(offers))
 	}
 	costs, stands := make([]float64, len(offers)), make([]lab.Place, len(offers))
 	for i, o := range offers {
@@ -38,7 +38,7 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	axes.LogX, axes.LogY = true, true
 	drawn := func(i int) bool { return drawable(costs[i], true) && drawable(float64(offers[i].Regret.Upper), true) }
 	var series []Series
-	var x, upper []float64 // the upper ends of intervals
+	var x, upper []float64 // upper ends of the intervals
 	var shown []string
 	for _, place := range places {
 		middles := Series{Label: string(place.Place), Points: true, Color: place.NRGBA}
@@ -59,16 +59,16 @@ func Offers(axes Axes, offers []lab.Offer, cost func(lab.Offer) (float64, lab.Pl
 	if err != nil {
 		return nil, err
 	}
-	p.Y.Min /= 1.6 // for the legend
+	p.Y.Min /= 1.6 // space for the legend
 	return p, NamesAbove(p, x, upper, shown)
 }
 
-// NamesAbove writes a name for each point (x, y) of a plot, side by side above all that is drawn, each with a line to its
-// point: no two names meet. It extends the vertical axis, which must be logarithmic, to make room. It fails when there is
-// not a name for each.
+// NamesAbove writes a name for each point (x, y) of a plot. The names are next to each other above the data, with lines
+// to their points, and do not overlap. The vertical axis, which must be logarithmic, is extended. NamesAbove returns an
+// error if the numbers of points and names differ.
 func NamesAbove(p *gonum.Plot, x, y []float64, names []string) error {
 	if len(x) != len(y) || len(x) != len(names) {
-		return fmt.Errorf("%d names for %d x and %d y: want as many of each", len(names), len(x), len(y))
+		return fmt.Errorf("%d names for %d x and %d y: give the same number of each", len(names), len(x), len(y))
 	}
 	p.Y.Max = p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, 1/(1-namesShare))
 	points := make(plotter.XYs, len(x))
@@ -79,10 +79,10 @@ func NamesAbove(p *gonum.Plot, x, y []float64, names []string) error {
 	return nil
 }
 
-// namesShare is how much of the height is for names above.
+// namesShare is the share of the height for names above the data.
 const namesShare = 0.4
 
-// room leaves some beside the cheapest and the dearest.
+// room returns axes that leave space beside the lowest and the highest cost.
 func room(axes Axes, costs []float64) Axes {
 	axes.MinX, axes.MaxX = math.Inf(1), 0
 	for _, c := range costs {
@@ -93,14 +93,14 @@ func room(axes Axes, costs []float64) Axes {
 	return axes
 }
 
-// above is names that rise side by side over the figure, each with a line to its point: no two meet.
+// above draws names next to each other above the figure, with lines to their points. Names do not overlap.
 type above struct {
 	points plotter.XYs
 	names  []string
 	text.Style
 }
 
-// GlyphBoxes implements gonum's GlyphBoxer: it keeps room for the names right of the axes.
+// GlyphBoxes implements gonum's GlyphBoxer: it reserves space for the names right of the axes.
 func (a *above) GlyphBoxes(p *gonum.Plot) (boxes []gonum.GlyphBox) {
 	for i, at := range a.points {
 		width := (a.Width(a.names[i]) + 2*a.FontExtents().Height) * math.Sqrt2 / 2

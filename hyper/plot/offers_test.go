@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Offers without a place on log axes are left out; a name is needed for each, and something to draw.
+// Offers that cannot be shown on logarithmic axes are left out. Each offer needs a name, and one offer must remain.
 func TestOffers(t *testing.T) {
 	at := func(regret, cost float64, place lab.Place) lab.Offer {
 		x := lab.Float(regret)

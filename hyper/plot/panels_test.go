@@ -33,7 +33,7 @@ func TestPanels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Panels(2, 20, 8, 100, line, square, line) // the last row has an empty place
+	data, err := Panels(2, 20, 8, 100, line, square, line) // the last row has an empty panel
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestPanels(t *testing.T) {
 	}
 }
 
-// A sketch has the pixels of the figure itself.
+// A sketch has the same pixels as the figure.
 func TestSketch(t *testing.T) {
 	p, err := Lines(Axes{Title: "t"}, Series{X: []float64{0, 1}, Y: []float64{1, 2}})
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package plot draws figures: curves of regret with their intervals, and other curves with bands, samples and points.
 //
-// It makes plots of gonum.org/v1/plot, which a caller may still change, and turns them into PNG and SVG. Equal data
-// give equal files. A plot must not be used by two goroutines at once.
+// It makes plots of gonum.org/v1/plot, which a caller may change, and converts them to PNG and SVG. Equal data give
+// equal files. A plot is not safe for concurrent use.
 package plot
 
 import (
@@ -16,35 +16,35 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// errNothing is the cause of errors about data that have no point to draw.
+// errNothing is wrapped by errors about data without a point that can be drawn.
 var errNothing = errors.New("nothing to draw")
 
-// Axes describe a figure around its data. The zero value is without texts and linear.
+// Axes describes a figure around its data. The zero value has no texts and linear axes.
 type Axes struct {
 	Title      string
 	X, Y       string  // labels, with units
-	LogX, LogY bool    // points that are not positive are not drawn on such an axis
-	FromZero   bool    // linear axes begin at zero when no data are negative
-	MinX, MaxX float64 // where the x axis begins and ends; that of the data where both are 0
-	Beside     bool    // labels stand right of the axes where they fit: at the ends of lines, if all end at the axis's
+	LogX, LogY bool    // points that are not positive cannot be drawn on such an axis
+	FromZero   bool    // linear axes begin at zero if no data are negative
+	MinX, MaxX float64 // range of the x axis; the range of the data if both are 0
+	Beside     bool    // labels are right of the axes if they fit, at the ends of lines if all reach the axis's end
 }
 
-// Series is one object of a figure: a line, a band, sampled curves or points over common values of x. Only finite
+// Series is one object of a figure: a line, a band, sampled curves or points with common values of x. Only finite
 // numbers are drawn.
 type Series struct {
-	Label        string // in the legend; none when empty
+	Label        string // in the legend; "" is none
 	X            []float64
 	Y            []float64   // line or points; may be nil
 	Lower, Upper []float64   // a shaded band; may be nil
 	Samples      [][]float64 // thin lines, such as sampled functions
 	Points       bool        // Y is drawn as points, not as a line
 	Dashed       bool
-	Color        color.NRGBA // zero: black for points, the palette's next for others
+	Color        color.NRGBA // zero means black for points, and the palette's next colour for others
 	dash         []vg.Length // see Styled
 }
 
-// Lines draws series over each other in their order: bands first, then samples, lines and points. The legend goes to
-// the corner where it hides least. It fails when lengths differ or no point can be drawn.
+// Lines draws series in order: first bands, then samples, lines and points. The legend is in the corner where it covers
+// the least. Lines returns an error if lengths differ, or if no point can be drawn.
 func Lines(axes Axes, series ...Series) (*gonum.Plot, error) {
 	return lines(axes, []corner{topLeft, topRight, bottomLeft, bottomRight}, series)
 }
@@ -73,7 +73,7 @@ func lines(axes Axes, corners []corner, series []Series) (*gonum.Plot, error) {
 	if b := f.key.beside(p.X); b != nil && axes.Beside {
 		p.Add(b)
 		if !axes.LogX {
-			p.X.Tick.Marker = linearTicks{steps: 4} // there is less room
+			p.X.Tick.Marker = linearTicks{steps: 4} // labels right of the axes leave less space
 		}
 		return p, nil
 	}
@@ -101,19 +101,19 @@ func (s Series) validate() error {
 	return errors.Join(errs...)
 }
 
-// bare hides all of an object but how it is drawn: gonum would fit the axes to it.
+// bare is an object without its data range. Otherwise gonum would fit the axes to the object.
 type bare struct{ gonum.Plotter }
 
-// figure collects what series draw.
+// figure collects the drawn parts of series.
 type figure struct {
 	Axes
-	least     float64            // what a band's bound on a log axis is at least
+	least     float64            // lower limit of a band's bounds on a logarithmic axis
 	layers    [4][]gonum.Plotter // bands, samples, lines, points
 	key       key
-	automatic int // series that took their style from the palette
+	automatic int // number of series with a style from the palette
 }
 
-// add puts the parts of a series into the layers and the legend.
+// add adds the parts of a series to the layers and the legend.
 func (f *figure) add(s Series) {
 	c, dash := f.style(s)
 	e := entry{label: s.Label}

@@ -20,8 +20,8 @@ func (e *extent) add(x, y float64) {
 	}
 }
 
-// setRanges fits the axes to all data. On a log axis a band's lower bound counts down to a third of the lowest line: an
-// interval that nearly reaches zero would take the figure.
+// setRanges fits the axes to the data. On a logarithmic axis, a band's lower bound counts only down to a third of the
+// lowest line, because an interval that nearly reaches zero would dominate the figure.
 func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	e := extent{Axes: axes}
 	for _, s := range series {
@@ -49,7 +49,7 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	p.X.Min, p.X.Max = bounds(e.x, axes.LogX, axes.FromZero, 0)
 	if axes.MinX != 0 || axes.MaxX != 0 {
 		if !(axes.MinX < axes.MaxX) || !drawable(axes.MinX, axes.LogX) || !drawable(axes.MaxX, axes.LogX) {
-			return fmt.Errorf("an x axis from %v to %v: want two finite numbers, ascending, on a log axis positive",
+			return fmt.Errorf("an x axis from %v to %v: give two ascending finite numbers, positive on a log axis",
 				axes.MinX, axes.MaxX)
 		}
 		p.X.Min, p.X.Max = axes.MinX, axes.MaxX
@@ -58,7 +58,7 @@ func setRanges(p *gonum.Plot, axes Axes, series []Series) error {
 	return nil
 }
 
-// bounds are those of an axis with a margin, a fraction of the data's range, on both sides.
+// bounds returns the range of an axis, with a margin on both sides. margin is a fraction of the data's range.
 func bounds(data []float64, log, fromZero bool, margin float64) (low, high float64) {
 	low, high = floats.Min(data), floats.Max(data)
 	pad := margin * (high - low)

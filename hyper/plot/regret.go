@@ -9,20 +9,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Options of Regret. The zero value draws cumulative regret with 95% intervals of its mean.
+// Options are the options of Regret. The zero value draws cumulative regret with 95% intervals of its mean.
 type Options struct {
 	Title       string
-	Labels      []string // of the curves, instead of those that Labels makes
-	Average     bool     // average regret per period up to each period, on log axes
-	Quartiles   bool     // median and quartiles over runs, not mean and interval
-	Target      float64  // a dashed horizontal line, in the unit of the vertical axis; none when not positive
-	TargetLabel string   // "target" when empty
+	Labels      []string // labels of the curves; nil means the result of the function Labels
+	Average     bool     // draw average regret per period, on logarithmic axes
+	Quartiles   bool     // draw median and quartiles over runs instead of mean and interval
+	Target      float64  // a dashed horizontal line, in the unit of the vertical axis; none if not positive
+	TargetLabel string   // "" means "target"
 }
 
-// Regret draws regret, in units of reward, against the period t: a line for each curve with a shaded band. The legend
-// says how many runs diverged. Curves without a point have an entry in the legend only. It fails when there is no point
-// at all. Colours are those of the agents, see [Styled]; labels stand beside the ends of curves where these reach the
-// last period.
+// Regret draws regret, in units of reward, against the period t: a line with a shaded band for each curve. The legend
+// has the number of runs that diverged. Curves without a point only appear in the legend. Agents have the colours of
+// [Styled]. Labels are at the ends of the curves if these reach the last period. Regret returns an error if there is no
+// point at all.
 func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	labels, err := regretLabels(curves, opts)
 	if err != nil {
@@ -40,7 +40,7 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 			last = max(last, s.X[n-1])
 		}
 	}
-	// A target alone is no figure: the data are checked without it.
+	// A target alone is not a figure: the data are checked without it.
 	axes, corners := regretAxes(opts)
 	p, err := lines(axes, corners, series)
 	if err != nil || !(opts.Target > 0) {
@@ -51,7 +51,8 @@ func Regret(curves []lab.Curve, opts Options) (*gonum.Plot, error) {
 	return lines(axes, corners, append(series, target))
 }
 
-// regretLabels are those of the options, with how many runs diverged, or those that Labels makes.
+// regretLabels returns the labels of the options, with the number of runs that diverged. If the options have no labels,
+// it returns the result of Labels.
 func regretLabels(curves []lab.Curve, opts Options) ([]string, error) {
 	if opts.Labels == nil {
 		return Labels(curves), nil
@@ -76,7 +77,7 @@ func regretAxes(opts Options) (Axes, []corner) {
 		[]corner{topLeft, bottomRight, topRight, bottomLeft}
 }
 
-// regret fills in the data of a curve. No regret is negative, and no bound of a band is drawn below zero.
+// regret sets the data of a curve. Regret is not negative, and no bound of a band is drawn below zero.
 func (s *Series) regret(c lab.Curve, opts Options) error {
 	n := len(c.Periods)
 	for _, y := range [][]float64{c.Mean, c.MeanLower, c.MeanUpper, c.Median, c.Lower, c.Upper} {

@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// power is a curve with regret scale t^0.4 and an interval of a tenth of that to both sides.
+// power returns a curve with regret scale t^0.4 and an interval of a tenth of that on both sides.
 func power(agent string, scale float64, runs int) lab.Curve {
 	c := lab.Curve{Agent: agent, Runs: runs, Periods: lab.Schedule(1000)}
 	for _, t := range c.Periods {
@@ -47,7 +47,7 @@ func picture(t *testing.T, p *gonum.Plot) image.Image {
 	return img
 }
 
-// count returns the number of pixels of exactly a colour.
+// count returns the number of pixels that have exactly a colour.
 func count(img image.Image, c color.Color) (n int) {
 	r, g, b, _ := c.RGBA()
 	for y := range img.Bounds().Dy() {
@@ -72,7 +72,7 @@ func mustRegret(t *testing.T, opts Options, curves ...lab.Curve) *gonum.Plot {
 func TestRegretShowsCurvesAndBands(t *testing.T) {
 	for _, opts := range []Options{{}, {Average: true}, {Quartiles: true}} {
 		img := picture(t, mustRegret(t, opts, power("exact", 2, 10), power("linear", 4, 10)))
-		for i, c := range []color.NRGBA{looks["exact"].color, looks["linear"].color} {
+		for i, c := range []color.NRGBA{styles["exact"].color, styles["linear"].color} {
 			if n := count(img, c); n < 300 { // a line of 2 pixels across some 380
 				t.Errorf("%+v: %d pixels in the colour of curve %d", opts, n, i)
 			}
@@ -129,7 +129,7 @@ func TestRegretAxes(t *testing.T) {
 	}
 }
 
-// gonum reserves room for labels of log axes in the wrong place, see narrow.
+// gonum reserves space for labels of logarithmic axes in the wrong place, see narrow.
 func TestLogAxesUseTheFigure(t *testing.T) {
 	p := mustRegret(t, Options{Average: true}, power("exact", 2, 10))
 	size := p.DataCanvas(draw.NewCanvas(new(recorder.Canvas), 16*vg.Centimeter, 10*vg.Centimeter)).Size()
@@ -177,7 +177,7 @@ func TestRegretNamesCurvesWithoutPoints(t *testing.T) {
 	}
 }
 
-// The legend says how many runs diverged, whoever made the labels.
+// The legend has the number of runs that diverged, also if the caller gives the labels.
 func TestRegretWithRunsThatDiverged(t *testing.T) {
 	c := power("linear", 2, 10)
 	c.Diverged = 2
@@ -189,7 +189,7 @@ func TestRegretWithRunsThatDiverged(t *testing.T) {
 	}
 }
 
-// Regret is not negative, and no band reaches below zero, whatever the bound of a curve is.
+// Regret is not negative, and no band extends below zero, whatever the bound of a curve is.
 func TestRegretBandsEndAtZero(t *testing.T) {
 	c := power("linear", 2, 10)
 	for i := range c.MeanLower {

@@ -16,30 +16,31 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// The size of a figure that [Save] writes, in centimetres, and the resolution of its PNG in dots per inch.
+// Size of a figure of [Save] in centimetres, and the resolution of its PNG in dots per inch.
 const (
 	saveWidth  = 16.0
 	saveHeight = 10.0
 	saveDPI    = 200
 )
 
-// PNG draws a plot of a size in centimetres at a resolution in dots per inch.
+// PNG returns a PNG of a plot with a size in centimetres and a resolution in dots per inch.
 func PNG(p *gonum.Plot, widthCm, heightCm float64, dpi int) ([]byte, error) {
 	return raster(png.BestCompression, widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
 }
 
-// Sketch is PNG in a tenth of the time and with more bytes: for a figure that another one replaces soon.
+// Sketch returns a PNG in a tenth of the time of [PNG], and with a larger file. It is for figures that are soon
+// replaced.
 func Sketch(p *gonum.Plot, widthCm, heightCm float64, dpi int) ([]byte, error) {
 	return raster(png.BestSpeed, widthCm, heightCm, dpi, func(c draw.Canvas) { drawOn(c, p) })
 }
 
-// Panels draws plots side by side, row by row, with their axes aligned: a PNG of a size in centimetres, all panels
-// together, at a resolution in dots per inch.
+// Panels returns a PNG of several plots, row by row, with aligned axes. The size in centimetres is the total
+// size of all panels; the resolution is in dots per inch.
 func Panels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte, error) {
 	return panels(png.BestCompression, columns, widthCm, heightCm, dpi, plots...)
 }
 
-// SketchPanels is Panels as Sketch is PNG.
+// SketchPanels is like [Panels], with the speed and the file size of [Sketch].
 func SketchPanels(columns int, widthCm, heightCm float64, dpi int, plots ...*gonum.Plot) ([]byte, error) {
 	return panels(png.BestSpeed, columns, widthCm, heightCm, dpi, plots...)
 }
@@ -51,7 +52,7 @@ func panels(level png.CompressionLevel, columns int, widthCm, heightCm float64, 
 	}
 	var table [][]*gonum.Plot
 	for row := range slices.Chunk(plots, columns) {
-		places := make([]*gonum.Plot, columns) // nil is an empty place
+		places := make([]*gonum.Plot, columns) // nil is an empty panel
 		copy(places, row)
 		table = append(table, places)
 	}
@@ -68,7 +69,7 @@ func panels(level png.CompressionLevel, columns int, widthCm, heightCm float64, 
 	})
 }
 
-// raster is the PNG of what is drawn on a canvas.
+// raster returns a PNG of the drawing that paint makes.
 func raster(level png.CompressionLevel, widthCm, heightCm float64, dpi int, paint func(draw.Canvas)) (data []byte,
 	err error) {
 	if err := checkSize(widthCm, heightCm); err != nil {
@@ -76,7 +77,7 @@ func raster(level png.CompressionLevel, widthCm, heightCm float64, dpi int, pain
 	}
 	w, h := pixels(widthCm, dpi), pixels(heightCm, dpi)
 	if w < 1 || h < 1 || w*h > 100e6 {
-		return nil, fmt.Errorf("a PNG of %v by %v pixels: want a resolution that makes 1 to 100 million", w, h)
+		return nil, fmt.Errorf("a PNG of %v by %v pixels: choose a resolution that gives 1 to 100 million pixels", w, h)
 	}
 	defer recovered(&err)
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(widthCm)*vg.Centimeter, vg.Length(heightCm)*vg.Centimeter),
@@ -88,7 +89,7 @@ func raster(level png.CompressionLevel, widthCm, heightCm float64, dpi int, pain
 	return out.Bytes(), err
 }
 
-// svg draws a plot of a size in centimetres. Its texts stay texts, in Liberation Sans or what resembles it.
+// svg returns an SVG of a plot with a size in centimetres. Texts remain texts, in Liberation Sans or a similar font.
 func svg(p *gonum.Plot, widthCm, heightCm float64) (data []byte, err error) {
 	if err := checkSize(widthCm, heightCm); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func Save(p *gonum.Plot, path string) error {
 	return lab.WriteFile(path+".svg", vectors)
 }
 
-// drawOn draws the plot with a margin, in points, that keeps texts off the edges.
+// drawOn draws the plot with a margin that keeps texts off the edges.
 func drawOn(c draw.Canvas, p *gonum.Plot) {
 	if p.BackgroundColor != nil {
 		c.SetColor(p.BackgroundColor)
@@ -134,12 +135,13 @@ func pixels(cm float64, dpi int) float64 { return math.Round(cm / 2.54 * float64
 
 func checkSize(widthCm, heightCm float64) error {
 	if !(widthCm >= 3 && widthCm <= 200 && heightCm >= 3 && heightCm <= 200) {
-		return fmt.Errorf("a figure of %v cm by %v cm: want 3 to 200 cm", widthCm, heightCm)
+		return fmt.Errorf("a figure of %v cm by %v cm: both must be from 3 to 200 cm", widthCm, heightCm)
 	}
 	return nil
 }
 
-// recovered makes an error of the panics that gonum has for axes it cannot draw, as after a caller changed a plot.
+// recovered turns a panic of gonum into an error. gonum panics if it cannot draw axes, for example after a caller
+// changed a plot.
 func recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("drawing the plot: %v", r)

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// pieces cuts the points (x, y) where one of them has no place on the axes.
+// pieces splits the points (x, y) where the axes cannot show one of them.
 func (a Axes) pieces(x, y []float64) (out []plotter.XYs) {
 	open := false
 	for i := range y {
@@ -27,8 +27,8 @@ func (a Axes) pieces(x, y []float64) (out []plotter.XYs) {
 	return out
 }
 
-// edges are the pieces of a band's bounds, cut at the same places. On a log axis a bound is at least the given number:
-// one that is not positive reaches the edge of the plot.
+// edges returns the pieces of a band's bounds, which are split at the same places. On a logarithmic axis, bounds are at
+// least least, so that a bound that is not positive reaches the edge of the plot.
 func (a Axes) edges(s Series, least float64) (lower, upper []plotter.XYs) {
 	low, high := slices.Clone(s.Lower), slices.Clone(s.Upper)
 	for i := range low {
@@ -48,12 +48,12 @@ func shade(lower, upper plotter.XYs, c color.Color) *plotter.Polygon {
 	return &plotter.Polygon{XYs: []plotter.XYs{append(slices.Clone(upper), ring...)}, Color: c}
 }
 
-// drawable tells whether x has a place on an axis.
+// drawable reports whether an axis can show x.
 func drawable(x float64, log bool) bool {
 	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
 }
 
-// onCanvas are the places of points.
+// onCanvas returns the positions of points on a canvas.
 func onCanvas(c draw.Canvas, p *gonum.Plot, points plotter.XYs) []vg.Point {
 	out := make([]vg.Point, len(points))
 	x, y := p.Transforms(&c)

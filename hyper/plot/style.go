@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Palette holds the colours of series in their order: those of Okabe and Ito (2008), which colour-blind readers tell
-// apart, without the yellow, which is too faint on white.
+// Palette holds the colours of series, in order. They are the colours of Okabe and Ito (2008), which colour-blind
+// readers can distinguish. Yellow is left out because it is too faint on white.
 var Palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
@@ -30,11 +30,11 @@ var (
 	Gray = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
 )
 
-// dashes tell series apart when the palette begins anew.
+// dashes distinguish series when all colours of the palette are used.
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)},
 	{vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
 
-// Sizes in points, so that text is still about 6 points high in a figure of the default size shrunk to half.
+// Sizes in points. Texts are still about 6 points high in a figure of the default size that is reduced to half.
 const (
 	titleSize  = 13
 	labelSize  = 13
@@ -48,7 +48,7 @@ func sans(points float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)}
 }
 
-// newPlot returns a plot in the project's style, empty but for a grid.
+// newPlot returns a plot in the project's style with a grid.
 func newPlot(axes Axes) *gonum.Plot {
 	p := gridless(axes)
 	line := draw.LineStyle{Color: gridColor, Width: vg.Points(thinWidth)}
@@ -87,14 +87,14 @@ func styleAxis(a *gonum.Axis, label string, log bool) {
 	}
 }
 
-// narrow handles texts, but for a space, as if they had no width. gonum reserves the width of an axis label around the
-// mean of the axis's bounds, which lies near the end of a log axis, and so would shrink the plot. It draws the label in
-// the middle.
+// narrow handles texts as if they had no width, except a space. gonum reserves the width of an axis label around the
+// mean of the axis's bounds. On a logarithmic axis that mean is near the end, and the plot would shrink, although gonum
+// draws the label in the middle.
 type narrow struct{ text.Handler }
 
 func (n narrow) Box(label string, f font.Font) (width, height, depth vg.Length) {
 	width, height, depth = n.Handler.Box(label, f)
-	if label != " " { // whose width is the gap between tick labels and ticks
+	if label != " " { // the width of a space is the gap between tick labels and ticks
 		width = 0
 	}
 	return width, height, depth

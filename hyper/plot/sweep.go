@@ -9,9 +9,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Sweep returns a statistic of standings against a setting that is a number: a line with its intervals for each agent
-// and combination of other settings, in the order of their first standings. Labels name what the lines differ in, and
-// say how many runs diverged. The setting's values must be numbers. Colours are those of the agents, see [Styled].
+// Sweep returns a statistic of standings as a function of a numeric setting: a line with its intervals for each agent
+// and combination of other settings, in the order of their first standings. Labels name the differences between the
+// lines, and have the number of runs that diverged. Agents have the colours of [Styled]. Sweep returns an error if a
+// value of the setting is not a number.
 func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Estimate) ([]Series, error) {
 	names := others(all, key)
 	at := make([]float64, len(all))
@@ -28,7 +29,7 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 			cmp.Compare(at[a], at[b]))
 	})
 	var out []Series
-	var first []lab.Curve // of each line
+	var first []lab.Curve // the first standing of each line
 	var runs, diverged int
 	for i, n := range order {
 		if i == 0 || names[n] != names[order[i-1]] {
@@ -48,7 +49,7 @@ func Sweep(all []lab.Standing, key string, statistic func(lab.Standing) lab.Esti
 	return out, nil
 }
 
-// numberOf is the value of a setting; ok is false for what is none, and the value 0.
+// numberOf returns the value of a numeric setting, or 0 and false.
 func numberOf(setting any) (value float64, ok bool) {
 	switch v := setting.(type) {
 	case int:
@@ -59,7 +60,7 @@ func numberOf(setting any) (value float64, ok bool) {
 	return 0, false
 }
 
-// others names each standing by its agent, if there are several, and the settings that differ but for one.
+// others returns a name for each standing: its agent, if there are several, and the settings that differ, except one.
 func others(all []lab.Standing, but string) []string {
 	curves := make([]lab.Curve, len(all))
 	agents := map[string]bool{}

@@ -19,7 +19,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Agent a differs in noise and so noise is named; b has its points in the order of n.
+	// Agent a has different values of noise, so noise is named; the points of b are in the order of n.
 	want := "b, noise=2 [3 10] [7 5] [6 4] [8 6]; a, noise=1 [10] [6] [5] [7]; a, noise=0.5 [3] [8] [7] [9]; "
 	text := ""
 	for _, s := range got {
@@ -37,8 +37,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A leaderboard has an estimate for each agent and tau; where an agent was not tried with a tau nothing is drawn, and
-// without any ratio there is no figure.
+// A leaderboard has an estimate for each agent and tau. Nothing is drawn where an agent was not tried with a tau.
+// Without any ratio there is no figure.
 func TestLeaderboard(t *testing.T) {
 	line := func(agent string, tau int) testbed.Line {
 		return testbed.Line{Agent: agent, Tau: tau, Ratio: lab.Estimate{Value: 0.5, Lower: 0.4, Upper: 0.6}}

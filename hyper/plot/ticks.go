@@ -10,8 +10,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// linearTicks puts labelled ticks at multiples of 1, 2 or 5 times a power of ten, with at most a number of steps
-// between them; 0 is 7, which makes four to eight ticks.
+// linearTicks puts labelled ticks at multiples of 1, 2 or 5 times a power of ten. steps is the maximum number of steps
+// between them; 0 is 7, which gives four to eight ticks.
 type linearTicks struct{ steps float64 }
 
 // Ticks implements gonum's Ticker.
@@ -27,7 +27,7 @@ func (t linearTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	return ticks
 }
 
-// niceStep returns the least of 1, 2 and 5 times a power of ten that is no less than x.
+// niceStep returns the least of 1, 2 and 5 times a power of ten that is at least x.
 func niceStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, m := range []float64{1, 2, 5} {
@@ -38,7 +38,8 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-// number writes x with as many decimals as a step has and commas between thousands; extremes get an exponent.
+// number writes x with as many decimals as step has, and commas between thousands. Very large or small numbers have an
+// exponent.
 func number(x, step float64) string {
 	if x == 0 || math.Abs(x) < step/1e6 {
 		return "0"
@@ -60,12 +61,12 @@ func number(x, step float64) string {
 	return whole
 }
 
-// logTicks labels powers of ten and marks their multiples. Over less than two powers of ten it labels 2 and 5 times
-// these too, over less than one all multiples; over more than eight it marks only some powers. A range too narrow for
-// two labels has linear ticks.
+// logTicks labels powers of ten and marks their multiples. On an axis of less than two powers of ten it also labels 2
+// and 5 times a power, and of less than one power it labels all multiples. On an axis of more than eight powers it
+// marks only some powers. An axis that is too short for two labels has linear ticks.
 type logTicks struct{}
 
-// Ticks implements gonum's Ticker. Bounds that are not positive have no ticks.
+// Ticks implements gonum's Ticker. Axes whose bounds are not positive have no ticks.
 func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	if !(low > 0) || !(high > low) || math.IsInf(high, 0) {
 		return nil
@@ -75,7 +76,7 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	labels := 0
 	for e := int(math.Floor(math.Log10(low))); e <= int(math.Floor(math.Log10(high)+1e-9)); e++ {
 		for m := 1; m <= 9 && (m == 1 || every == 1); m++ {
-			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // not m*Pow10(e), which is off for 0.3
+			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // m*Pow10(e) is inexact for 0.3
 			if x < low || x > high {
 				continue
 			}
@@ -93,8 +94,9 @@ func (logTicks) Ticks(low, high float64) (ticks []gonum.Tick) {
 	return ticks
 }
 
-// logNumber writes x of magnitude 10^e: plainly from 0.0001 to 1,000,000, with an exponent beyond. On an axis that goes
-// beyond, all from 10,000 on have exponents: they are short, and neighbours do not touch.
+// logNumber writes x of magnitude 10^e: without exponent from 0.0001 to 1,000,000, otherwise with an exponent. If the
+// axis goes beyond that range, all numbers from 10,000 have exponents, which are short, so that neighbours do not
+// touch.
 func logNumber(x float64, e int, beyond bool) string {
 	if e >= -4 && e <= 6 && !(beyond && e > 3) {
 		return number(x, math.Pow10(e))

@@ -2,8 +2,8 @@ package rng
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// ErfInv is the inverse error function in single precision (Giles, "Approximating the erfinv function", 2012), with
-// a relative error below 4e-7 for |x| < 0.99.
+// ErfInv returns the inverse error function in single precision (Giles, "Approximating the erfinv function", 2012). Its
+// relative error is below 4e-7 for |x| < 0.99.
 func ErfInv(x *Node) *Node {
 	w := Neg(Log(Mul(OneMinus(x), OnePlus(x))))
 	near := horner(AddScalar(w, -2.5), &central)
@@ -11,7 +11,7 @@ func ErfInv(x *Node) *Node {
 	return Mul(Where(LessThan(w, Scalar(w.Graph(), w.DType(), 5.0)), near, far), x)
 }
 
-// The polynomials, from the highest power.
+// The coefficients of the polynomials, from the highest power to the lowest.
 var (
 	central = [9]float32{2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
 		-0.00417768164, 0.246640727, 1.50140941}

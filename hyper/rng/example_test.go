@@ -6,7 +6,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The random numbers of a run's first decision, without a graph: the same at each call.
+// The random numbers of a run's first decision, without a graph: the same in each call.
 func ExampleNewHost() {
 	var once, again [2]float32
 	stream := rng.NewHost(7).At(0).Named("act")

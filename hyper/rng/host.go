@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// Host is the [Stream] of one run in plain Go: it draws the same integers, and the same other numbers up to the
-// rounding of logarithms and roots. It needs no graph, and is a value as a Stream is.
+// Host is the [Stream] of one run in plain Go. It draws the same integers as the Stream, and the same other numbers up
+// to the rounding of logarithms and roots. It needs no graph. Like a Stream, it is a value.
 type Host struct {
 	keys         [philoxRounds][2]uint32
 	name         uint32
 	period, step uint32
 }
 
-// NewHost returns the root stream of the run with a seed.
+// NewHost returns the root stream of the run with the given seed.
 func NewHost(seed uint64) Host {
 	h := Host{}
 	for i := range h.keys {
@@ -23,17 +23,17 @@ func NewHost(seed uint64) Host {
 	return h
 }
 
-// Named returns the sub-stream of that name.
+// Named returns the sub-stream with the given name.
 func (h Host) Named(name string) Host {
 	h.name = named(h.name, name)
 	return h
 }
 
-// named is the name of the sub-stream of a stream.
-func named(name uint32, of string) uint32 {
+// named returns the number of the sub-stream with a name, from the number of its parent stream.
+func named(parent uint32, name string) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write(binary.LittleEndian.AppendUint32(nil, name))
-	_, _ = h.Write([]byte(of))
+	_, _ = h.Write(binary.LittleEndian.AppendUint32(nil, parent))
+	_, _ = h.Write([]byte(name))
 	return h.Sum32()
 }
 
@@ -49,7 +49,7 @@ func (h Host) Step(step uint32) Host {
 	return h
 }
 
-// block returns the four words of a block.
+// block returns the four words of a Philox block.
 func (h Host) block(number uint32) (out [4]uint32) {
 	c := [4]uint32{number, h.step, h.period, h.name}
 	for _, key := range h.keys {
@@ -59,7 +59,7 @@ func (h Host) block(number uint32) (out [4]uint32) {
 	return c
 }
 
-// draw calls put with each of n words and its place: word w of block b has place w*blocks + b.
+// draw calls put with each of n words and its position: word w of block b has position w*blocks + b.
 func (h Host) draw(n int, put func(at int, word uint32)) {
 	blocks := (n + 3) / 4
 	for b := range blocks {
@@ -81,7 +81,7 @@ func (h Host) Uniform(out []float32) {
 	})
 }
 
-// Intn fills out with integers uniform on 0..bound-1; bound is positive.
+// Intn fills out with integers uniform on 0..bound-1; bound must be positive.
 func (h Host) Intn(bound int, out []int32) {
 	h.draw(len(out), func(at int, word uint32) { out[at] = int32(uint64(word) * uint64(bound) >> 32) })
 }
@@ -91,13 +91,13 @@ func (h Host) Normal(out []float32) {
 	h.draw(len(out), func(at int, word uint32) { out[at] = NormalOf(word) })
 }
 
-// NormalOf is what Normal makes of a word of Bits. Of a larger word it is no smaller.
+// NormalOf returns the number that Normal makes from a word of Bits. It does not decrease as the word increases.
 func NormalOf(word uint32) float32 { return hostErfInv(cell(word)) * math.Sqrt2 }
 
-// cell is what symmetric makes of a word.
+// cell maps a word to (-1, 1) in the same way as symmetric.
 func cell(word uint32) float32 { return float32(int32(word>>8)*2+(1-1<<24)) * (1.0 / (1 << 24)) }
 
-// hostErfInv is ErfInv.
+// hostErfInv is ErfInv in plain Go.
 func hostErfInv(x float32) float32 {
 	w := float32(-math.Log(float64((1 - x) * (1 + x))))
 	if w < 5 {

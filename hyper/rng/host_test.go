@@ -12,7 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// A Host draws what a Stream of its name draws for its run: integers to the bit, normals within a rounding or two.
+// A Host draws the same as a Stream with the same name for the same run: integers to the bit, normal numbers within one
+// or two roundings.
 func TestHost(t *testing.T) {
 	seeds := []uint64{5, 1<<63 + 77}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -51,7 +52,7 @@ func TestHost(t *testing.T) {
 	})
 }
 
-// NormalOf never falls, over all words that differ for it.
+// NormalOf does not decrease, over all words for which it differs.
 func TestNormalOfRises(t *testing.T) {
 	last := NormalOf(0)
 	for word := uint32(1); word < 1<<24; word++ {

@@ -1,9 +1,9 @@
 // Package rng draws random numbers inside GoMLX graphs from counter-based, named streams.
 //
-// A number is a pure function of (seed of the run, name of the stream, period, step, position): there is no state to
-// carry, and a run's numbers do not depend on the runs beside it, on how many periods one call advances, or on a
+// A number is a pure function of (seed of the run, name of the stream, period, step, position). There is no state to
+// carry. A run's numbers do not depend on the other runs, on the number of periods that one call advances, or on a
 // resume. The generator is Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-// Integers are the same on every backend; normals agree up to the rounding of log and sqrt.
+// Integers are the same on every backend; normal numbers agree up to the rounding of log and sqrt.
 package rng
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Stream is a named source of random numbers for a batch of runs. The zero value is not usable; make one with [New].
-// Streams are values: Named, At and Step return a new one and leave the receiver as it is.
+// Stream is a named source of random numbers for a batch of runs. The zero value is not usable; make a Stream with
+// [New]. Streams are values: Named, At and Step return a new Stream and do not change the receiver.
 type Stream struct {
-	keys   [2]*Node // Philox's keys of all its rounds, uint32 [runs, rounds]
+	keys   [2]*Node // keys of all rounds of Philox, uint32 [runs, rounds]
 	name   uint32
 	period *Node // scalar uint32, or nil for 0
 	step   *Node // scalar uint32, or nil for 0
@@ -31,13 +31,14 @@ func New(seeds *Node) Stream {
 	return Stream{keys: schedule(ConvertDType(seeds, dtypes.Uint32), ConvertDType(high, dtypes.Uint32))}
 }
 
-// Named returns the sub-stream of that name. Names nest: s.Named("a").Named("b") differs from s.Named("b").Named("a").
+// Named returns the sub-stream with the given name. Names nest: s.Named("a").Named("b") differs from
+// s.Named("b").Named("a").
 func (s Stream) Named(name string) Stream {
 	s.name = named(s.name, name)
 	return s
 }
 
-// At returns the stream at a period, an integer scalar node.
+// At returns the stream at a period, which is an integer scalar node.
 func (s Stream) At(period *Node) Stream {
 	s.period = ConvertDType(period, dtypes.Uint32)
 	return s
@@ -49,12 +50,12 @@ func (s Stream) Step(step int) Stream {
 	return s
 }
 
-// Runs is the number of runs the stream draws for.
+// Runs returns the number of runs for which the stream draws.
 func (s Stream) Runs() int { return s.keys[0].Shape().Dim(0) }
 
-// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b is number w*blocks + b. f is
-// applied before the words are laid side by side: compilers do not fuse that step, and so draw the numbers once and not
-// in each of their uses anew.
+// draw returns f of independent random words, [runs, dims...]. Word w of Philox block b has position w*blocks + b. draw
+// applies f before it concatenates the words: compilers do not fuse the concatenation, so they compute the numbers
+// once, and not again for each use.
 func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	n := size(dims)
 	blocks := (n + 3) / 4
@@ -72,9 +73,9 @@ func (s Stream) draw(f func(words *Node) *Node, dims ...int) *Node {
 	return Reshape(all, append([]int{s.Runs()}, dims...)...)
 }
 
-// pairs returns the words of so many blocks, in order. XLA makes a kernel with all rounds for each part, and compiling
-// them is most of the time that a simulation takes to start: two parts of two words start sooner than four parts, and
-// run as fast. The Go backend makes each round once for all words.
+// pairs returns the words of the given number of blocks, in order. For each part XLA makes a kernel with all rounds,
+// and compiling these kernels is most of the time that a simulation takes to start. Two parts of two words compile
+// faster than four parts, and run as fast. The Go backend computes each round once for all words.
 func (s Stream) pairs(blocks int) []*Node {
 	if !s.onXLA() {
 		words := s.words(blocks)
@@ -87,7 +88,8 @@ func (s Stream) pairs(blocks int) []*Node {
 
 func (s Stream) onXLA() bool { return s.Graph().Backend().Name() == "xla" }
 
-// words returns the four Philox outputs of the first blocks, which are the last of dims: uint32 [runs, dims...] each.
+// words returns the four Philox outputs of the first blocks, uint32 [runs, dims...] each. The last of dims is the
+// number of blocks.
 func (s Stream) words(dims ...int) [4]*Node {
 	g := s.Graph()
 	zero := Const(g, uint32(0))
@@ -105,9 +107,9 @@ func (s Stream) words(dims ...int) [4]*Node {
 	return philox(c, s.keys)
 }
 
-// iota counts along an axis of [1, dims...]. XLA takes what is the same in each period out of a simulation's loop, and
-// would make kernels and buffers of the first rounds. So iota adds a zero of which XLA does not see that it is one: the
-// last bit of an even number.
+// iota counts along an axis of [1, dims...]. XLA moves computations that are the same in each period out of a
+// simulation's loop, which would create kernels and buffers for the first rounds. iota prevents this: it adds a zero
+// that XLA does not recognise as zero, the last bit of an even number.
 func (s Stream) iota(axis int, dims ...int) *Node {
 	count := Iota(s.Graph(), shapes.Make(dtypes.Uint32, append([]int{1}, dims...)...), axis)
 	if s.period == nil || !s.onXLA() {
@@ -118,14 +120,14 @@ func (s Stream) iota(axis int, dims ...int) *Node {
 
 const philoxRounds = 10
 
-// schedule returns the keys of all rounds, uint32 [runs, rounds], for those of the first, [runs, 1]. XLA makes them by
-// one kernel, where keys that are added up round by round take a kernel each.
+// schedule returns the keys of all rounds, uint32 [runs, rounds], from the keys of the first round, [runs, 1]. XLA
+// computes all of them in one kernel; adding them up round by round would need a kernel for each round.
 func schedule(key0, key1 *Node) [2]*Node {
 	round := Iota(key0.Graph(), shapes.Make(dtypes.Uint32, 1, philoxRounds), 1)
 	return [2]*Node{Add(key0, MulScalar(round, uint32(0x9E3779B9))), Add(key1, MulScalar(round, uint32(0xBB67AE85)))}
 }
 
-// philox is Philox-4x32-10: counters c of one shape, whose first axis is the runs.
+// philox is Philox-4x32-10 of counters c, which have the same shape. Their first axis is the runs.
 func philox(c [4]*Node, keys [2]*Node) [4]*Node {
 	const m0, m1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 	for i := range philoxRounds {
@@ -155,7 +157,7 @@ func (s Stream) Bits(dims ...int) *Node {
 	return s.draw(func(words *Node) *Node { return words }, dims...)
 }
 
-// Signs draws 1 or -1, equally likely, [runs, dims...].
+// Signs returns 1 or -1, equally likely, float32 [runs, dims...].
 func (s Stream) Signs(dims ...int) *Node {
 	bit := BitwiseShiftRightLogicalScalar(s.Bits(dims...), uint32(31))
 	return AddScalar(MulScalar(ConvertDType(bit, dtypes.Float32), 2), -1)
@@ -166,9 +168,9 @@ func (s Stream) Uniform(dims ...int) *Node {
 	return s.draw(unit, dims...)
 }
 
-// Intn returns integers uniform on 0..bound-1, int32 [runs, dims...]; bound is a positive integer node, a scalar or one
-// for each run, [runs].
-// The bias, at most bound/2^32, is that of taking the high word of a 32 x 32 bit product.
+// Intn returns integers uniform on 0..bound-1, int32 [runs, dims...]. bound is a positive integer node: a scalar, or
+// one number for each run, [runs]. Intn takes the high word of a 32 x 32 bit product, so its bias is at most
+// bound/2^32.
 func (s Stream) Intn(bound *Node, dims ...int) *Node {
 	wide := ConvertDType(bound, dtypes.Uint64)
 	return s.draw(func(words *Node) *Node {
@@ -180,28 +182,30 @@ func (s Stream) Intn(bound *Node, dims ...int) *Node {
 	}, dims...)
 }
 
-// Normal returns standard normal numbers, float32 [runs, dims...], by the inverse of the distribution function: unlike
-// Box-Muller it needs no sine, which compilers do not vectorise. With 24-bit uniforms the largest possible magnitude is
-// 5.4.
+// Normal returns standard normal numbers, float32 [runs, dims...], by the inverse of the distribution function. Unlike
+// Box-Muller this needs no sine, which compilers do not vectorise. With 24-bit uniform numbers, the largest possible
+// magnitude is 5.4.
 func (s Stream) Normal(dims ...int) *Node {
 	return s.draw(func(words *Node) *Node { return MulScalar(ErfInv(symmetric(words)), math.Sqrt2) }, dims...)
 }
 
-// Sphere returns vectors uniform on the unit sphere of the last axis, float32 [runs, dims...].
+// Sphere returns vectors that are uniform on the unit sphere of the last axis, float32 [runs, dims...].
 func (s Stream) Sphere(dims ...int) *Node {
 	v := s.Normal(dims...)
 	norm2 := ReduceAndKeep(Square(v), ReduceSum, -1)
 	return Mul(v, Rsqrt(MaxScalar(norm2, 1e-30)))
 }
 
-// symmetric maps 32-bit words to the midpoints of 2^24 cells of (-1, 1), all of which single precision has exactly.
+// symmetric maps 32-bit words to the midpoints of 2^24 cells of (-1, 1). Single precision represents all midpoints
+// exactly.
 func symmetric(bits *Node) *Node {
 	cell := ConvertDType(BitwiseShiftRightLogicalScalar(bits, uint32(8)), dtypes.Int32)
 	odd := AddScalar(MulScalar(cell, int32(2)), int32(1-1<<24))
 	return MulScalar(ConvertDType(odd, dtypes.Float32), 1.0/(1<<24))
 }
 
-// unit maps 32-bit words to (0, 1). The sum rounds the topmost cell up to 1, which the interval does not have.
+// unit maps 32-bit words to (0, 1). The minimum is needed because the sum rounds the topmost cell up to 1, which is not
+// in the interval.
 func unit(bits *Node) *Node {
 	return MinScalar(MulScalar(AddScalar(symmetric(bits), 1), 0.5), 1-1.0/(1<<24))
 }
@@ -214,5 +218,5 @@ func size(dims []int) int {
 	return n
 }
 
-// Graph is the graph that the stream's nodes belong to.
+// Graph returns the graph of the stream's nodes.
 func (s Stream) Graph() *Graph { return s.keys[0].Graph() }

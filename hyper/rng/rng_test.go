@@ -26,7 +26,7 @@ func call(t *testing.T, name string, fn func(*Node) *Node, seeds ...uint64) *ten
 	return out
 }
 
-// The known answers are those of the Random123 distribution's kat_vectors for philox4x32 with 10 rounds.
+// The known answers come from kat_vectors of the Random123 distribution, for philox4x32 with 10 rounds.
 func TestPhiloxKnownAnswers(t *testing.T) {
 	for _, kat := range []struct {
 		ctr  [4]uint32
@@ -61,7 +61,7 @@ func TestMoments(t *testing.T) {
 	const n = 200_000
 	testbackend.Each(t, func(t *testing.T, name string) {
 		x := call(t, name, func(s *Node) *Node { return New(s).Named("x").Normal(n) }, 7).Value().([][]float32)[0]
-		var m [5]float64 // raw moments; a standard normal's are 1, 0, 1, 0, 3
+		var m [5]float64 // raw moments; a standard normal number has 1, 0, 1, 0, 3
 		for _, v := range x {
 			for k := range m {
 				m[k] += math.Pow(float64(v), float64(k)) / n
@@ -72,7 +72,7 @@ func TestMoments(t *testing.T) {
 				t.Errorf("moment %d = %.4f, want %v", k, m[k], want)
 			}
 		}
-		// Both outputs of Box-Muller, and neighbouring blocks, are uncorrelated.
+		// Neighbouring numbers and neighbouring blocks are not correlated.
 		for _, lag := range []int{1, n / 4, n / 2} {
 			c := 0.0
 			for i := range n - lag {
@@ -130,7 +130,7 @@ func TestIntnIsUniform(t *testing.T) {
 			3).Value().([][]int32)[0]
 		var count [bound]float64
 		for _, v := range x {
-			count[v]++ // out of range panics
+			count[v]++ // panics if v is out of range
 		}
 		chi2 := 0.0
 		for _, c := range count {
@@ -142,7 +142,7 @@ func TestIntnIsUniform(t *testing.T) {
 	})
 }
 
-// A bound for each run is that bound, run by run.
+// With a bound for each run, each run has its own bound.
 func TestIntnOfEachRun(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		of := func(bound any) [][]int32 {
@@ -175,7 +175,7 @@ func BenchmarkNormal(b *testing.B) {
 	}
 }
 
-// The extreme words stay within the open intervals, where the quantile of the normal distribution is finite.
+// The extreme words stay within the open intervals, in which the quantile of the normal distribution is finite.
 func TestExtremeWords(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		got := call(t, name, func(in *Node) *Node {
@@ -188,16 +188,16 @@ func TestExtremeWords(t *testing.T) {
 		if x := got[1]; !(x[0] > -1 && x[1] < 1 && x[0] == -x[1]) {
 			t.Errorf("symmetric numbers %v, want them in (-1, 1)", x)
 		}
-		// erfinv(1 - 2^-24) = 3.8325 (where erfc is 2^-24, by bisection in double precision): 5.42 standard deviations over
-		// sqrt 2
+		// erfinv(1 - 2^-24) = 3.8325 (at which erfc is 2^-24, by bisection in double precision): 5.42 standard
+		// deviations, divided by sqrt 2
 		if z := got[2]; math.Abs(float64(z[1])-3.8325) > 2e-3 || z[0] != -z[1] {
 			t.Errorf("erfinv %v, want +-3.8325", z)
 		}
 	})
 }
 
-// The backends draw the same words, whatever their number: each lays them out in its own way. So they do in a period
-// past 2^31, where twice the period overflows.
+// The backends draw the same words, whatever their number, although each lays them out differently. This is also true
+// in a period above 2^31, for which twice the period overflows.
 func TestBackendsDrawTheSame(t *testing.T) {
 	draw := func(s *Node) *Node {
 		at := New(s).Named("a").At(Const(s.Graph(), uint32(0x80000001))).Step(2)

@@ -104,7 +104,7 @@ func TestFileLogLines(t *testing.T) {
 		{"a.jsonl", `{"arm": "old", "reward": null}`, bare, 0, 0, "line 1: reward must not be null"},
 		{"a.jsonl", `{"arm": "old", "probabilities": [1], "reward": 1}`, bare, 0, 0, "probabilities must be one for each of 2"},
 		{"a.jsonl", `{"arm": "old", "reward": 1}`, pages, 0, 0, "line 1: context is missing"},
-		{"a.txt", "", bare, 0, 0, "want a file that ends in .csv or .jsonl"},
+		{"a.txt", "", bare, 0, 0, "want a file name that ends in .csv or .jsonl"},
 	} {
 		decisions, feedbacks, err := count(file(t, v.name, v.text), v.spec)
 		if decisions != v.decisions || feedbacks != v.feedbacks || (err == nil) != (v.err == "") ||

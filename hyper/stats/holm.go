@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Holm corrects p-values that are read together (Holm 1979): the chance that one or more of those below a level belong
-// to true hypotheses is at most the level.
+// Holm returns p-values that are corrected for being read together (Holm 1979): the probability that at least one
+// corrected p-value below a level belongs to a true hypothesis is at most the level.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

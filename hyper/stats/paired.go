@@ -1,12 +1,14 @@
-// Package stats compares agents by the regrets of paired runs: numbers in, numbers out. It knows no experiment.
+// Package stats compares agents by the regrets of paired runs. It works on numbers alone and does not depend on
+// experiments.
 //
 //	less := stats.Ratio(linear, ensemble) // regrets of runs with the same seeds
-//	p := less.PBelow(1) // small where the linear agent's mean regret is below the ensemble's
+//	p := less.PBelow(1) // small if the linear agent's mean regret is below the ensemble's
 //
-// Regrets have heavy right tails: one run in sixty may have half of all regret, and many samples miss it. So a test here
-// counts one pair more than there is: the pair that speaks most against what the test would show, at 2.5 times its
-// distance from the estimate. With committed studies as populations such a test of 64 pairs or more rejects true
-// hypotheses at most as often as its level says, down to 0.0005; a test of package paper simulates it.
+// Regrets have heavy right tails: one run in sixty may have half of all regret, and many samples miss that run. A test
+// therefore adds one pair to the sample: a copy of the pair that speaks most against the result of the test, at 2.5
+// times its distance from the estimate. With committed studies as populations, such a test of 64 or more pairs rejects
+// true hypotheses at most as often as its level says, down to a level of 0.0005. A test in package paper simulates
+// this.
 package stats
 
 import (
@@ -19,20 +21,21 @@ import (
 )
 
 const (
-	worse     = 2.5    // how far the pair more lies from the estimate, as a multiple of the worst pair
-	resamples = 19_999 // of a bootstrap
+	worse     = 2.5    // distance of the added pair from the estimate, as a multiple of the distance of the worst pair
+	resamples = 19_999 // number of resamples of a bootstrap
 )
 
-// Paired is a statistic of paired runs, with what its tests need. Its methods are safe for concurrent use.
+// Paired is a statistic of paired runs, with the bootstraps that its tests need. Its methods are safe for concurrent
+// use.
 type Paired struct {
 	Value float64
 	Pairs int
 
-	below, above func() bootstrap // of the pairs and one more, which speaks against a small value, and against a large one
+	below, above func() bootstrap // bootstraps with an added pair, which speaks against a small or a large value
 	scale        func(float64) float64
 }
 
-// Ratio is the mean of a over the mean of b, for positive numbers in pairs.
+// Ratio returns the mean of a divided by the mean of b, for pairs of positive numbers.
 func Ratio(a, b []float64) Paired {
 	ratio := stat.Mean(a, nil) / stat.Mean(b, nil)
 	misfit := make([]float64, len(a))
@@ -52,7 +55,7 @@ func Ratio(a, b []float64) Paired {
 	}
 }
 
-// Mean is the mean of numbers, as of differences between the runs of a pair.
+// Mean returns the mean of numbers, such as differences between the two runs of a pair.
 func Mean(x []float64) Paired {
 	m := stat.Mean(x, nil)
 	same := func(v float64) float64 { return v }
@@ -65,7 +68,7 @@ func Mean(x []float64) Paired {
 	return Paired{Value: m, Pairs: len(x), scale: same, below: with(1), above: with(-1)}
 }
 
-// largest is the place of the largest number, or of the smallest for a sign of -1.
+// largest returns the index of the largest number, or of the smallest number for a sign of -1.
 func largest(x []float64, sign float64) (at int) {
 	for i, v := range x {
 		if sign*v > sign*x[at] {
@@ -75,8 +78,8 @@ func largest(x []float64, sign float64) (at int) {
 	return at
 }
 
-// PBelow is the p-value of the hypothesis that the true number is bound or more. It is small where the true number is
-// below the bound.
+// PBelow returns the p-value of the hypothesis that the true number is at least bound. It is small if the true number
+// is below the bound.
 func (p Paired) PBelow(bound float64) float64 {
 	b := p.below()
 	if b.se == 0 && b.value == p.scale(bound) { // equal runs
@@ -92,7 +95,7 @@ func (p Paired) PBelow(bound float64) float64 {
 	return float64(1+at) / float64(1+len(b.t))
 }
 
-// PAbove is the p-value of the hypothesis that the true number is bound or less.
+// PAbove returns the p-value of the hypothesis that the true number is at most bound.
 func (p Paired) PAbove(bound float64) float64 {
 	b := p.above()
 	if b.se == 0 && b.value == p.scale(bound) {
@@ -108,8 +111,8 @@ type bootstrap struct {
 	t         []float64
 }
 
-// resample draws pairs with replacement (Efron and Tibshirani 1993, section 12.5). The draws are the same for samples of
-// one size. A resample of equal pairs has no standard error, and lies at an end.
+// resample draws pairs with replacement (Efron and Tibshirani 1993, section 12.5). Samples of the same size have the
+// same draws. A resample of equal pairs has no standard error, and lies at one end.
 func resample(statistic func(sums) (value, se float64), a, b []float64) bootstrap {
 	random := rand.New(rand.NewPCG(uint64(len(a)), 20_200_427))
 	var whole sums
@@ -133,21 +136,21 @@ func resample(statistic func(sums) (value, se float64), a, b []float64) bootstra
 	return out
 }
 
-// sums are the moments of pairs.
+// sums holds the moments of pairs.
 type sums struct{ n, a, b, aa, bb, ab float64 }
 
 func (s *sums) add(a, b float64) {
 	s.n, s.a, s.b, s.aa, s.bb, s.ab = s.n+1, s.a+a, s.b+b, s.aa+a*a, s.bb+b*b, s.ab+a*b
 }
 
-// logRatio is the logarithm of the ratio of means with its standard error (the delta method).
+// logRatio returns the logarithm of the ratio of means with its standard error (the delta method).
 func logRatio(s sums) (value, se float64) {
 	a, b := s.a/s.n, s.b/s.n
 	variance := (s.aa/s.n-a*a)/(a*a) + (s.bb/s.n-b*b)/(b*b) - 2*(s.ab/s.n-a*b)/(a*b)
 	return math.Log(a / b), math.Sqrt(max(variance, 0) / (s.n - 1))
 }
 
-// meanOf is the mean of the first numbers with its standard error.
+// meanOf returns the mean of the first numbers of the pairs, with its standard error.
 func meanOf(s sums) (value, se float64) {
 	m := s.a / s.n
 	return m, math.Sqrt(max(s.aa/s.n-m*m, 0) / (s.n - 1))

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// lognormal draws n pairs whose second numbers are times the first ones on average, with a share of both in common.
+// lognormal draws n pairs. The second numbers are on average times the first ones, and a share of both is common.
 func lognormal(random *rand.Rand, n int, times float64) (a, b []float64) {
 	for range n {
 		both := random.NormFloat64()
@@ -20,7 +20,7 @@ func lognormal(random *rand.Rand, n int, times float64) (a, b []float64) {
 	return a, b
 }
 
-// The further a bound lies beyond the estimate, the smaller the p-value; of the bounds on the other side it is large.
+// The further a bound lies beyond the estimate, the smaller is the p-value. For bounds on the other side it is large.
 func TestPValuesFall(t *testing.T) {
 	a, b := lognormal(rand.New(rand.NewPCG(1, 2)), 64, 1.5)
 	difference := make([]float64, len(a))
@@ -41,7 +41,7 @@ func TestPValuesFall(t *testing.T) {
 	}
 }
 
-// A ratio turned upside down has the test of the other side, and units do not matter.
+// The inverse of a ratio has the test of the other side, and units do not matter.
 func TestRatioIsSymmetric(t *testing.T) {
 	a, b := lognormal(rand.New(rand.NewPCG(3, 4)), 24, 1)
 	scaled := slices.Clone(a)
@@ -57,7 +57,8 @@ func TestRatioIsSymmetric(t *testing.T) {
 	}
 }
 
-// On lognormal pairs, a test at 0.05 rejects fewer than 5 of 100 true hypotheses, and most of those that are false by a factor of two.
+// On lognormal pairs, a test at 0.05 rejects fewer than 5 of 100 true hypotheses, and most of the hypotheses that are
+// false by a factor of two.
 func TestLevelAndPower(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const samples = 200

@@ -11,21 +11,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Sentence is something that is said, in a form that runs can answer.
+// Sentence is a claim in a form that runs can answer.
 type Sentence struct {
 	Number  int
-	Section string // where it is said
-	Text    string // in plain words
-	Label   string // in a word or three
-	Quote   string // in the words of who says it
-	// Parts compares what the sentence is about. The sentence says that every part lies in its range.
+	Section string // section of the source
+	Text    string // the claim in plain words
+	Label   string // the claim in one to three words
+	Quote   string // the claim in the words of the source
+	// Parts returns the comparisons of the sentence. The sentence claims that the number of every part lies in its
+	// range.
 	Parts func(*Archive) ([]Part, error)
 }
 
 // Verdict is the answer to a sentence.
 type Verdict string
 
-// The answers.
+// The possible answers.
 const (
 	Holds       Verdict = "holds"
 	DoesNotHold Verdict = "does not hold"
@@ -37,18 +38,19 @@ type Answered struct {
 	Sentence
 	Verdict   Verdict
 	Evidence  []Part
-	Shown     Part    // the part that makes the answer, or leaves it open
+	Shown     Part    // the part that determines the answer, or leaves it open
 	P         float64 // two-sided, before the correction
-	Corrected float64 // by Holm's method, over all sentences
+	Corrected float64 // p-value after Holm's correction over all sentences
 	Needs     string  // what would decide an open sentence
 }
 
 // alpha is the level of all answers together.
 const alpha = 0.05
 
-// Answer answers sentences that are read together. A sentence holds if all its parts do: its p-value is the largest
-// p-value of its parts (an intersection-union test). It does not hold if one part does not: the smallest p-value of the
-// parts, times their number. Twice the smaller of the two is corrected by Holm's method.
+// Answer answers sentences that are read together. A sentence holds if all its parts hold: its p-value is the largest
+// p-value of the parts (an intersection-union test). A sentence does not hold if one part does not hold: the p-value is
+// the smallest p-value of the parts, times the number of parts. Twice the smaller of the two p-values is corrected by
+// Holm's method.
 func Answer(a *Archive, sentences []Sentence) ([]Answered, error) {
 	var out []Answered
 	var p []float64
@@ -74,7 +76,7 @@ func Answer(a *Archive, sentences []Sentence) ([]Answered, error) {
 	return out, nil
 }
 
-// sides are the one-sided p-values that all parts hold, and that one does not.
+// sides returns the one-sided p-values of two results: that all parts hold, and that at least one does not.
 func sides(parts []Part) (holds, fails float64) {
 	fails = 1
 	for _, p := range parts {
@@ -83,8 +85,8 @@ func sides(parts []Part) (holds, fails float64) {
 	return holds, fails
 }
 
-// decide fills in the verdict. An open sentence would have an answer with a one-sided p-value of wanted, as Holm's method
-// asks it where the other sentences stay.
+// decide sets the verdict. wanted is the one-sided p-value that Holm's method requires for an answer, if the other
+// sentences stay the same.
 func (s *Answered) decide(wanted float64) {
 	holds, fails := sides(s.Evidence)
 	byFor := func(x, y Part) int { return cmp.Compare(x.For, y.For) }
@@ -103,8 +105,8 @@ func (s *Answered) decide(wanted float64) {
 	}
 }
 
-// needs says what would decide an open sentence: runs that are missing, or about how many runs of each agent if the
-// estimates stay.
+// needs describes what would decide an open sentence: runs that are missing, or the approximate number of runs of each
+// agent, if the estimates stay the same.
 func (s *Answered) needs(wanted float64) string {
 	for _, p := range s.Evidence {
 		if text := cmp.Or(p.Missing, p.Decide); text != "" {
@@ -123,8 +125,8 @@ func (s *Answered) needs(wanted float64) string {
 	return fmt.Sprintf("about %s runs", rounded(runs))
 }
 
-// runsFor is about the number of runs with which a p-value comes to a wanted one, if the estimate stays: infinite where
-// the estimate is on the other side.
+// runsFor returns the approximate number of runs with which a p-value reaches the wanted one, if the estimate stays the
+// same. It is infinite if the estimate is on the other side.
 func runsFor(part Part, p, wanted float64) float64 {
 	if p <= wanted {
 		return float64(part.Pairs)
@@ -136,7 +138,7 @@ func runsFor(part Part, p, wanted float64) float64 {
 	return float64(part.Pairs) * math.Pow(z(wanted)/z(p), 2)
 }
 
-// rounded has two digits: no estimate of a number of runs is better.
+// rounded writes two significant digits, because an estimate of a number of runs is not more precise.
 func rounded(x float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return fmt.Sprintf("%.0f", math.Ceil(x/unit)*unit)

@@ -1,6 +1,6 @@
-// Package study answers questions by results that lie in a folder, such as notebooks/results: a [Sentence] says what is
-// claimed and which runs it compares, and [Answer] says of several sentences together whether each holds, does not hold,
-// or is open.
+// Package study answers questions from results in a folder, such as notebooks/results. A [Sentence] states a claim and
+// the runs that it compares. [Answer] reports for several sentences together whether each holds, does not hold, or is
+// open.
 //
 //	archive := study.NewArchive("notebooks/results", paper.Known)
 //	answers, err := study.Answer(archive, paper.Sentences)
@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Archive is a folder of results: in each folder within it the pieces of one study, FILE.jsonl.gz. What is read is kept.
-// An Archive is not safe for concurrent use.
+// Archive is a folder of results. Each folder within it has the pieces of one study, as files FILE.jsonl.gz. An Archive
+// caches the studies that it has read. It is not safe for concurrent use.
 type Archive struct {
 	dir     string
 	known   map[string]lab.Experiment
@@ -30,15 +30,16 @@ type results struct {
 	rows   []lab.Row
 }
 
-// NewArchive returns the archive of a folder, with results of known experiments.
+// NewArchive returns the archive of a folder with results of the known experiments.
 func NewArchive(dir string, known map[string]lab.Experiment) *Archive {
 	return &Archive{dir: dir, known: known, studies: map[string]results{}}
 }
 
-// File is the path of a file in the archive.
+// File returns the path of a file in the archive.
 func (a *Archive) File(name string) string { return filepath.Join(a.dir, filepath.FromSlash(name)) }
 
-// Study returns the results in a folder of the archive, such as "neural/long-200": without rows where there are none.
+// Study returns the results in a folder of the archive, such as "neural/long-200". There are no rows if the folder has
+// no pieces.
 func (a *Archive) Study(folder string) (lab.Header, []lab.Row, error) {
 	if r, ok := a.studies[folder]; ok {
 		return r.header, r.rows, nil
@@ -54,33 +55,33 @@ func (a *Archive) Study(folder string) (lab.Header, []lab.Row, error) {
 	return h, rows, err
 }
 
-// Source says where the runs of an agent are.
+// Source identifies the runs of an agent in an archive.
 type Source struct {
-	Folder  string // of the archive
+	Folder  string // folder in the archive
 	Agent   string
-	Sets    []string // "key=value" texts that tell its entry from others of the agent
+	Sets    []string // "key=value" texts that distinguish its entry from other entries of the agent
 	Periods int
-	Runs    int // the number of runs that are asked for
+	Runs    int // number of runs that are needed
 }
 
-// Runs are the runs of an agent.
+// Runs holds the results of an agent's runs.
 type Runs struct {
 	Regret   map[uint64]float64 // cumulative regret at the last period, by seed
 	Diverged int
 }
 
-// missing is the error about runs that are not there yet.
+// missing is the error about runs that the archive does not have yet.
 type missing struct {
 	source Source
-	there  int
+	found  int
 }
 
 func (m missing) Error() string {
-	return fmt.Sprintf("%d of %d runs of agent %s are in %s", m.there, m.source.Runs, m.source.Agent, m.source.Folder)
+	return fmt.Sprintf("%d of %d runs of agent %s are in %s", m.found, m.source.Runs, m.source.Agent, m.source.Folder)
 }
 
-// Runs reads the runs of a source: those with the lowest seeds where there are more than it asks for. Fewer are an
-// error.
+// Runs reads the runs of a source. If there are more runs than needed, it takes those with the lowest seeds. If there
+// are fewer, it returns an error.
 func (a *Archive) Runs(s Source) (Runs, error) {
 	h, rows, err := a.Study(s.Folder)
 	if err != nil {
@@ -103,7 +104,7 @@ func (a *Archive) Runs(s Source) (Runs, error) {
 	for _, seed := range slices.Sorted(maps.Keys(last))[:s.Runs] {
 		r := last[seed]
 		if out.Regret[seed] = float64(r.Regret); math.IsNaN(float64(r.Regret)) || math.IsInf(float64(r.Regret), 0) {
-			return Runs{}, fmt.Errorf("%s of %s: the regret of seed %d is no finite number", s.Agent, s.Folder, seed)
+			return Runs{}, fmt.Errorf("%s of %s: the regret of seed %d is not a finite number", s.Agent, s.Folder, seed)
 		}
 		if r.Diverged > 0 {
 			out.Diverged++
@@ -112,7 +113,7 @@ func (a *Archive) Runs(s Source) (Runs, error) {
 	return out, nil
 }
 
-// entry is the number of the one entry that the source means, or -1.
+// entry returns the number of the one entry that the source identifies, or -1 if there is none.
 func (s Source) entry(h lab.Header) (int, error) {
 	found := -1
 	for i, e := range h.Spec.Entries {
@@ -125,7 +126,8 @@ func (s Source) entry(h lab.Header) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, fmt.Errorf("%s has several entries of agent %s with %v: name more settings", s.Folder, s.Agent, s.Sets)
+			return 0, fmt.Errorf("%s has several entries of agent %s with %v: add settings that identify "+
+				"one", s.Folder, s.Agent, s.Sets)
 		}
 		found = i
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/stats"
 )
 
-// Range is what a number is claimed to lie between. An end may be infinite.
+// Range is the range in which a number is claimed to lie. An end may be infinite.
 type Range struct{ Above, Below float64 }
 
-// Below is the range of the numbers below a bound.
+// Below returns the range of the numbers below a bound.
 func Below(bound float64) Range { return Range{math.Inf(-1), bound} }
 
-// Above is the range of the numbers above a bound.
+// Above returns the range of the numbers above a bound.
 func Above(bound float64) Range { return Range{bound, math.Inf(1)} }
 
-// Within is the range from 1/factor to factor: of the ratio of two numbers that are alike.
+// Within returns the range from 1/factor to factor, for the ratio of two numbers that are claimed to be alike.
 func Within(factor float64) Range { return Range{1 / factor, factor} }
 
 func (r Range) String() string {
@@ -35,35 +35,36 @@ func (r Range) String() string {
 
 // Part is one comparison of a sentence, with its evidence.
 type Part struct {
-	Text  string // what is compared
-	Claim Range  // what the sentence says of the number
-	// The number with its interval at [lab.Level]; NaN where there is none.
+	Text  string // the comparison in words
+	Claim Range  // the claimed range of the number
+	// Value is the number, and Lower and Upper are the ends of its interval at [lab.Level]. They are NaN if there is no
+	// number.
 	Value, Lower, Upper lab.Float
-	// For is the one-sided p-value against the sentence: small where the number lies in the claimed range. Against is
-	// small where the number lies outside.
+	// For and Against are one-sided p-values. For is small if the number lies in the claimed range, and Against is
+	// small if the number lies outside it.
 	For, Against float64
-	Pairs        int // of runs
+	Pairs        int // number of pairs of runs
 	Periods      int
-	Diverged     [2]int  // runs of the first agent, and of the second
-	Scale        float64 // of a difference: the mean regret of the first agent; 0 for a ratio
-	Missing      string  // what is not there yet, or ""
-	Decide       string  // what would decide the part where no number of runs does, or ""
+	Diverged     [2]int  // number of diverged runs of the first agent, and of the second
+	Scale        float64 // for a difference, the mean regret of the first agent; 0 for a ratio
+	Missing      string  // runs that are missing, in words, or ""
+	Decide       string  // what would decide the part if no number of runs can, or ""
 }
 
 // Ratio compares the mean regrets of two agents, paired by seed.
 func (a *Archive) Ratio(text string, claim Range, x, y Source) (Part, error) {
 	part := Part{Text: text, Claim: claim, Periods: x.Periods}
-	return part.of(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
 		part.Diverged = [2]int{runs[0].Diverged, runs[1].Diverged}
 		one, other := regrets(runs[0], seeds), regrets(runs[1], seeds)
 		return stats.Ratio(one, other), lab.RatioOfRegrets(one, other)
 	}, x, y)
 }
 
-// Gap is the mean of (x - y) - (u - v), paired by seed: how much more x loses than y, beyond what u loses more than v.
+// Gap compares differences between four agents: it returns the mean of (x - y) - (u - v), paired by seed.
 func (a *Archive) Gap(text string, claim Range, x, y, u, v Source) (Part, error) {
 	part := Part{Text: text, Claim: claim, Periods: x.Periods}
-	return part.of(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
+	return part.fill(a, func(runs []Runs, seeds []uint64) (stats.Paired, lab.Estimate) {
 		part.Diverged = [2]int{runs[0].Diverged + runs[2].Diverged, runs[1].Diverged + runs[3].Diverged}
 		difference := make([]float64, len(seeds))
 		for i, s := range seeds {
@@ -74,8 +75,8 @@ func (a *Archive) Gap(text string, claim Range, x, y, u, v Source) (Part, error)
 	}, x, y, u, v)
 }
 
-// of fills in the evidence from the runs of some sources, over the seeds that all have.
-func (p *Part) of(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, lab.Estimate), sources ...Source) (Part, error) {
+// fill sets the evidence from the runs of some sources, over the seeds that all sources have.
+func (p *Part) fill(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, lab.Estimate), sources ...Source) (Part, error) {
 	nan := lab.Float(math.NaN())
 	p.Value, p.Lower, p.Upper, p.For, p.Against = nan, nan, nan, 1, 1
 	var runs []Runs
@@ -93,21 +94,22 @@ func (p *Part) of(a *Archive, statistic func([]Runs, []uint64) (stats.Paired, la
 	for _, seed := range slices.Sorted(maps.Keys(runs[0].Regret)) {
 		everywhere := true
 		for _, r := range runs[1:] {
-			_, there := r.Regret[seed]
-			everywhere = everywhere && there
+			_, found := r.Regret[seed]
+			everywhere = everywhere && found
 		}
 		if everywhere {
 			seeds = append(seeds, seed)
 		}
 	}
 	if len(seeds) < 2 {
-		return *p, fmt.Errorf("%s: the agents have %d seeds in common", p.Text, len(seeds))
+		return *p, fmt.Errorf("%s: the agents have %d seeds in common, but a comparison needs at least "+
+			"2", p.Text, len(seeds))
 	}
 	p.judge(statistic(runs, seeds))
 	return *p, nil
 }
 
-// judge fills in the number and its tests.
+// judge sets the number and the results of its tests.
 func (p *Part) judge(s stats.Paired, e lab.Estimate) {
 	p.Value, p.Lower, p.Upper, p.Pairs = e.Value, e.Lower, e.Upper, s.Pairs
 	p.For, p.Against = 0, 1
@@ -119,8 +121,8 @@ func (p *Part) judge(s stats.Paired, e lab.Estimate) {
 	}
 }
 
-// Relative is the number as a multiple of the bound that it is claimed to be on one side of: below 1 where it is as
-// claimed. A number between two bounds counts by the nearer one. A difference counts as exp(-difference / Scale).
+// Relative returns the number relative to its claimed bound: it is below 1 if the claim is true of the number. A number
+// between two bounds is compared with the nearer one. A difference becomes exp(-(difference - bound) / Scale).
 func (p Part) Relative() (value, lower, upper float64) {
 	value, lower, upper = float64(p.Value), float64(p.Lower), float64(p.Upper)
 	switch {

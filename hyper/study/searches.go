@@ -10,8 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Searches is a Markdown table of the records of searches in a folder of the archive: the winner's settings and regret in
-// the last round, and how well the rank of a setting in a round tells its rank in the next.
+// Searches returns a Markdown table of the records of searches in a folder of the archive. A row has the winner's
+// settings, its regret in the last round, and the correlation between the ranks of settings in successive rounds.
 func (a *Archive) Searches(folder string) (string, error) {
 	files, err := filepath.Glob(a.File(folder + "/*.json"))
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *Archive) Searches(folder string) (string, error) {
 		}
 		var t lab.Tuning
 		if err := json.Unmarshal(text, &t); err != nil || len(t.Rungs) == 0 {
-			return "", fmt.Errorf("%s is no record of a finished search: %w", file, err)
+			return "", fmt.Errorf("%s is not a record of a finished search: %w", file, err)
 		}
 		fmt.Fprintln(&b, searchLine(strings.TrimSuffix(filepath.Base(file), ".json"), t))
 	}
@@ -49,8 +49,8 @@ func searchLine(name string, t lab.Tuning) string {
 		strings.Join(correlations, ", "))
 }
 
-// Means is a Markdown table of the mean regrets of all agents in some folders of the archive, at the last period that all
-// runs of an agent have reached, with 95% intervals, medians and the number of runs that diverged.
+// Means returns a Markdown table of the mean regrets of all agents in some folders of the archive, at the last period
+// that all runs of an agent have reached. It has 95% intervals, medians and the numbers of runs that diverged.
 func (a *Archive) Means(folders ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString("| Folder | Agent | Runs x periods | Mean regret | Median | Diverged |\n" +
@@ -76,7 +76,7 @@ func (a *Archive) Means(folders ...string) (string, error) {
 	return b.String(), nil
 }
 
-// nameOf is the agent with its number of particles, and its bound on gradients where it has one.
+// nameOf returns the name of an agent with its number of particles and its bound on gradients, if it has them.
 func nameOf(s lab.Standing) string {
 	name := s.Agent
 	if n, ok := s.Settings["particles"]; ok {

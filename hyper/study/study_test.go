@@ -17,7 +17,7 @@ import (
 
 const results = "../../notebooks/results"
 
-// said is a sentence whose parts have these p-values, for it and against it.
+// said makes a sentence whose parts have these p-values, for it and against it.
 func said(number int, pValues ...[2]float64) study.Sentence {
 	return study.Sentence{Number: number, Parts: func(*study.Archive) (parts []study.Part, err error) {
 		for _, p := range pValues {
@@ -27,8 +27,8 @@ func said(number int, pValues ...[2]float64) study.Sentence {
 	}}
 }
 
-// A sentence holds if all its parts do, does not hold if one does not, and is open otherwise. P-values are two-sided,
-// count the parts, and are corrected for the sentences that are read together.
+// A sentence holds if all its parts hold, does not hold if one part does not, and is open otherwise. P-values are
+// two-sided, account for the number of parts, and are corrected for the sentences that are read together.
 func TestAnswer(t *testing.T) {
 	all, err := study.Answer(study.NewArchive(results, paper.Known), []study.Sentence{
 		said(1, [2]float64{0.001, 1}, [2]float64{0.004, 1}),
@@ -43,7 +43,7 @@ func TestAnswer(t *testing.T) {
 		verdict      study.Verdict
 		p, corrected float64
 	}{
-		{study.Holds, 0.008, 0.032},       // 2 x 0.004, 4 sentences, of which it and the next have the least
+		{study.Holds, 0.008, 0.032},       // 2 x 0.004, 4 sentences; this one and the next have the smallest
 		{study.DoesNotHold, 0.008, 0.032}, // 2 parts x 2 x 0.002
 		{study.Open, 0.04, 0.08},          // alone it would hold
 		{study.Open, 1, 1},                // nothing is known
@@ -56,7 +56,7 @@ func TestAnswer(t *testing.T) {
 	if shown := all[1].Shown; shown.Against != 0.002 {
 		t.Errorf("what refutes sentence 2 is not shown, but %+v", shown)
 	}
-	// 100 runs give p = 0.02, z = 2.054; two sentences are left for the correction: 0.0125, z = 2.241
+	// 100 runs give p = 0.02, z = 2.054. Two sentences remain for the correction: 0.0125, z = 2.241.
 	if needs := all[2].Needs; needs != "about 120 runs" {
 		t.Errorf("sentence 3 needs %s", needs)
 	}
@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The archive reads the runs that a source means, and says what is missing or unclear.
+// The archive reads the runs that a source identifies, and says what is missing or unclear.
 func TestRuns(t *testing.T) {
 	a := study.NewArchive(results, paper.Known)
 	ids := study.Source{Folder: "ids/study8", Agent: "ids", Sets: []string{"noise-factor=100", "noise-variance=0.01"},
@@ -81,15 +81,15 @@ func TestRuns(t *testing.T) {
 	}
 	for seed := range runs.Regret {
 		if seed < 1_100_000 || seed > 1_100_002 {
-			t.Errorf("seed %d is none of the lowest three", seed)
+			t.Errorf("seed %d is not among the lowest three", seed)
 		}
 	}
 	for want, s := range map[string]study.Source{
-		"500 of 501 runs":    {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
-		"0 of 5 runs":        {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
-		"0 of 7 runs":        {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
-		"name more settings": {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
-		"0 of 500 runs of":   {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
+		"500 of 501 runs":            {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 400, Runs: 501},
+		"0 of 5 runs":                {Folder: "ids/none", Agent: "ids", Periods: 400, Runs: 5},
+		"0 of 7 runs":                {Folder: ids.Folder, Agent: "linear", Periods: 400, Runs: 7},
+		"add settings that identify": {Folder: ids.Folder, Agent: "ids", Periods: 400, Runs: 500},
+		"0 of 500 runs of":           {Folder: ids.Folder, Agent: "ids", Sets: ids.Sets, Periods: 399, Runs: 500},
 	} {
 		if _, err := a.Runs(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", s, err, want)
@@ -171,7 +171,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// What is claimed lies below 1: of a bound, between two bounds, and of a difference as a share of the first regret.
+// A number for which the claim is true is below 1: relative to a bound, between two bounds, and, for a difference, as a
+// share of the first regret.
 func TestRelative(t *testing.T) {
 	for name, c := range map[string]struct {
 		part study.Part

@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Finding says in a line what makes the answer: the number with its interval, what the sentence says of it, and what
-// would decide an open sentence.
+// Finding describes the evidence for the answer in one line: the number with its interval, the claimed range, and, for
+// an open sentence, what would decide it.
 func (s Answered) Finding() string {
 	p := s.Shown
 	if p.Missing != "" {
@@ -23,7 +23,7 @@ func (s Answered) Finding() string {
 	return text
 }
 
-// Estimate is the number of a part with its interval.
+// Estimate returns the number of a part with its interval.
 func (p Part) Estimate() string {
 	if math.IsNaN(float64(p.Value)) {
 		return fmt.Sprintf("[%s, %s]", digits(p.Lower), digits(p.Upper))
@@ -31,7 +31,7 @@ func (p Part) Estimate() string {
 	return fmt.Sprintf("%s [%s, %s]", digits(p.Value), digits(p.Lower), digits(p.Upper))
 }
 
-// digits has three digits, and no exponent between a thousandth and ten million.
+// digits writes three significant digits, and no exponent between a thousandth and ten million.
 func digits(x lab.Float) string {
 	if v := math.Abs(float64(x)); v >= 1000 && v < 1e7 {
 		return fmt.Sprintf("%.0f", float64(x))
@@ -39,13 +39,13 @@ func digits(x lab.Float) string {
 	return fmt.Sprintf("%.3g", float64(x))
 }
 
-// Line is the answer as an item of a Markdown list, in one line.
+// Line returns the answer as an item of a Markdown list, in one line.
 func (s Answered) Line() string {
 	return fmt.Sprintf("* **%d. %s: %s.** “%s” (%s). %s.\n", s.Number, s.Text, s.Verdict, s.Quote, s.Section,
 		upperFirst(s.Finding()))
 }
 
-// Table is the answers as a Markdown table.
+// Table returns the answers as a Markdown table.
 func Table(all []Answered) string {
 	var b strings.Builder
 	b.WriteString("| | The paper says | Answer | What the runs say |\n| --- | --- | --- | --- |\n")
@@ -55,7 +55,7 @@ func Table(all []Answered) string {
 	return b.String()
 }
 
-// Evidence is all sentences with their answers and what they compare, in Markdown.
+// Evidence returns all sentences with their answers and comparisons, in Markdown.
 func Evidence(all []Answered) string {
 	var b strings.Builder
 	for _, s := range all {
@@ -86,7 +86,7 @@ func wrapped(text string) string {
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// Parts is the evidence of a sentence as a Markdown table.
+// Parts returns the evidence of a sentence as a Markdown table.
 func Parts(s Answered) string {
 	var b strings.Builder
 	b.WriteString("| What is compared | Estimate, 95% interval | Claimed | Runs x periods | Diverged |\n" +
@@ -115,7 +115,7 @@ func (p Part) diverged() string {
 	return fmt.Sprintf("%d and %d", p.Diverged[0], p.Diverged[1])
 }
 
-// thousands is a number with commas.
+// thousands writes a number with commas.
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

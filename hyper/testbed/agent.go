@@ -8,21 +8,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// Agent is a way to learn, as the testbed tries it: a learner for each shape of a problem, trained by so many SGD steps
-// on all the data. Its learner's policy is not used: an agent of the testbed predicts.
+// Agent is a learning method that the testbed can evaluate: a learner for each shape of a problem, and the number of
+// SGD steps that train the learner on all the data. The learner's policy is not used: an agent of the testbed only
+// predicts.
 type Agent struct {
 	Name  string
-	About string // what it is, in a line
-	// Learner is what the numbers of inputs and data decide. It predicts the log odds of class 1, or the response.
-	// Train.Capacity and Train.Inputs are the testbed's to set, and Train.Steps is how many SGD steps a call makes.
+	About string // a description, in one line
+	// Learner returns the learner for a number of inputs and a number of data. The learner predicts the log odds of
+	// class 1, or the response. The testbed sets Train.Capacity and Train.Inputs. Train.Steps is the number of SGD
+	// steps of one call.
 	Learner func(inputs, data int) learner.Learner
-	// Numbers are what temperature or noise decide beside: some of learner.Learner.Numbers. nil is none.
+	// Numbers returns the numbers that depend on the temperature or the noise: some of learner.Learner.Numbers. nil is
+	// none.
 	Numbers func(p Problem) map[string]float64
-	// Steps is the number of SGD steps in all, rounded up to calls.
+	// Steps returns the total number of SGD steps. The number is rounded up to whole calls.
 	Steps func(inputs, data int) int
 }
 
-// Validate reports what is wrong with the agent for problems of a shape.
+// Validate reports every fault of the agent for problems with a number of inputs and a number of data.
 func (a Agent) Validate(inputs, data int) error {
 	if a.Name == "" || a.Learner == nil || a.Steps == nil {
 		return errors.New("testbed.Agent: it needs a Name, a Learner and Steps")
@@ -35,20 +38,20 @@ func (a Agent) Validate(inputs, data int) error {
 	known := l.Numbers()
 	for name := range a.numbers(Problem{Inputs: inputs, Data: data, Temperature: 1, Noise: 1}) {
 		if _, ok := known[name]; !ok {
-			errs = append(errs, fmt.Errorf("Numbers has %s, which the learner has not", name))
+			errs = append(errs, fmt.Errorf("Numbers has %s, which the learner does not have", name))
 		}
 	}
 	return faults.Prefix(fmt.Sprintf("agent %s with %d inputs and %d data: ", a.Name, inputs, data), errors.Join(errs...))
 }
 
-// learner is the agent's, with its defaults, for the data of a problem.
+// learner returns the agent's learner for the data of a problem, with defaults filled in.
 func (a Agent) learner(inputs, data int) learner.Learner {
 	l := a.Learner(inputs, data)
 	l.Train.Capacity, l.Train.Inputs = data, inputs
 	return l.WithDefaults()
 }
 
-// numbers are all of the learner's for a problem.
+// numbers returns all of the agent's numbers for a problem.
 func (a Agent) numbers(p Problem) map[string]float64 {
 	if a.Numbers == nil {
 		return nil

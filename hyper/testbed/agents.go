@@ -11,14 +11,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// callSteps are the SGD steps of a call.
+// callSteps is the number of SGD steps of a call.
 const callSteps = 50
 
-// hidden are the widths of the agents' networks.
+// hidden holds the widths of the hidden layers of the agents' networks.
 var hidden = []int{50, 50}
 
-// network is an agent's network, and the base model that it is: with a logit for each class, as the testbed has it, or
-// an output for a response.
+// network returns an agent's network and the same network as a base model. For classes the network has a logit for each
+// class, as in the testbed; for responses it has one output.
 func (k Kind) network(inputs int, hidden ...int) (base.MLP, hyper.BaseModel) {
 	layers := append([]int{inputs}, hidden...)
 	if k == Classes {
@@ -29,8 +29,8 @@ func (k Kind) network(inputs int, hidden ...int) (base.MLP, hyper.BaseModel) {
 	return net, net
 }
 
-// trained is a learner of classes by Adam, with minibatches of 100, an index set of so many indices a step, and
-// weights that decay.
+// trained returns a learner of classes that is trained by Adam with decay of weights. Each step has a minibatch of 100
+// data and the given number of indices.
 func trained(b hyper.Belief, step float64, indices int) learner.Learner {
 	return learner.Learner{
 		Belief: b, StepSize: step, FreeSteps: true,
@@ -39,18 +39,19 @@ func trained(b hyper.Belief, step float64, indices int) learner.Learner {
 	}
 }
 
-// steps are so many whatever the shape.
+// steps returns a function that gives n steps for every shape.
 func steps(n int) func(int, int) int { return func(int, int) int { return n } }
 
-// decay is the testbed's decay of weights, weight sqrt(rho) D/T sum theta^2 beside a mean loss: sigma_p^2 of the loss
-// L~/|D|, whose regularizer is sum theta^2 / (2 sigma_p^2 T).
+// decay returns the testbed's decay of weights: the penalty weight sqrt(rho) D/T sum theta^2, added to a mean loss. It
+// is expressed by the prior variance sigma_p^2, because the regularizer of the loss L~/|D| is sum theta^2 / (2
+// sigma_p^2 T).
 func decay(weight float64) func(p Problem) map[string]float64 {
 	return func(p Problem) map[string]float64 {
 		return map[string]float64{"PriorVariance": 1 / (2 * weight * math.Sqrt(p.Temperature) * float64(p.Inputs))}
 	}
 }
 
-// withPrior are numbers, and the scale of the outputs of fixed prior functions at a temperature.
+// withPrior returns the given numbers, and the scale of the outputs of fixed prior functions at a temperature.
 func withPrior(numbers func(p Problem) map[string]float64,
 	scale func(rho float64) float64) func(Problem) map[string]float64 {
 	return func(p Problem) map[string]float64 {
@@ -60,14 +61,14 @@ func withPrior(numbers func(p Problem) map[string]float64,
 	}
 }
 
-// particles is an ensemble of networks that start at random.
+// particles returns an ensemble of n networks with random initial weights.
 func (k Kind) particles(n, inputs int) hyper.Model {
 	net, model := k.network(inputs, hidden...)
 	return hyper.Model{Base: model, Hyper: hyper.Ensemble{Particles: n, Params: hyper.NumTheta(model),
 		InitNu: hyper.InitTruncatedLayers(net, 0)}}
 }
 
-// MLP is the testbed's single network, by which others are judged.
+// MLP returns the testbed's single network: the baseline to which other agents are compared.
 func MLP() Agent { return mlp(Classes) }
 
 func mlp(k Kind) Agent {
@@ -77,22 +78,22 @@ func mlp(k Kind) Agent {
 	}
 }
 
-// Ensemble is the testbed's ensemble of so many networks, without prior functions: it has 100.
+// Ensemble returns the testbed's ensemble of n networks without prior functions. The testbed has n = 100.
 func Ensemble(n int) Agent { return ensemble(Classes, n) }
 
 func ensemble(k Kind, n int) Agent {
-	return Agent{Name: "ensemble", About: "networks that start apart",
+	return Agent{Name: "ensemble", About: "networks with different random starts",
 		Learner: func(inputs, _ int) learner.Learner { return trained(k.particles(n, inputs), 1e-3, n) },
 		Numbers: decay(1 / float64(n)), Steps: steps(1000),
 	}
 }
 
-// EnsemblePlus is the testbed's ensemble+ of so many networks, each beside a fixed one of its kind whose output is
-// multiplied by 3/sqrt(rho): it has 100.
+// EnsemblePlus returns the testbed's agent ensemble+, with n networks. Each is the sum of a trained network and a fixed
+// network of the same kind, whose output is multiplied by 3/sqrt(rho). The testbed has n = 100.
 func EnsemblePlus(n int) Agent { return ensemblePlus(Classes, n) }
 
 func ensemblePlus(k Kind, n int) Agent {
-	return Agent{Name: "ensemble+", About: "networks beside fixed ones",
+	return Agent{Name: "ensemble+", About: "networks, each plus a fixed random network",
 		Learner: func(inputs, _ int) learner.Learner {
 			net, model := k.network(inputs, hidden...)
 			b := k.particles(n, inputs)
@@ -105,12 +106,13 @@ func ensemblePlus(k Kind, n int) Agent {
 	}
 }
 
-// hypermodelIndex is the length of the index of [Hypermodel].
+// hypermodelIndex is the length of the index of the agent [Hypermodel].
 const hypermodelIndex = 6
 
-// Hypermodel is the testbed's linear hypermodel, theta = mu + C z for z of N(0, I/6), beside a fixed network with a
-// hidden layer of 10 units, each of whose layers sees a half of the index, times 1/sqrt(rho). C is drawn without regard
-// to fan-in, and mu starts at 0, as in the library enn before 20 May 2022: see the package's comment.
+// Hypermodel returns the testbed's linear hypermodel, theta = mu + C z with z from N(0, I/6), plus a fixed network
+// times 1/sqrt(rho). The fixed network has a hidden layer of 10 units, and each of its two layers depends on one half
+// of the index. C is drawn regardless of fan-in and mu starts at 0, as in the library enn before 20 May 2022: see the
+// package comment.
 func Hypermodel() Agent { return hypermodel(Classes) }
 
 func hypermodel(k Kind) Agent {
@@ -130,7 +132,7 @@ func hypermodel(k Kind) Agent {
 	}
 }
 
-// fanIn are 1/sqrt(fan-in) of a network's weights, and 1 of its biases.
+// fanIn returns 1/sqrt(fan-in) for each weight of a network, and 1 for each bias.
 func fanIn(net base.MLP) (out []float64) {
 	for i := range len(net.Layers) - 1 {
 		in, width := net.Layers[i], net.Layers[i+1]
@@ -140,10 +142,10 @@ func fanIn(net base.MLP) (out []float64) {
 	return out
 }
 
-// Epinet is the testbed's epinet: see [hyper.Epinet]. The outputs of its fixed networks are multiplied by 0.3/rho. It
-// has one output, the log odds.
+// Epinet returns the testbed's epinet: see [hyper.Epinet]. The outputs of its fixed networks are multiplied by 0.3/rho.
+// It has one output, the log odds.
 func Epinet() Agent {
-	return Agent{Name: "epinet", About: "a network and a small one that sees the index",
+	return Agent{Name: "epinet", About: "a network plus a small network that reads the index",
 		Learner: func(inputs, _ int) learner.Learner {
 			b := hyper.NewEpinet(inputs)
 			b.Truncated = true
@@ -163,10 +165,11 @@ func Epinet() Agent {
 	}
 }
 
-// NetworkGP is ours: the testbed's single network, and about it the deviations of a Gaussian process, see
-// [hyper.NetworkGP], of standard deviation 0.1/rho before data. It has one output, the log odds.
+// NetworkGP returns an agent that the testbed does not have: the testbed's single network plus the deviations of a
+// Gaussian process, see [hyper.NetworkGP]. Before data the deviations have standard deviation 0.1/rho. The agent has
+// one output, the log odds.
 func NetworkGP() Agent {
-	return Agent{Name: "network-gp", About: "a network, and a Gaussian process about it (ours)",
+	return Agent{Name: "network-gp", About: "a network plus a Gaussian process (not in the testbed)",
 		Learner: func(inputs, _ int) learner.Learner {
 			b := hyper.NewNetworkGP(inputs)
 			b.Truncated = true
@@ -176,7 +179,7 @@ func NetworkGP() Agent {
 	}
 }
 
-// BayesByBackprop is the testbed's, with an analytic divergence from N(0, 1).
+// BayesByBackprop returns the testbed's Bayes by Backprop, with an analytic divergence from N(0, 1).
 func BayesByBackprop() Agent { return bayesByBackprop(Classes) }
 
 func bayesByBackprop(k Kind) Agent {
@@ -195,10 +198,10 @@ func bayesByBackprop(k Kind) Agent {
 	}
 }
 
-// Dropout is the testbed's: a tenth of the units of two hidden layers of 100 is dropped, by one mask a step. Its
-// network has one output, the log odds.
+// Dropout returns the testbed's dropout network: a tenth of the units of two hidden layers of 100 units is dropped, by
+// one mask for each step. The network has one output, the log odds.
 func Dropout() Agent {
-	return Agent{Name: "dropout", About: "a function is a mask of the units",
+	return Agent{Name: "dropout", About: "a network; each function drops a random set of units",
 		Learner: func(inputs, _ int) learner.Learner {
 			net := base.MLP{Layers: []int{inputs, 100, 100, 1}}
 			return trained(hyper.Model{Base: net,
@@ -208,13 +211,14 @@ func Dropout() Agent {
 	}
 }
 
-// Agents are the testbed's for a sweep, with the settings that its code has for it, and ours ([NetworkGP]). Sweeps with
-// anchors have five times the steps for more than 500 data an input, and a fifth of them for fewer than 5. This is so
-// of all agents but mlp (by an oversight of the testbed's code, which its published scores have too) and epinet.
+// Agents returns the testbed's agents for a sweep, with the settings of the testbed's code, and [NetworkGP]. In sweeps
+// with anchors, agents make five times the steps for more than 500 data for each input, and a fifth of the steps for
+// fewer than 5. Two agents do not: epinet, and mlp (by an oversight of the testbed's code, which its published scores
+// share).
 //
-// For regression the testbed's code has a loss, of squares with targets as noisy as the data
-// (gaussian_regression_loss), but no agent's settings: all of its agents assert that there are classes. Here settings
-// are those of rho = 1.
+// For regression the testbed's code has a loss (gaussian_regression_loss: squares, with targets as noisy as the data)
+// but no settings: all its agents assert that there are classes. The settings here equal the settings for classes with
+// rho = 1.
 func Agents(s Sweep) []Agent {
 	k := s.Kind
 	all := []Agent{mlp(k), ensemble(k, 100), ensemblePlus(k, 100), hypermodel(k), Epinet(), Dropout(), bayesByBackprop(k),
@@ -230,10 +234,10 @@ func Agents(s Sweep) []Agent {
 	return all
 }
 
-// regression is an agent with one output that learns responses: its loss is (f(x) - y)^2 / (2 sigma^2), and its
-// settings are those for classes with rho = 1. Agents with fixed prior functions learn from data with noise of the
-// data's own size for each function, so that functions differ as draws from a posterior do. The deviations of
-// network-gp have the variance of the truth.
+// regression returns an agent with one output that learns responses. Its loss is (f(x) - y)^2 / (2 sigma^2). Its
+// settings equal the settings for classes with rho = 1. An agent with fixed prior functions adds noise to the data,
+// different for each function and as large as the noise of the data, so that its functions differ as draws from a
+// posterior do. The deviations of network-gp have the variance of the truth.
 func regression(a Agent) Agent {
 	usual, numbers := a.Learner, a.Numbers
 	a.Learner = func(inputs, data int) learner.Learner {
@@ -257,7 +261,7 @@ func regression(a Agent) Agent {
 	return a
 }
 
-// byRatio are the steps of sweeps with anchors.
+// byRatio returns the number of steps in sweeps with anchors, which depends on the number of data for each input.
 func byRatio(n int) func(inputs, data int) int {
 	return func(inputs, data int) int {
 		switch {

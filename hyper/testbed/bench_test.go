@@ -10,9 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// BenchmarkTraining trains agents on five problems side by side, of 1,000 data with ten inputs: an iteration is a call,
-// of 50 SGD steps for each problem. steps/s are those of all problems together. As `hyper testbed` shares problems out
-// to a process a core, it is to be run so: pinned to a core, as often as there are cores.
+// BenchmarkTraining trains agents on five problems side by side, with 1,000 data and ten inputs each. One iteration is
+// one call: 50 SGD steps for each problem. steps/s counts the steps of all problems together. `hyper testbed`
+// distributes problems over one process for each core; to measure that, run the benchmark once for each core, pinned to
+// the core, at the same time.
 func BenchmarkTraining(b *testing.B) {
 	const problems, data, inputs = 5, 1000, 10
 	for _, agent := range []Agent{MLP(), Epinet(), Hypermodel(), Ensemble(100), EnsemblePlus(100)} {

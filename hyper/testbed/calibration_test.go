@@ -9,8 +9,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// Accuracy and calibration error of a few predictions are what the definition says: of four of confidence 0.95 three are
-// right, of two of 0.65 one, and one of a half, which is at the border, is wrong. A prediction that is no number shows.
+// TestCalibration compares accuracy and calibration error of a few predictions to the definition. Of four predictions
+// with confidence 0.95 three are right, of two with 0.65 one is right, and one with 0.5, at the border of two classes,
+// is wrong. A prediction that is NaN makes both scores NaN.
 func TestCalibration(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		var ll [][]float32
@@ -27,7 +28,7 @@ func TestCalibration(t *testing.T) {
 			return []*Node{accuracy, ece}
 		}, ll)
 		near(t, "accuracy", out[0][:2], []float64{4. / 7, 1}, 1e-6)
-		// in the bin of 0.5 one prediction, off by 0.5; in that of 0.65 two, in that of 0.95 four
+		// The bin of 0.5 has one prediction, whose error is 0.5; the bin of 0.65 has two, and the bin of 0.95 has four.
 		near(t, "calibration error", out[1][:2], []float64{(4*math.Abs(0.75-0.95) + 2*math.Abs(0.5-0.65) + 0.5) / 7, 0}, 1e-6)
 		if !math.IsNaN(out[0][2]) || !math.IsNaN(out[1][2]) {
 			t.Errorf("of a prediction that is no number: %v, %v", out[0][2], out[1][2])

@@ -6,10 +6,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Entered is an agent for a sweep with a learner of one's own, such as one of package lab's learners: of makes it for a
-// world of inputs of a number of features, and so many data. It is trained by so many SGD steps, where it is trained by
-// SGD. Classes are learned with the logistic loss, and without perturbations of the data. Responses are learned as they
-// are, not standardised, with their noise known. All else is the learner's.
+// Entered returns an agent for a sweep that uses a learner of the caller, such as a learner of package lab. The
+// function of returns the learner for a world with a given number of features, and for a number of data. If the learner
+// is trained by SGD, it makes sgdSteps steps. Classes are learned with the logistic loss, and without perturbations of
+// the data. Responses are learned without standardisation, with known noise. All other settings are the learner's own.
 func Entered(s Sweep, name string, of func(p bandit.Problem, data int) learner.Learner, sgdSteps int) Agent {
 	a := Agent{Name: name, About: "entered by hand", Steps: steps(sgdSteps),
 		Learner: func(inputs, data int) learner.Learner {

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// seeds are n different ones.
+// seeds returns n different seeds.
 func seeds(n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {
@@ -22,9 +22,9 @@ func seeds(n int) []uint64 {
 	return out
 }
 
-// A standard normal conditioned on |w| < 2 has variance 1 - 4 phi(2)/erf(2/sqrt 2) = 0.7737, a standard deviation of
-// 0.8796. Weights have that over the fan-in and are within 2/sqrt(fanIn); the biases of the first layer have variance
-// 1/D, and other biases are 0.
+// A standard normal variable conditioned on |w| < 2 has variance 1 - 4 phi(2)/erf(2/sqrt 2) = 0.7737 and standard
+// deviation 0.8796. Weights have that variance divided by the fan-in, and are within 2/sqrt(fanIn). The biases of the
+// first layer have variance 1/D, and other biases are 0.
 func TestEnvironmentMoments(t *testing.T) {
 	const variance = 0.87962566 * 0.87962566
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -72,8 +72,8 @@ func squares(x []float64) []float64 {
 	return out
 }
 
-// The log-odds are those of a forward pass in double precision, over each run's rho, and the classes that are drawn
-// have the probabilities that they stand for: in the mean, and where the odds are high or low.
+// The log odds equal a forward pass in double precision divided by each run's rho. The classes that are drawn have the
+// probabilities of the log odds: on average, and where the odds are high or low.
 func TestEnvironmentData(t *testing.T) {
 	const runs, n, inputs = 4, 2000, 3
 	e, rho := Environment{Inputs: inputs}, []float32{0.01, 0.1, 0.5, 3}
@@ -105,7 +105,7 @@ func TestEnvironmentData(t *testing.T) {
 	})
 }
 
-// A problem is the same in a batch as alone, and its data do not depend on the tests.
+// A problem in a batch is equal to the problem alone, and its data do not depend on the tests.
 func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
 	e, tests := Environment{Inputs: 2}, Tests{Batches: 5, Tau: 10, Anchors: 2}
 	draw := func(in []*Node) []*Node {
@@ -126,7 +126,7 @@ func TestProblemsAreIndependentOfTheBatch(t *testing.T) {
 	})
 }
 
-// The truth of classification_2d/75, its log-odds at two inputs, and the classes of the data.
+// The truth of classification_2d/75: its log odds at two inputs, and the classes of the data.
 func ExampleEnvironment() {
 	p := Classification2D().Problems[75]
 	e := p.Environment()

@@ -9,8 +9,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// LogLikelihood returns the log-likelihood of the classes of each batch by each of the functions with log-odds f [runs,
-// indices, batches * distinct]: [runs, indices, batches].
+// LogLikelihood returns the log-likelihood of the classes of each batch for each function, [runs, indices, batches].
+// Its input f [runs, indices, batches * distinct] has the log odds of the functions.
 func (d Drawn) LogLikelihood(f *Node) *Node {
 	ones, zeros := InsertAxes(d.Ones, 1), InsertAxes(d.Zeros, 1)
 	of := ones.Shape().Dimensions // [runs, 1, batches, distinct]
@@ -20,29 +20,30 @@ func (d Drawn) LogLikelihood(f *Node) *Node {
 	return Neg(ReduceSum(no, 3))
 }
 
-// Uniform returns the log-likelihoods of the agent that gives both classes one half, [runs, batches]: a baseline.
+// Uniform returns the log-likelihoods of the agent that gives both classes probability one half, [runs, batches]. The
+// uniform agent is a baseline.
 func (d Drawn) Uniform() *Node { return MulScalar(ReduceSum(Add(d.Ones, d.Zeros), 2), -math.Ln2) }
 
-// Mixture is the running logarithm of the mean of likelihoods over the indices: of what an agent says that draws an
-// index and predicts all classes of a batch by its function. It is made of chunks of indices, whose predictions need
-// not be in memory together; how they are cut does not matter.
+// Mixture is the logarithm of the mean likelihood over indices, as a running sum: the log-likelihood of an agent that
+// draws one index and predicts all classes of a batch with the function of that index. Chunks of indices are added one
+// after the other, so that their predictions need not be in memory together. The size of the chunks does not matter.
 type Mixture struct {
-	Top, Sum *Node // the largest log-likelihood yet, and the sum of likelihoods over exp(Top); [runs, batches] each
+	Top, Sum *Node // the largest log-likelihood so far, and the sum of likelihoods over exp(Top); [runs, batches] each
 	Weight   *Node // the sum of the indices' weights, [runs]
 }
 
-// lowest is the Top of nothing, finite so that differences of it are numbers.
+// lowest is the Top of an empty mixture. It is finite, so that differences of it are finite.
 const lowest = -math.MaxFloat32
 
-// NewMixture is that of no index yet.
+// NewMixture returns the mixture of no indices.
 func NewMixture(g *Graph, runs, batches int) Mixture {
 	sum := Zeros(g, shapes.Make(dtypes.Float32, runs, batches))
 	return Mixture{Top: AddScalar(sum, lowest), Sum: sum, Weight: Zeros(g, shapes.Make(dtypes.Float32, runs))}
 }
 
-// Accumulate adds the log-likelihoods of a chunk of indices, [runs, indices, batches]. Weights [runs, indices] count
-// an index more than once, or not at all: of an ensemble each particle is evaluated once, however often it was drawn.
-// nil is once each.
+// Accumulate adds the log-likelihoods of a chunk of indices, [runs, indices, batches]. Weights [runs, indices] say how
+// often each index counts; 0 is not at all. An ensemble uses them: each particle is evaluated once, even if its index
+// was drawn several times. nil counts each index once.
 func (m Mixture) Accumulate(ll, weights *Node) Mixture {
 	if weights == nil {
 		weights = Ones(ll.Graph(), shapes.Make(ll.DType(), ll.Shape().Dim(0), ll.Shape().Dim(1)))
@@ -59,26 +60,27 @@ func (m Mixture) Accumulate(ll, weights *Node) Mixture {
 // Mean returns the logarithm of the mean likelihood of each batch, [runs, batches].
 func (m Mixture) Mean() *Node { return Add(m.Top, Log(Div(m.Sum, InsertAxes(m.Weight, -1)))) }
 
-// Divergence returns how far an agent is from the truth, [runs], by its log-likelihoods of the batches [runs, batches]:
-// the mean over batches of the truth's log-likelihood less the agent's, in nats. It estimates the Kullback-Leibler
-// divergence of the truth from what the agent says of tau classes together. The truth is known to nobody: an agent that
-// knows all but the future has a positive one. se is its standard error over the batches, NaN for a single one.
+// Divergence returns the distance of an agent from the truth, [runs], in nats: the mean over batches of the truth's
+// log-likelihood minus the agent's. Its input ll [runs, batches] has the agent's log-likelihoods. The mean estimates
+// the Kullback-Leibler divergence of the truth from the agent's joint prediction of tau classes. Even the best possible
+// agent has a positive divergence, because the truth is unknown to it. se is the standard error over the batches, NaN
+// for a single batch.
 //
-// The same indices serve all batches, as in the testbed, so that batches share what the choice of indices errs; the
-// standard error leaves that out. A prediction that is not finite makes the divergence so.
+// All batches use the same indices, as in the testbed. Batches therefore share the error that comes from the choice of
+// indices, and the standard error does not include it. If a prediction is not finite, the divergence is not finite.
 func (d Drawn) Divergence(ll *Node) (mean, se *Node) {
 	return meanOf(d.less(ll))
 }
 
-// less is the truth's log-likelihood of each batch less the agent's, [runs, batches].
+// less returns the truth's log-likelihood of each batch minus the agent's, [runs, batches].
 func (d Drawn) less(ll *Node) *Node {
 	return Sub(Squeeze(d.LogLikelihood(InsertAxes(d.Truth, 1)), 1), ll)
 }
 
-// meanOf returns means over the second axis, with their standard errors.
+// meanOf returns means over the second axis, and their standard errors.
 func meanOf(x *Node) (mean, se *Node) {
 	n := x.Shape().Dim(1)
 	mean = ReduceMean(x, 1)
 	square := ReduceSum(Square(Sub(x, InsertAxes(mean, -1))), 1)
-	return mean, Sqrt(Div(square, Const(x.Graph(), float32(n*(n-1))))) // 0/0 of one batch
+	return mean, Sqrt(Div(square, Const(x.Graph(), float32(n*(n-1))))) // 0/0 for a single batch
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// given is an input of a graph that has drawn classes: the truth, ones and zeros.
+// given returns drawn classes from a graph's inputs: the truth, ones and zeros.
 func given(in []*Node) Drawn { return Drawn{Truth: in[0], Ones: in[1], Zeros: in[2]} }
 
-// counts makes drawn classes with a truth, and log-odds of so many functions, at a scale.
+// counts makes drawn classes with a truth, and the log odds of several functions at a scale.
 func counts(r *rand.Rand, runs, batches, distinct, tau, functions int, scale float64) (args []any, f []float64) {
 	n := runs * batches * distinct
 	truth, ones, zeros := make([]float32, n), make([]float32, n), make([]float32, n)
@@ -53,7 +53,8 @@ func flat(tensor any) []float64 {
 	return out
 }
 
-// byHand is the log-likelihood of each batch, index by index: sums of logarithms of probabilities in double precision.
+// byHand returns the log-likelihood of each batch for each index: sums of logarithms of probabilities in double
+// precision.
 func byHand(args []any, f []float64, runs, batches, distinct, functions int) (ll [][][]float64) {
 	ones, zeros := flat(args[1]), flat(args[2])
 	logProbability := func(f float64) float64 { return -math.Log1p(math.Exp(-math.Abs(f))) - max(-f, 0) }
@@ -72,7 +73,7 @@ func byHand(args []any, f []float64, runs, batches, distinct, functions int) (ll
 	return ll
 }
 
-// logMean is the logarithm of a weighted mean of exponentials, batch by batch.
+// logMean returns the logarithm of the weighted mean of exponentials for each batch.
 func logMean(ll [][]float64, weights []float64) []float64 {
 	out := make([]float64, len(ll[0]))
 	for batch := range out {
@@ -93,8 +94,9 @@ func logMean(ll [][]float64, weights []float64) []float64 {
 	return out
 }
 
-// The log-likelihoods, their mixture and the divergence are those by hand, whatever the chunks of indices, for odds
-// near 1 and for odds whose products underflow; weights count indices again, and those of weight 0 count nothing.
+// The log-likelihoods, their mixture and the divergence equal a computation by hand, for every size of the chunks of
+// indices. The odds are near 1, or so large that products underflow. Weights count an index several times, or, if 0,
+// not at all.
 func TestDivergence(t *testing.T) {
 	const runs, batches, functions = 2, 6, 7
 	weights := [][]float32{{1, 0, 2, 3, 0, 1, 1}, {0, 0, 0, 0, 5, 0, 1}}
@@ -135,7 +137,7 @@ func TestDivergence(t *testing.T) {
 	})
 }
 
-// divergence is Divergence of a run by hand.
+// divergence computes Divergence of a run by hand.
 func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mean, se float64) {
 	truth := byHand(args, flat(args[0]), runs, batches, distinct, 1)[run][0]
 	n := float64(batches)
@@ -148,7 +150,7 @@ func divergence(args []any, ll []float64, run, runs, batches, distinct int) (mea
 	return mean, math.Sqrt(se / n / (n - 1))
 }
 
-// An agent that knows the truth, whatever index it draws, scores 0 exactly, with any weights and in chunks.
+// An agent that knows the truth at every index scores exactly 0, with any weights and in chunks.
 func TestTruthScoresZero(t *testing.T) {
 	e := Environment{Inputs: 2}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -171,8 +173,8 @@ func TestTruthScoresZero(t *testing.T) {
 	})
 }
 
-// The uniform agent's divergence from problems is tau ln 2 less the entropies of the truth's classes at the tau inputs:
-// here in the mean over problems, by a forward pass in double precision at inputs of its own.
+// The uniform agent's divergence on a problem is tau ln 2 minus the entropies of the truth's classes at the tau inputs.
+// The mean over problems is compared to a forward pass in double precision, at other inputs.
 func TestUniformAgent(t *testing.T) {
 	const problems, batches = 100, 50
 	r := rand.New(rand.NewPCG(1, 2))
@@ -202,8 +204,8 @@ func TestUniformAgent(t *testing.T) {
 	})
 }
 
-// Two functions that are sure of opposite classes: a class alone costs ln 2, as by a coin, and ten classes at one input
-// cost no more, where those of a coin cost ten times that.
+// Two functions that are certain of opposite classes. A single class costs ln 2, as with a coin. Ten classes at one
+// input cost no more, although ten coins cost ten times as much.
 func ExampleNewMixture() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// eval runs a graph function once, and returns its float32 outputs, flat and row-major.
+// eval runs a graph function once, and returns its float32 outputs, each flat and row-major.
 func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [][]float64 {
 	t.Helper()
 	b, err := backend.Open(name)
@@ -30,7 +30,7 @@ func eval(t testing.TB, name string, fn func(in []*Node) []*Node, args ...any) [
 	return flat
 }
 
-// near reports entries that differ by more than tolerance * (1 + the largest wanted).
+// near reports entries that differ by more than tolerance * (1 + the largest wanted entry).
 func near(t testing.TB, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -48,7 +48,7 @@ func near(t testing.TB, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// within reports a mean of numbers that is more than 5 of its standard errors off.
+// within reports a mean that differs from want by more than 5 of its standard errors.
 func within(t testing.TB, what string, x []float64, want float64) {
 	t.Helper()
 	mean, square := 0.0, 0.0
@@ -64,12 +64,12 @@ func within(t testing.TB, what string, x []float64, want float64) {
 	}
 }
 
-// single is the tolerance for two single-precision routes to one number: some hundred roundings of 6e-8.
+// single is the tolerance between two computations of a number in single precision: some hundred roundings of 6e-8.
 const single = 5e-6
 
 func sigmoid(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
 
-// forward is an environment's logit of class 1 less that of class 0, over rho, in double precision.
+// forward returns an environment's logit of class 1 minus the logit of class 0, divided by rho, in double precision.
 func forward(e Environment, theta, x []float64, rho float64) float64 {
 	layers := e.Network().Layers
 	h := x

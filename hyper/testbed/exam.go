@@ -15,17 +15,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Indices is K, how many functions of an agent predict each batch: the testbed's.
+// Indices is K, the number of functions of an agent that predict each batch, as in the testbed.
 const Indices = 1000
 
-// chunkName is which chunk of the indices a call evaluates, int32.
+// chunkName is the name of the chunk number: int32, the chunk of the indices that a call evaluates.
 const chunkName = "chunk"
 
-// stream is that of the test inputs and the indices of the problems' seeds.
+// stream returns the random stream of the test inputs and the indices, from the problems' seeds.
 func (e *exam) stream(seeds *Node) rng.Stream { return problemStream(seeds).Named("tests").Step(e.Tau) }
 
-// buildDraw makes the test inputs and what the truth says there, and the weights of the indices where these can be
-// listed: how often each comes among K that are drawn.
+// buildDraw draws the test inputs and computes the truth there. If the indices can be listed, it also computes their
+// weights: how often each index occurs among K draws.
 func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	seeds := in[seedName]
 	s, g := e.stream(seeds), seeds.Graph()
@@ -37,19 +37,19 @@ func (e *exam) buildDraw(in named[*Node]) named[*Node] {
 	return out
 }
 
-// marks is how a kind of sweep scores functions. Test inputs are "x", what else it needs of them and of the functions
-// so far has other names.
+// marks scores functions in one kind of sweep. Test inputs have the name "x"; all else that a kind needs, of the test
+// inputs and of the functions so far, has other names.
 type marks interface {
-	// draw makes the test inputs, what the truth says there, and what is known of no function.
+	// draw makes the test inputs, the truth there, and the state before any function.
 	draw(e *exam, in named[*Node]) named[*Node]
-	// add makes what is known with more functions, which are f [runs, indices, inputs] at the test inputs. Weights are
-	// those of [Mixture.Accumulate].
+	// add returns the state after more functions, whose outputs at the test inputs are f [runs, indices, inputs].
+	// Weights are as in [Mixture.Accumulate].
 	add(in named[*Node], f, weights *Node) named[*Node]
-	// cost is the score of each batch, [runs, batches].
+	// cost returns the score of each batch, [runs, batches].
 	cost(in named[*Node]) *Node
 }
 
-// marks are those of the kind.
+// marks returns the scores of the kind.
 func (k Kind) marks() marks {
 	switch k {
 	case Responses:
@@ -60,7 +60,7 @@ func (k Kind) marks() marks {
 	return ofClasses{}
 }
 
-// indices is how many functions of an agent are asked.
+// indices returns the number of functions of an agent that predict.
 func (k Kind) indices() int {
 	if k == Classes {
 		return Indices
@@ -68,7 +68,7 @@ func (k Kind) indices() int {
 	return RegressionIndices
 }
 
-// ofClasses are the marks of [Classes]: the log-likelihood of tau classes together.
+// ofClasses scores [Classes]: by the log-likelihood of tau classes together.
 type ofClasses struct{}
 
 func (ofClasses) draw(e *exam, in named[*Node]) named[*Node] {
@@ -88,14 +88,14 @@ func (ofClasses) add(in named[*Node], f, weights *Node) named[*Node] {
 }
 
 func (ofClasses) cost(in named[*Node]) *Node {
-	ll := in["ll"] // by projection
+	ll := in["ll"] // only set by projection
 	if ll == nil {
 		ll = mixture(in).Mean()
 	}
 	return drawn(in).less(ll)
 }
 
-// drawn are the test inputs that buildDraw made.
+// drawn returns the test inputs that buildDraw made.
 func drawn(in named[*Node]) Drawn {
 	return Drawn{X: in["x"], Truth: in["truth"], Ones: in["ones"], Zeros: in["zeros"]}
 }
@@ -108,8 +108,8 @@ func mixture(in named[*Node]) Mixture {
 	return Mixture{Top: in["mixture.top"], Sum: in["mixture.sum"], Weight: in["mixture.weight"]}
 }
 
-// buildAnswer adds what the functions of a chunk of indices say; or it is what all say of a chunk of batches, by
-// projection.
+// buildAnswer adds the predictions of the functions of a chunk of indices. With projection it returns the predictions
+// of all functions for a chunk of batches.
 func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
 	if e.projected {
 		return e.project(in)
@@ -118,11 +118,11 @@ func (e *exam) buildAnswer(in named[*Node]) named[*Node] {
 	return e.marks.add(in, e.trial.learner.At(train.State(in.part("agent.")), z, in["x"]), weights)
 }
 
-// project makes the log-likelihoods of a chunk of batches, [runs, batches].
+// project returns the log-likelihoods of a chunk of batches, [runs, batches].
 func (e *exam) project(in named[*Node]) named[*Node] {
 	seeds, chunk := in[seedName], in[chunkName]
 	all := drawn(in)
-	rows := func(x *Node, n int) *Node { // of the batches, n each
+	rows := func(x *Node, n int) *Node { // n rows of each batch of the chunk
 		return rowsOf(Reshape(x, x.Shape().Dim(0), e.Batches*n, -1), chunk, e.chunk*n)
 	}
 	d := Drawn{X: rows(all.X, e.Distinct()), Ones: rows(all.Ones, 1), Zeros: rows(all.Zeros, 1)}
@@ -137,7 +137,7 @@ func (e *exam) project(in named[*Node]) named[*Node] {
 	return named[*Node]{"ll": Projection{}.LogLikelihood(s, d, f, in["weights"])}
 }
 
-// indices are those of a chunk, with their weights, [runs, indices], or nil.
+// indices returns the indices of a chunk, and their weights [runs, indices], or nil weights.
 func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
 	seeds, chunk := in[seedName], in[chunkName]
 	finite, ok := e.trial.finite()
@@ -153,17 +153,17 @@ func (e *exam) indices(in named[*Node]) (z index.Set, weights *Node) {
 	return all.Part(part), part(weights)
 }
 
-// columnsOf returns the chunk-th n columns of x [runs, columns]: [runs, n].
+// columnsOf returns the n columns of x [runs, columns] that belong to the chunk: [runs, n].
 func columnsOf(x, chunk *Node, n int) *Node { return Squeeze(rowsOf(InsertAxes(x, -1), chunk, n), 2) }
 
-// rowsOf returns the chunk-th n rows of x [runs, rows, columns]: [runs, n, columns].
+// rowsOf returns the n rows of x [runs, rows, columns] that belong to the chunk: [runs, n, columns].
 func rowsOf(x, chunk *Node, n int) *Node {
 	at := Add(Iota(x.Graph(), shapes.Make(dtypes.Int32, x.Shape().Dim(0), n), 1), MulScalar(chunk, int32(n)))
 	return row.Take(x, at)
 }
 
-// buildMark makes the divergence of each problem, with its standard error over the batches; of single classes accuracy
-// and calibration error, too.
+// buildMark computes the divergence of each problem and its standard error over the batches. For single classes it also
+// computes accuracy and calibration error.
 func (e *exam) buildMark(in named[*Node]) named[*Node] {
 	mean, se := meanOf(e.marks.cost(in))
 	out := named[*Node]{klName: mean, seName: se}
@@ -173,7 +173,7 @@ func (e *exam) buildMark(in named[*Node]) named[*Node] {
 	return out
 }
 
-// Names of scores of a problem, each float32 [runs].
+// Names of a problem's scores, each float32 [runs].
 const (
 	klName       = "kl"
 	seName       = "se"
@@ -181,7 +181,7 @@ const (
 	eceName      = "ece"
 )
 
-// take tests what was learned of problems: the marks of each.
+// take tests the trained agent on problems, and returns the scores of each problem.
 func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (marks marked, err error) {
 	e.chunk = e.chunkOf(args[seedName].Shape().Dim(0))
 	of := args.without("in.", "data.")
@@ -233,7 +233,7 @@ func (e *exam) take(ctx context.Context, args, state named[*tensors.Tensor]) (ma
 	return marks, nil
 }
 
-// projections joins what is said of chunks of batches, [runs, batches].
+// projections joins the log-likelihoods of chunks of batches, [runs, batches].
 func (e *exam) projections(ask func(chunk int) (named[*tensors.Tensor], error)) (*tensors.Tensor, error) {
 	var all [][]float32 // by run
 	for chunk := range e.Batches / e.chunk {

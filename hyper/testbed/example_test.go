@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// The testbed's agents, and one of our own: an ensemble of five small networks, trained by 100 SGD steps.
+// The testbed's agents, and an agent of the caller: an ensemble of five small networks, trained by 100 SGD steps.
 func ExampleAgents() {
 	small := func(p bandit.Problem, _ int) learner.Learner {
 		return must.M1(learners.For("ensemble", p, []byte(`{"particles":5,"hidden":"20"}`)))

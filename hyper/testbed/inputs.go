@@ -11,16 +11,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Tests are batches of tau inputs whose classes an agent has to predict together.
+// Tests are batches of tau inputs. An agent has to predict the classes of a batch together.
 //
-// With independent inputs the uncertainty of an agent hardly shows in a batch if D is large: all inputs are about
-// orthogonal. Polyadic sampling (Osband et al., "Evaluating high-order predictive distributions in deep learning", UAI
-// 2022) draws the tau inputs from a few, so that an agent has to predict the class of one input again and again.
+// Independent inputs hardly show the uncertainty of an agent if D is large, because all inputs are nearly orthogonal.
+// Polyadic sampling (Osband et al., "Evaluating high-order predictive distributions in deep learning", UAI 2022) draws
+// the tau inputs from a small number of anchors, so that an agent has to predict the class of one input several times.
 type Tests struct {
 	Batches int // the testbed has 1000
-	Tau     int // classes predicted at once
-	// Anchors, of N(0, I), are the different inputs of a batch, from which its tau inputs are drawn with replacement;
-	// dyadic sampling has 2. 0 is for tau independent inputs.
+	Tau     int // number of classes predicted together
+	// Anchors is the number of different inputs of a batch, drawn from N(0, I). The tau inputs are drawn from them with
+	// replacement; dyadic sampling has 2. 0 means tau independent inputs.
 	Anchors int
 }
 
@@ -34,8 +34,8 @@ func (t Tests) Validate() error {
 	return faults.Prefix("testbed.Tests: ", errs)
 }
 
-// Distinct is the number of inputs of a batch at which an agent is asked. A single input of some anchors is as an
-// independent one.
+// Distinct returns the number of inputs of a batch at which an agent predicts. If tau is 1, anchors make no difference:
+// the single input is drawn as an independent one.
 func (t Tests) Distinct() int {
 	if t.independent() {
 		return t.Tau
@@ -45,22 +45,22 @@ func (t Tests) Distinct() int {
 
 func (t Tests) independent() bool { return t.Anchors == 0 || t.Tau == 1 }
 
-// Drawn are test inputs and the classes that the truth drew. Classes at one input may change places, so that their
-// counts are enough.
+// Drawn holds test inputs and the classes that the truth drew there. The order of classes at one input does not matter,
+// so their counts suffice.
 type Drawn struct {
 	X           *Node // [runs, batches * distinct, D]
-	Truth       *Node // the logarithm of the odds of class 1 there, [runs, batches * distinct]
-	Ones, Zeros *Node // how often each class was drawn there, float32 [runs, batches, distinct]
+	Truth       *Node // the log odds of class 1 at X, [runs, batches * distinct]
+	Ones, Zeros *Node // number of times that each class was drawn at X, float32 [runs, batches, distinct]
 }
 
-// Draw draws inputs of the runs' truths theta, and their classes.
+// Draw draws test inputs, and their classes from the runs' truths theta.
 func (t Tests) Draw(s rng.Stream, e Environment, theta, rho *Node) Drawn {
 	x := s.Named("x").Normal(t.Batches*t.Distinct(), e.Inputs)
 	return t.Classes(s, x, e.Logit(theta, x, rho))
 }
 
-// Classes is Draw for given inputs x, [runs, batches * distinct, D], with the logarithm of the odds of class 1 there,
-// [runs, batches * distinct].
+// Classes draws classes at given inputs x, [runs, batches * distinct, D], with log odds of class 1 truth, [runs,
+// batches * distinct].
 func (t Tests) Classes(s rng.Stream, x, truth *Node) Drawn {
 	p := Reshape(Sigmoid(truth), s.Runs(), t.Batches, 1, t.Distinct())
 	u := InsertAxes(s.Named("y").Uniform(t.Batches, t.Tau), -1)
@@ -76,7 +76,7 @@ func (t Tests) Classes(s rng.Stream, x, truth *Node) Drawn {
 	return Drawn{X: x, Truth: truth, Ones: ReduceSum(Mul(at, one), 2), Zeros: ReduceSum(Mul(at, OneMinus(one)), 2)}
 }
 
-// Slice leaves the batches from one on and before another: what an agent is asked at once takes memory.
+// Slice returns the batches from up to, and without, to. Fewer batches at once take less memory.
 func (d Drawn) Slice(from, to int) Drawn {
 	each := d.Ones.Shape().Dim(2)
 	of := func(x *Node, each int) *Node { return Slice(x, AxisRange(), AxisRange(from*each, to*each)) }

@@ -12,9 +12,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Every batch has tau classes. At an anchor of kappa there are Binomial(tau, 1/kappa) of them: tau/kappa in the mean,
-// with a variance of tau (1/kappa)(1 - 1/kappa); without anchors there is one at each input. Class 1 has its
-// probability at each input.
+// Every batch has tau classes. An anchor, one of kappa, has Binomial(tau, 1/kappa) of them: tau/kappa on average, with
+// variance tau (1/kappa)(1 - 1/kappa). Without anchors every input has one class. Class 1 has its probability at each
+// input.
 func TestDraw(t *testing.T) {
 	const runs, batches = 3, 400
 	e := Environment{Inputs: 2}
@@ -55,8 +55,8 @@ func TestDraw(t *testing.T) {
 	})
 }
 
-// The classes at one input differ from the expected number by the variance of a binomial number, given how many there
-// are: they are drawn one by one, and not once for the input.
+// The number of classes 1 at an input has the variance of a binomial number, given the number of classes there: classes
+// are drawn one by one, not once for the input.
 func TestClassesAreDrawnOneByOne(t *testing.T) {
 	tests := Tests{Batches: 4000, Tau: 10, Anchors: 2}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -75,7 +75,7 @@ func TestClassesAreDrawnOneByOne(t *testing.T) {
 	})
 }
 
-// What is asked in two parts has the likelihoods of all at once.
+// Two parts of the tests have the same likelihoods as the whole.
 func TestSlice(t *testing.T) {
 	e, tests := Environment{Inputs: 3}, Tests{Batches: 9, Tau: 10, Anchors: 2}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -93,7 +93,7 @@ func TestSlice(t *testing.T) {
 	})
 }
 
-// Dyadic tests of a problem: how often each class was drawn at each of the two inputs of three batches.
+// Dyadic tests of a problem: the number of times that each class was drawn, at each of the two inputs of three batches.
 func ExampleTests() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

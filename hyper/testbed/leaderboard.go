@@ -9,20 +9,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Line is an agent of a leaderboard, at one tau.
+// Line is one row of a leaderboard: an agent at one tau.
 type Line struct {
 	Agent    string       `json:"agent"`
 	Tau      int          `json:"tau"`
-	Problems int          `json:"problems"` // on which both it and the baseline were tried
+	Problems int          `json:"problems"` // on which both the agent and the baseline were tried
 	Mean     lab.Float    `json:"mean"`     // of the divergences, in nats
-	SE       lab.Float    `json:"se"`       // by classes of seeds
-	Ratio    lab.Estimate `json:"ratio"`    // the mean over the baseline's on the same problems
-	// Accuracy and ECE are means over the problems, nil unless all results have them; see [Calibration].
+	SE       lab.Float    `json:"se"`       // standard error, from the means of seed classes
+	Ratio    lab.Estimate `json:"ratio"`    // the mean divided by the baseline's mean on the same problems
+	// Accuracy and ECE are means over the problems. They are nil unless all results have them; see [Calibration].
 	Accuracy *lab.Float `json:"accuracy,omitempty"`
 	ECE      *lab.Float `json:"ece,omitempty"`
 }
 
-// Divergences are those of results, in nats, by tau, agent and the number of the problem; of several the last.
+// Divergences returns the divergences of results, in nats, by tau, agent and problem number. If a key occurs more than
+// once, the last result counts.
 func Divergences(results []Result) map[int]map[string]map[int]float64 {
 	kl := map[int]map[string]map[int]float64{}
 	for _, r := range results {
@@ -37,8 +38,9 @@ func Divergences(results []Result) map[int]map[string]map[int]float64 {
 	return kl
 }
 
-// Leaderboard compares the agents of results with a baseline among them, at each tau, from the best to the worst at the
-// largest tau. Agents are compared with the baseline on the problems on which both were tried.
+// Leaderboard compares the agents of results to a baseline among them, at each tau. Agents are ordered from best to
+// worst by their ratio at the largest tau. Each agent is compared to the baseline on the problems on which both were
+// tried.
 func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 	kl := Divergences(results)
 	var agents []string
@@ -61,14 +63,14 @@ func Leaderboard(s Sweep, results []Result, baseline string) []Line {
 		}
 	}
 	rank := map[string]float64{}
-	for _, l := range out { // the last is of the largest tau
+	for _, l := range out { // lines of the largest tau come last
 		rank[l.Agent] = float64(l.Ratio.Value)
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(orLast(rank[a.Agent]), orLast(rank[b.Agent])) })
 	return out
 }
 
-// meanMark is the mean of a mark of an agent's results at a tau, nil where one lacks it.
+// meanMark returns the mean of one score over an agent's results at a tau, nil if a result lacks the score.
 func meanMark(results []Result, agent string, tau int, of func(Result) *lab.Float) *lab.Float {
 	var sum lab.Float
 	n := 0
@@ -86,7 +88,7 @@ func meanMark(results []Result, agent string, tau int, of func(Result) *lab.Floa
 	return &mean
 }
 
-// orLast makes what is no number the largest.
+// orLast replaces NaN by infinity, so that NaN is ordered last.
 func orLast(x float64) float64 {
 	if math.IsNaN(x) {
 		return math.Inf(1)
@@ -94,7 +96,7 @@ func orLast(x float64) float64 {
 	return x
 }
 
-// lineOf compares divergences by the numbers of problems.
+// lineOf compares an agent's divergences to the baseline's, both by problem number.
 func lineOf(s Sweep, own, baseline map[int]float64) (Line, bool) {
 	s.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool {
 		_, ok := own[p.Number]

@@ -18,15 +18,16 @@ import (
 )
 
 // LogisticProblem is the example of "Evaluating high-order predictive distributions in deep learning" (UAI 2022,
-// figures 1 and 2), in which nothing is learned: logistic regression with log-odds phi^T x / rho and phi of N(0, I),
-// drawn anew for each batch. (The paper's text multiplies by rho; its figures are of the division.) Three agents know
-// that distribution:
+// figures 1 and 2), in which nothing is learned: logistic regression with log odds phi^T x / rho. phi is drawn from
+// N(0, I), anew for each batch. (The paper's text multiplies by rho; its figures divide.) Three agents know that
+// distribution:
 //
 //   - uniform gives both classes one half;
-//   - prior draws one phi for all inputs of a batch, from Samples of them, as an agent that knows how its predictions
-//     depend on each other;
-//   - marginal draws another phi for each class, so that its probabilities are products of prior's for each class
-//     alone. As phi and -phi are alike, these are one half: it is uniform, but for the choice of Samples.
+//   - prior draws one phi for all inputs of a batch, from a sample of size Samples: it knows how its predictions depend
+//     on each other;
+//   - marginal draws a new phi for each class, so that its joint probabilities are products of prior's probabilities of
+//     single classes. Since phi and -phi are equally likely, these are one half. But for sampling error, marginal
+//     equals uniform.
 type LogisticProblem struct {
 	Inputs      int     // D
 	Anchors     int     // of the test inputs, see [Tests]
@@ -37,12 +38,12 @@ type LogisticProblem struct {
 	Seed        uint64
 }
 
-// Divergence is one of an agent, with its standard error, in nats.
+// Divergence is the divergence of an agent and its standard error, in nats.
 type Divergence struct{ Mean, StdErr float64 }
 
 func (d Divergence) String() string { return fmt.Sprintf("%.2f +- %.2f", d.Mean, d.StdErr) }
 
-// LogisticRow are the divergences of the three agents.
+// LogisticRow holds the divergences of the three agents.
 type LogisticRow struct{ Uniform, Prior, Marginal Divergence }
 
 func (c LogisticProblem) tests() Tests {
@@ -58,7 +59,7 @@ func (c LogisticProblem) Validate() error {
 		c.tests().Validate(), faults.AtLeast("Samples", c.samples(), 1), faults.Positive("Temperature", c.rho())))
 }
 
-// LogisticRegression evaluates the three agents on a backend, see [backend.Open].
+// LogisticRegression evaluates the three agents on a backend. For the backend's name see [backend.Open].
 func LogisticRegression(c LogisticProblem, backendName string) (LogisticRow, error) {
 	if err := c.Validate(); err != nil {
 		return LogisticRow{}, err
@@ -70,7 +71,7 @@ func LogisticRegression(c LogisticProblem, backendName string) (LogisticRow, err
 	return row, nil
 }
 
-// run draws the tests, adds up what the agents say chunk by chunk, and compares.
+// run draws the tests, adds up the agents' predictions chunk by chunk, and compares them to the truth.
 func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
 	b, err := backend.Open(backendName)
 	if err != nil {
@@ -100,11 +101,11 @@ func (c LogisticProblem) run(backendName string) (LogisticRow, error) {
 	return c.compare(b, sums)
 }
 
-// logisticChunk is how many phi are evaluated at once.
+// logisticChunk is the number of phi that are evaluated at once.
 const logisticChunk = 500
 
-// logisticSums are the tests and what the agents said of them by the phi until now. ones and zeros are the sums of the
-// probabilities of both classes at each input, [1, batches * distinct].
+// logisticSums holds the tests, and the sums over the phi so far. ones and zeros are the sums of the probabilities of
+// the two classes at each input, [1, batches * distinct].
 type logisticSums struct {
 	Drawn
 	Mixture
@@ -119,7 +120,7 @@ func logisticOf(n []*Node) logisticSums {
 	return logisticSums{Drawn{n[0], n[1], n[2], n[3]}, Mixture{n[4], n[5], n[6]}, n[7], n[8]}
 }
 
-// start draws a truth and the inputs for each batch, of one run.
+// start draws a truth and the inputs of each batch, for one run.
 func (c LogisticProblem) start(s rng.Stream) logisticSums {
 	t := c.tests()
 	x := s.Named("x").Normal(t.Batches, t.Distinct(), c.Inputs)
@@ -133,7 +134,7 @@ func (c LogisticProblem) logit(product *Node) *Node {
 	return DivScalar(product, c.rho())
 }
 
-// add evaluates the phi from one on: a chunk of them, of which those beyond the last have no weight.
+// add evaluates a chunk of phi, beginning with number from. Phi beyond the last have weight 0.
 func (c LogisticProblem) add(s rng.Stream, from *Node, l logisticSums) logisticSums {
 	phi := s.Named("phi").At(from).Normal(logisticChunk, c.Inputs)
 	f := c.logit(Einsum("rkd,rid->rki", phi, l.X))
@@ -167,7 +168,7 @@ func (c LogisticProblem) compare(b compute.Backend, sums []*tensors.Tensor) (Log
 	return LogisticRow{Uniform: of(0), Prior: of(1), Marginal: of(2)}, nil
 }
 
-// marginal is the log-likelihood of each batch by the products of mean probabilities, [1, batches].
+// marginal returns the log-likelihood of each batch by the products of mean probabilities, [1, batches].
 func (l logisticSums) marginal() *Node {
 	of := func(counts, sum *Node) *Node {
 		mean := Reshape(Div(sum, InsertAxes(l.Weight, -1)), counts.Shape().Dimensions...)

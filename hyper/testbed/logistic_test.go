@@ -10,10 +10,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/testbackend"
 )
 
-// The divergences of the uniform and the prior agent are those of a simulation by other code of 400 batches with K =
-// 10,000, at dyadic and at independent inputs, within 5 standard errors of both. What marginal says is uniform, since
-// an input is as likely to be of either class: its divergence is uniform's but for its choice of 10,000 phi, by which a
-// mean probability errs by 0.005, a batch's log-likelihood by sqrt(2) * 5 * 0.01 or so, and the mean less.
+// The divergences of the uniform and the prior agent agree with a simulation by other code (400 batches, K = 10,000,
+// dyadic and independent inputs) within 5 standard errors of both. The agent marginal equals uniform up to sampling
+// error, since both classes are equally likely at each input. With 10,000 phi a mean probability has an error of 0.005,
+// the log-likelihood of a batch an error of about sqrt(2) * 5 * 0.01, and the mean over batches a smaller one.
 func TestLogisticRegression(t *testing.T) {
 	const batches = 60
 	rows := []struct {
@@ -22,7 +22,7 @@ func TestLogisticRegression(t *testing.T) {
 	}{{10, 2, 6.90, 1.44}, {1, 2, 6.53, 0.91}, {100, 2, 6.91, 1.39}, {1, 0, 6.53, 0.87}, {100, 0, 6.91, 6.9}}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		if name != backend.Go {
-			rows = rows[:1] // a second to compile each
+			rows = rows[:1] // each row takes a second to compile
 		}
 		for _, c := range rows {
 			row, err := LogisticRegression(
@@ -48,7 +48,7 @@ func TestLogisticRegression(t *testing.T) {
 	})
 }
 
-// The limits at many features: ten classes at two inputs of unknown class cost 2 ln 2, and by marginals alone 10 ln 2.
+// The limits for many features: ten classes at two inputs of unknown class cost 2 ln 2, and by marginals alone 10 ln 2.
 func TestLogisticRegressionLimits(t *testing.T) {
 	row, err := LogisticRegression(LogisticProblem{Inputs: 100, Anchors: 2, Batches: 200, Samples: 4000,
 		Temperature: 1e-4, Seed: 2}, backend.Go)
@@ -65,7 +65,7 @@ func TestLogisticRegressionLimits(t *testing.T) {
 	}
 }
 
-// Of a single phi prior and marginal say the same, and the 499 others of its chunk have no part in it.
+// With a single phi, prior and marginal are equal. The 499 other phi of its chunk count nothing.
 func TestLogisticRegressionOfOneSample(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		c := LogisticProblem{Inputs: 3, Anchors: 2, Batches: 50, Samples: 1, Temperature: 2, Seed: 3}
@@ -81,7 +81,7 @@ func TestLogisticRegressionOfOneSample(t *testing.T) {
 	})
 }
 
-// Faults are told, all at once.
+// Validate reports all faults at once.
 func TestLogisticRegressionFaults(t *testing.T) {
 	_, err := LogisticRegression(LogisticProblem{Anchors: -1, Samples: -3, Temperature: -1}, backend.Go)
 	for _, want := range []string{"Inputs must be at least 1, got 0", "Anchors must", "Samples must", "Temperature must"} {
@@ -95,8 +95,8 @@ func TestLogisticRegressionFaults(t *testing.T) {
 	}
 }
 
-// Ten classes at two inputs of a hundred numbers, when nothing has been learned: the agents give the same probabilities
-// to each class alone.
+// Ten classes at two inputs of a hundred numbers, when nothing has been learned. All three agents give the same
+// probabilities to single classes.
 func ExampleLogisticRegression() {
 	row, err := LogisticRegression(LogisticProblem{Inputs: 100, Anchors: 2, Batches: 100, Samples: 2000}, backend.Go)
 	fmt.Printf("uniform %.1f, prior %.1f, marginal %.1f %v\n", row.Uniform.Mean, row.Prior.Mean, row.Marginal.Mean, err)

@@ -11,17 +11,18 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// program is a compiled function of named nodes to named nodes, so that what it makes can be handed on.
+// program is a compiled function from named nodes to named nodes. Names let the output of one program be the input of
+// another.
 type program struct {
 	exec *Exec
 	in   []string // names of the arguments, sorted
-	out  []string // names of the results, sorted; known once it is built
+	out  []string // names of the results, sorted; known after the first call
 }
 
-// named are nodes or tensors by name.
+// named holds nodes or tensors by name.
 type named[T any] map[string]T
 
-// newProgram compiles nothing yet: the first call does.
+// newProgram returns a program. The first call compiles it.
 func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*program, error) {
 	p := &program{}
 	exec, err := NewExec(b, func(args []*Node) []*Node {
@@ -45,7 +46,7 @@ func newProgram(b compute.Backend, build func(in named[*Node]) named[*Node]) (*p
 	return p, nil
 }
 
-// call runs the program on tensors, which must have the same names each time. What it returns is the caller's.
+// call runs the program on tensors, whose names must be the same in each call. The caller owns the results.
 func (p *program) call(in named[*tensors.Tensor]) (named[*tensors.Tensor], error) {
 	p.in = slices.Sorted(maps.Keys(in))
 	args := make([]any, len(p.in))
@@ -63,7 +64,7 @@ func (p *program) call(in named[*tensors.Tensor]) (named[*tensors.Tensor], error
 	return out, nil
 }
 
-// release frees tensors.
+// release frees the memory of tensors.
 func release(all ...named[*tensors.Tensor]) {
 	for _, some := range all {
 		for _, t := range some {
@@ -72,7 +73,7 @@ func release(all ...named[*tensors.Tensor]) {
 	}
 }
 
-// part is what has a prefix in its name, without it.
+// part returns the entries whose names begin with prefix, with the prefix removed.
 func (n named[T]) part(prefix string) named[T] {
 	out := named[T]{}
 	for name, x := range n {
@@ -83,7 +84,7 @@ func (n named[T]) part(prefix string) named[T] {
 	return out
 }
 
-// without is what has none of the prefixes in its name.
+// without returns the entries whose names begin with none of the prefixes.
 func (n named[T]) without(prefixes ...string) named[T] {
 	out := maps.Clone(n)
 	for _, prefix := range prefixes {
@@ -92,7 +93,7 @@ func (n named[T]) without(prefixes ...string) named[T] {
 	return out
 }
 
-// add puts in what another has, with a prefix before its names.
+// add copies the entries of more into n, with prefix before each name.
 func (n named[T]) add(prefix string, more map[string]T) {
 	for name, x := range more {
 		n[prefix+name] = x

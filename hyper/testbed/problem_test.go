@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Numbers and seeds are those of the published lists: of each tau, D, then T, then rho, then the seed; the seed counts
-// problems and is incremented before its use.
+// Numbers and seeds equal the published lists: for each tau, problems are ordered by D, then T, then rho, then the
+// seed. The seed counts problems, and is incremented before its use.
 func TestNumbering(t *testing.T) {
 	for _, c := range []struct {
 		sweep  Sweep
@@ -16,7 +16,7 @@ func TestNumbering(t *testing.T) {
 		want   Problem
 	}{
 		{Classification2D(), 0, Problem{0, 2, 1, 0.01, 0, 1}},
-		{Classification2D(), 75, Problem{75, 2, 10, 0.1, 0, 76}},      // of the tutorial: seed 76, T = 10, rho = 0.1
+		{Classification2D(), 75, Problem{75, 2, 10, 0.1, 0, 76}},      // in the tutorial: seed 76, T = 10, rho = 0.1
 		{Classification2D(), 209, Problem{209, 2, 1000, 0.5, 0, 210}}, // the last of 7 * 3 * 10
 		{Classification(), 103, Problem{103, 10, 1000, 0.5, 0, 104}},  // ((1*4 + 2)*3 + 2)*5 + 3: D = 10, T = 100 D
 		{Classification(), 179, Problem{179, 100, 1e5, 0.5, 0, 180}},  // the last of 3 * 4 * 3 * 5
@@ -44,7 +44,7 @@ func TestNumbering(t *testing.T) {
 	}
 }
 
-// Each fault of a configuration is told in one clear line.
+// Each fault of a configuration is reported in one clear line.
 func TestValidate(t *testing.T) {
 	double := Classification2D()
 	double.Problems = append(double.Problems, double.Problems[3])
@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 		"Temperature must be positive and finite, got NaN":        Problem{Inputs: 1, Data: 1, Temperature: math.NaN()},
 		"the data would be [2000000 2000] numbers":                Problem{Inputs: 2000, Data: 2e6, Temperature: 1},
 		"Noise must be positive and finite, got -1":               Problem{Inputs: 1, Data: 1, Noise: -1},
-		"it has the Temperature 1 of classification and the Nois": Problem{Inputs: 1, Data: 1, Temperature: 1, Noise: 1},
+		"Temperature, for classification, is 1 and Noise, for re": Problem{Inputs: 1, Data: 1, Temperature: 1, Noise: 1},
 		"the covariance of the responses would be":                Problem{Inputs: 1, Data: 1e6, Noise: 1},
 		"testbed.Process: Inputs must be at least 1, got 0":       Process{Noise: 1},
 		"testbed.Process: Noise must be positive and finite":      Process{Inputs: 1},
@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 			Problems: Regression().Problems},
 		"Anchors are for classes that are predicted together": Sweep{Seeds: 1, Kind: Responses, Anchors: 2,
 			Problems: Regression().Problems},
-		"problem 0: problems with Noise are of regression":        Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
+		"problem 0: a problem with Noise needs the Kind":          Sweep{Seeds: 1, Problems: Regression().Problems[:1]},
 		"testbed.Environment: Inputs must be at least 1":          Environment{},
 		"testbed.Tests: Batches must be at least 1, got 0":        Tests{Tau: 1},
 		"testbed.Tests: Tau must be at least 1, got 0":            Tests{Batches: 1},
@@ -85,7 +85,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The test vector of the testbed's tutorial, and what is tested there.
+// The problem of the testbed's tutorial, and its tests.
 func ExampleClassification2D() {
 	sweep := Classification2D()
 	p := sweep.Problems[75]

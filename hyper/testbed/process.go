@@ -11,10 +11,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Process draws the truth of regression problems: a function f of a Gaussian process, and responses y = f(x) + N(0,
-// Noise^2). The kernel is that of a random ReLU network with two hidden layers, in the limit of many units. Weights
-// have variance 1/fan-in, the biases of the first layer variance 1/D, and others are zero. It works in double
-// precision, in plain Go.
+// Process draws the truth of regression problems: a function f from a Gaussian process, and responses y = f(x) + N(0,
+// Noise^2). The kernel is the limit, for many units, of a random ReLU network with two hidden layers. Weights of the
+// network have variance 1/fan-in, the biases of its first layer have variance 1/D, and its other biases are zero.
+// Process computes in double precision, in plain Go.
 type Process struct {
 	Inputs int     // D: the length of an input
 	Noise  float64 // sigma
@@ -26,7 +26,7 @@ func (p Process) Validate() error {
 		faults.Positive("Noise", p.Noise)))
 }
 
-// Kernel returns the covariances of f at inputs a with f at inputs b, which are rows: one for each pair.
+// Kernel returns the covariances of f at the rows of a and f at the rows of b: [rows of a, rows of b].
 func (p Process) Kernel(a, b mat.Matrix) *mat.Dense {
 	var k mat.Dense
 	k.Mul(a, b.T())
@@ -39,13 +39,13 @@ func (p Process) Kernel(a, b mat.Matrix) *mat.Dense {
 	return &k
 }
 
-// Variance is the mean of f(x)^2, over f and inputs of N(0, I).
+// Variance returns the mean of f(x)^2 over f and over inputs x from N(0, I).
 func (p Process) Variance() float64 { return p.first(float64(p.Inputs)) / 4 }
 
-// first is the covariance of the units of the first layer, before ReLU, at two inputs of such an inner product.
+// first returns the covariance of the units of the first layer before ReLU, at two inputs with the given inner product.
 func (p Process) first(product float64) float64 { return (product + 1) / float64(p.Inputs) }
 
-// variances are those of the units of the first layer, before ReLU.
+// variances returns the variances of the units of the first layer before ReLU, at the rows of x.
 func (p Process) variances(x mat.Matrix) []float64 {
 	n, _ := x.Dims()
 	out := make([]float64, n)
@@ -57,8 +57,9 @@ func (p Process) variances(x mat.Matrix) []float64 {
 	return out
 }
 
-// arcCosine is E max(u, 0) max(v, 0) of Gaussian u and v with mean 0 and such a covariance and variances (Cho and Saul,
-// "Kernel methods for deep learning", 2009). It halves a variance.
+// arcCosine returns E max(u, 0) max(v, 0) for Gaussian variables with mean 0 and the given covariance and variances u
+// and v (Cho and Saul, "Kernel methods for deep learning", 2009). If both variables are equal, the result is half of
+// their variance.
 func arcCosine(covariance, u, v float64) float64 {
 	scale := math.Sqrt(u * v)
 	if scale == 0 {
@@ -68,23 +69,23 @@ func arcCosine(covariance, u, v float64) float64 {
 	return scale / (2 * math.Pi) * (math.Sqrt((1-cos)*(1+cos)) + (math.Pi-math.Acos(cos))*cos)
 }
 
-// ridge is added to the posterior's variances, as in the testbed: many inputs of one number are so close to each other
-// that the covariance of f is singular. In double precision the ridge is some million times what rounding does to the
-// eigenvalues. The testbed's single precision needs more: there responses at D = 1 are not numbers.
+// ridge is added to the posterior's variances, as in the testbed. Many inputs of one number are so close to each other
+// that the covariance of f is singular. In double precision the ridge is about a million times the rounding errors of
+// the eigenvalues. The testbed's single precision needs a larger ridge: there, responses at D = 1 are NaN.
 const ridge = 1e-6
 
-// Realization is a truth that was drawn: data, and what they tell of f at test inputs.
+// Realization is a truth that was drawn: the data, and the posterior of f at test inputs.
 type Realization struct {
-	X    *mat.Dense    // inputs of the data, a row each
+	X    *mat.Dense    // inputs of the data, one in each row
 	Y    []float64     // their responses
-	Test *mat.Dense    // test inputs, a row each
-	Mean []float64     // of f at the test inputs, given the data
-	Cov  *mat.SymDense // its covariance there, with 1e-6 added to variances
+	Test *mat.Dense    // test inputs, one in each row
+	Mean []float64     // posterior mean of f at the test inputs
+	Cov  *mat.SymDense // posterior covariance of f there, with 1e-6 added to the variances
 }
 
-// Draw draws so many data, and computes the posterior at so many test inputs; inputs are of N(0, I). The responses, f
-// with its noise, are drawn together: from N(0, K + sigma^2 I), where K is the kernel's matrix. K alone, which can be
-// singular, is not factorised.
+// Draw draws a number of data, and computes the posterior at a number of test inputs. Inputs are drawn from N(0, I).
+// The responses, which are f plus noise, are drawn together from N(0, K + sigma^2 I), where K is the kernel's matrix. K
+// alone can be singular, and is never factorised.
 func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
 	if err := errors.Join(p.Validate(), faults.AtLeast("data", data, 1), faults.AtLeast("tests", tests, 1)); err != nil {
 		return Realization{}, err
@@ -101,16 +102,16 @@ func (p Process) Draw(s rng.Host, data, tests int) (Realization, error) {
 	return r, err
 }
 
-// Posterior returns mean and covariance of f at inputs, as those of a [Realization], given data with inputs x and
-// responses y.
+// Posterior returns the mean and the covariance of f at inputs, given data with inputs x and responses y. The variances
+// include the ridge, as in a [Realization].
 func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []float64, cov *mat.SymDense, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
 	n, d := x.Dims()
 	if _, e := at.Dims(); n != len(y) || d != p.Inputs || e != p.Inputs {
-		return nil, nil, fmt.Errorf("testbed.Process: %d inputs of %d numbers with %d responses, and others of %d numbers; "+
-			"it needs a response for each input, and inputs of %d numbers", n, d, len(y), e, p.Inputs)
+		return nil, nil, fmt.Errorf("testbed.Process: got %d inputs of %d numbers, %d responses, and inputs to predict of "+
+			"%d numbers; give one response for each input, and inputs of %d numbers", n, d, len(y), e, p.Inputs)
 	}
 	c, err := p.factor(x)
 	if err != nil {
@@ -119,7 +120,7 @@ func (p Process) Posterior(x mat.Matrix, y []float64, at mat.Matrix) (mean []flo
 	return p.condition(c, x, mat.NewVecDense(len(y), y), at)
 }
 
-// factor factorises the covariance of responses at inputs, K + sigma^2 I.
+// factor factorises the covariance of the responses at inputs x, K + sigma^2 I.
 func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
 	k := p.Kernel(x, x).RawMatrix()
 	for i := range k.Rows {
@@ -133,8 +134,8 @@ func (p Process) factor(x mat.Matrix) (*mat.Cholesky, error) {
 	return &c, nil
 }
 
-// condition is Posterior for the factor U of K + sigma^2 I = U^T U. With V = U^-T K(x, at) the mean is V^T U^-T y, and
-// the covariance K(at, at) - V^T V.
+// condition computes the posterior from the factor U of K + sigma^2 I = U^T U. With V = U^-T K(x, at), the mean is V^T
+// U^-T y and the covariance is K(at, at) - V^T V.
 func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at mat.Matrix) ([]float64, *mat.SymDense,
 	error) {
 	u := c.RawU().(*mat.TriDense)
@@ -153,7 +154,7 @@ func (p Process) condition(c *mat.Cholesky, x mat.Matrix, y *mat.VecDense, at ma
 	return mean.RawMatrix().Data, mat.NewSymDense(n, k.RawMatrix().Data), nil
 }
 
-// Sample draws f at the test inputs, all together.
+// Sample draws f at all test inputs together, from the posterior.
 func (r Realization) Sample(s rng.Host) ([]float64, error) {
 	var c mat.Cholesky
 	if !c.Factorize(r.Cov) {
@@ -166,7 +167,7 @@ func (r Realization) Sample(s rng.Host) ([]float64, error) {
 	return f.RawVector().Data, nil
 }
 
-// normals are rows of standard normal numbers.
+// normals returns rows of standard normal numbers.
 func normals(s rng.Host, rows, columns int) *mat.Dense {
 	drawn := make([]float32, rows*columns)
 	s.Normal(drawn)

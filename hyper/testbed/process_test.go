@@ -14,8 +14,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// The kernel is the covariance of the outputs of wide random networks. That of networks of a hundred units is off by a
-// percent at most, and the standard error is some percent.
+// The kernel is the covariance of the outputs of wide random networks. Networks of a hundred units differ from it by a
+// percent at most, and the standard error is a few percent.
 func TestKernelIsThatOfWideNetworks(t *testing.T) {
 	const width, networks = 100, 2000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -41,7 +41,7 @@ func TestKernelIsThatOfWideNetworks(t *testing.T) {
 	}
 }
 
-// wide are the outputs of a network of N(0, 1/fan-in) at the rows of x.
+// wide returns the outputs of a network with weights from N(0, 1/fan-in) at the rows of x.
 func wide(r *rand.Rand, x *mat.Dense, width int) []float64 {
 	n, d := x.Dims()
 	draw := func(rows, columns int, variance float64) *mat.Dense {
@@ -60,8 +60,8 @@ func wide(r *rand.Rand, x *mat.Dense, width int) []float64 {
 	return mat.Col(nil, 0, f.Slice(0, n, 0, 1))
 }
 
-// A variance is a quarter of that of the first layer, (x^2 + 1)/D, and its mean over inputs is Variance. A layer's
-// expectation is known for units of correlation 1, 0 and -1.
+// A variance of f(x) is a quarter of the variance of the first layer, (x^2 + 1)/D, and its mean over inputs is
+// Variance. The expectation of a layer is known for units with correlation 1, 0 and -1.
 func TestKernelInClosedForm(t *testing.T) {
 	p := Process{Inputs: 2, Noise: 1}
 	k := p.Kernel(mat.NewDense(2, 2, []float64{3, 4, 0, 0}), mat.NewDense(2, 2, []float64{3, 4, 0, 0}))
@@ -77,8 +77,8 @@ func TestKernelInClosedForm(t *testing.T) {
 	within(t, "variance over inputs", squares, p.Variance())
 }
 
-// The posterior of three data at two inputs is that of the textbook (Rasmussen and Williams, equations 2.23 and 2.24),
-// with the inverse.
+// The posterior of three data at two inputs equals the textbook formula with the matrix inverse (Rasmussen and
+// Williams, equations 2.23 and 2.24).
 func TestPosterior(t *testing.T) {
 	p := Process{Inputs: 2, Noise: 0.3}
 	x, at := normals(rng.NewHost(1), 3, 2), normals(rng.NewHost(2), 2, 2)
@@ -99,7 +99,7 @@ func TestPosterior(t *testing.T) {
 	near(t, "covariance", got, wantCov.RawMatrix().Data, 1e-12)
 }
 
-// What cannot be drawn or conditioned on is told.
+// Draw and Posterior report inputs that they cannot use.
 func TestProcessRefuses(t *testing.T) {
 	p, x := Process{Inputs: 2, Noise: 0.1}, normals(rng.NewHost(1), 3, 2)
 	posterior := func(p Process, y []float64, at mat.Matrix) error {
@@ -111,12 +111,12 @@ func TestProcessRefuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"3 inputs of 2 numbers with 2 responses": posterior(p, make([]float64, 2), x),
-		"and others of 3 numbers":                posterior(p, make([]float64, 3), x.T()),
-		"Noise must be positive":                 posterior(Process{Inputs: 2}, make([]float64, 3), x),
-		"Inputs must be at least 1":              draw(Process{Noise: 1}, 1, 1),
-		"data must be at least 1, got 0":         draw(p, 0, 1),
-		"tests must be at least 1, got 0":        draw(p, 1, 0),
+		"3 inputs of 2 numbers, 2 responses": posterior(p, make([]float64, 2), x),
+		"inputs to predict of 3 numbers":     posterior(p, make([]float64, 3), x.T()),
+		"Noise must be positive":             posterior(Process{Inputs: 2}, make([]float64, 3), x),
+		"Inputs must be at least 1":          draw(Process{Noise: 1}, 1, 1),
+		"data must be at least 1, got 0":     draw(p, 0, 1),
+		"tests must be at least 1, got 0":    draw(p, 1, 0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -124,8 +124,8 @@ func TestProcessRefuses(t *testing.T) {
 	}
 }
 
-// Responses have the kernel's covariance and the noise's variance on top, and f at test inputs the posterior's mean and
-// covariance: over many truths the posterior is right about f as often as it says.
+// Responses have the covariance of the kernel plus the noise. f at the test inputs has the posterior's mean and
+// covariance: over many truths the posterior is right about f as often as it claims.
 func TestDrawnResponses(t *testing.T) {
 	for _, p := range []Process{{Inputs: 1, Noise: 0.1}, {Inputs: 3, Noise: 1}} {
 		var excess, bias, squares []float64
@@ -144,8 +144,9 @@ func TestDrawnResponses(t *testing.T) {
 	}
 }
 
-// With inputs of one number many are so close that the kernel's matrix is singular but for rounding: data and functions
-// are finite none the less, and the ridge is far above what rounding does to the posterior's covariance.
+// With inputs of one number, many inputs are so close that the kernel's matrix is singular up to rounding. Data and
+// functions are finite nevertheless, and the ridge is far larger than the rounding errors of the posterior's
+// covariance.
 func TestManyInputsOfOneNumber(t *testing.T) {
 	p := Process{Inputs: 1, Noise: 0.01}
 	r := must.M1(p.Draw(rng.NewHost(1), 100, 300))
@@ -162,7 +163,7 @@ func TestManyInputsOfOneNumber(t *testing.T) {
 	}
 }
 
-// What a hundred data with inputs of one number tell of f at two others.
+// The posterior of f at two inputs after a hundred data with inputs of one number.
 func ExampleProcess() {
 	p := Process{Inputs: 1, Noise: 0.1}
 	r, err := p.Draw(rng.NewHost(1), 100, 2)

@@ -12,22 +12,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Projection estimates what an agent says of so many classes, 100 say, that hardly one of K sampled functions has a
-// likelihood worth counting: the logarithm of the mean over functions, [Mixture], is then that of the luckiest one.
+// Projection estimates an agent's log-likelihood of many classes, such as 100. So many classes make hardly any of K
+// sampled functions likely, and the logarithm of the mean over functions, [Mixture], depends on the likeliest function
+// alone.
 //
-// It takes the K vectors of the probits of the probabilities of both classes at the tau inputs, clipped at +-5, sorts
-// them into cells by the signs of a few random affine functions, and lets the classes be independent within a cell: the
-// log-likelihood is the logarithm of the sum over cells of their shares of functions times the products of the mean
-// probabilities of the classes. It is RandomProjection of the Neural Testbed (likelihood/classification_projection.py),
-// whose tests allow it an error of 25% of the log-likelihood at tau = 10. It is biased: where functions that disagree
-// share a cell, it is lost that each of them agrees with itself.
+// For each function Projection takes the probits of the probabilities of both classes at the tau inputs, clipped at
+// +-5. It sorts these K vectors into cells by the signs of a few random affine functions, and treats the classes as
+// independent within a cell. The log-likelihood is the logarithm of a sum over cells: the share of functions in the
+// cell, times the product of the mean probabilities of the classes. The method is RandomProjection of the Neural
+// Testbed (likelihood/classification_projection.py), whose tests allow an error of 25% of the log-likelihood at tau =
+// 10. The estimate is biased: if functions that disagree share a cell, the agreement of each function with itself is
+// lost.
 //
-// Unlike the testbed's, the affine functions are drawn anew for each batch.
+// Unlike in the testbed, the affine functions are drawn anew for each batch.
 type Projection struct {
-	Planes int // affine functions: 2^Planes cells; 0 is 7
+	Planes int // number of affine functions, which make 2^Planes cells; 0 is 7
 }
 
-// Validate reports too many planes, or fewer than none.
+// Validate returns an error if Planes is negative or too large.
 func (p Projection) Validate() error {
 	if p.Planes < 0 || p.Planes > 20 {
 		return fmt.Errorf("testbed.Projection: Planes must be at most 20, or 0 for 7, got %d", p.Planes)
@@ -37,12 +39,12 @@ func (p Projection) Validate() error {
 
 const (
 	mostProbit       = 5
-	leastProbability = 2.866516e-7 // of a standard normal number to be below -5
+	leastProbability = 2.866516e-7 // the probability that a standard normal number is below -5
 )
 
-// LogLikelihood returns the estimate for each batch, [runs, batches], by all the functions of an agent at once: their
-// log-odds f are [runs, indices, batches * distinct], and weights [runs, indices] count a function more than once, or
-// not at all; nil is once each. It has memory for indices * 2^Planes numbers for each batch: see [Drawn.Slice].
+// LogLikelihood returns the estimate for each batch, [runs, batches], from all functions of an agent at once. The log
+// odds of the functions are f [runs, indices, batches * distinct]. Weights [runs, indices] say how often each function
+// counts; nil counts each once. The memory is indices * 2^Planes numbers for each batch: see [Drawn.Slice].
 func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f, weights *Node) *Node {
 	of := d.Ones.Shape().Dimensions
 	f = Transpose(Reshape(f, of[0], f.Shape().Dim(1), of[1], of[2]), 1, 2) // [runs, batches, indices, distinct]
@@ -53,15 +55,15 @@ func (p Projection) LogLikelihood(s rng.Stream, d Drawn, f, weights *Node) *Node
 	n := ReduceSum(cell, 2) // [runs, batches, cells]
 	logMean := func(f *Node) *Node {
 		sums := Einsum("rbkc,rbkd->rbcd", cell, clipped(Sigmoid(f)))
-		return Log(Div(sums, MaxScalar(InsertAxes(n, -1), 1))) // no number for an empty cell
+		return Log(Div(sums, MaxScalar(InsertAxes(n, -1), 1))) // log of 0 for an empty cell, which cellMean ignores
 	}
 	ll := ReduceSum(Add(Mul(InsertAxes(d.Ones, 2), logMean(f)), Mul(InsertAxes(d.Zeros, 2), logMean(Neg(f)))), 3)
 	return cellMean(ll, n)
 }
 
-// cells returns the cell of each function as a one-hot vector, [runs, batches, indices, cells]. The probits of the
-// classes are q and -q: of n classes at one input 2n independent standard normal coefficients of q make one of variance
-// 2n.
+// cells returns the cell of each function as a one-hot vector, [runs, batches, indices, cells]. The probits of the two
+// classes at an input are q and -q. n classes at the input have 2n independent standard normal coefficients, which are
+// equivalent to one coefficient of q with variance 2n.
 func (p Projection) cells(s rng.Stream, d Drawn, f *Node) *Node {
 	planes := cmp.Or(p.Planes, 7)
 	batches, distinct := d.Ones.Shape().Dim(1), d.Ones.Shape().Dim(2)
@@ -76,17 +78,17 @@ func (p Projection) cells(s rng.Stream, d Drawn, f *Node) *Node {
 	return OneHot(number, 1<<planes, dtypes.Float32)
 }
 
-// probit is the quantile of the standard normal distribution at the probability that log-odds f stand for, clipped.
+// probit returns the quantile of the standard normal distribution at the probability with log odds f, clipped.
 func probit(f *Node) *Node {
 	x := ClipScalar(Tanh(MulScalar(f, 0.5)), 2*leastProbability-1, 1-2*leastProbability)
 	return ClipScalar(MulScalar(rng.ErfInv(x), math.Sqrt2), -mostProbit, mostProbit)
 }
 
-// clipped is a probability whose probit is clipped.
+// clipped limits a probability so that its probit is at most 5 in absolute value.
 func clipped(p *Node) *Node { return ClipScalar(p, leastProbability, 1-leastProbability) }
 
-// cellMean is the logarithm of the mean over functions of the likelihoods of their cells, [runs, batches]; ll and n are
-// the cells' log-likelihoods and numbers of functions, [runs, batches, cells].
+// cellMean returns the logarithm of the mean over functions of the likelihoods of their cells, [runs, batches]. ll and
+// n are the cells' log-likelihoods and numbers of functions, [runs, batches, cells].
 func cellMean(ll, n *Node) *Node {
 	ll = Where(GreaterThan(n, ZerosLike(n)), ll, AddScalar(ZerosLike(ll), lowest))
 	top := ReduceAndKeep(ll, ReduceMax, 2)

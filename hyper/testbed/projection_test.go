@@ -14,9 +14,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Of 1000 functions with independent log-odds, the difference of two standard normal logits, the projection is within
-// 25% of the logarithm of their mean likelihood at tau = 10: as in the testbed's own test, by which the classes are one
-// function's.
+// For 1000 functions with independent log odds, each the difference of two standard normal logits, the projection is
+// within 25% of the logarithm of their mean likelihood at tau = 10. The testbed's own test has the same tolerance;
+// there, too, one of the functions draws the classes.
 func TestProjectionIsNearBruteForce(t *testing.T) {
 	const batches, functions = 12, 1000
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -38,8 +38,9 @@ func TestProjectionIsNearBruteForce(t *testing.T) {
 	})
 }
 
-// The projection is exact, whatever the planes, for functions that are all alike; and for two that contradict each
-// other wherever one of 7 planes tells them apart, which is nearly always. Probabilities are clipped at probits of +-5.
+// The projection is exact, for any number of planes, if all functions are equal. It is also exact for two functions
+// that contradict each other, if one of 7 planes separates them, which is nearly always the case. Probabilities are
+// clipped at probits of +-5.
 func TestProjectionIsExact(t *testing.T) {
 	const batches = 200
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -70,14 +71,15 @@ func TestProjectionIsExact(t *testing.T) {
 			}
 			near(t, fmt.Sprint("alike, odds of e^", size), out[2*k], alike, 1e-5)
 			if right < batches*9/10 {
-				t.Errorf("odds of e^%v: %d of %d batches are those of two cells", size, right, batches)
+				t.Errorf("odds of e^%v: %d of %d batches have the likelihood of two cells", size, right, batches)
 			}
 		}
 	})
 }
 
-// A hundred classes by 200 functions that agree in nothing: of more and more such functions the mean is that of a
-// hundred coins. The mean of the 200 is far from it, as it is that of the luckiest, and their projection is near.
+// A hundred classes predicted by 200 functions that have nothing in common. With more and more such functions the mean
+// approaches a hundred coins. The mean of the 200 is far from it, because the likeliest function dominates, and their
+// projection is near.
 func ExampleProjection() {
 	b, err := backend.Open(backend.Go)
 	if err != nil {

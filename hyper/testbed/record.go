@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Format names the layout of files of results: a [Header], and a [Result] a line.
+// Format names the layout of a file of results: one line with a [Header], then one line for each [Result].
 const Format = "hypermodels-testbed-1"
 
 // Header is the first line of a file of results.
@@ -26,21 +26,22 @@ type Header struct {
 	Machine    lab.Machine    `json:"machine"`
 }
 
-// ErrRecord is the cause of errors about a file that is damaged, or of other results.
+// ErrRecord is wrapped by errors about a file that is damaged, or that has the results of another sweep.
 var ErrRecord = errors.New("not a usable file of the testbed's results")
 
-// mostLine is how many bytes a line may have.
+// mostLine is the maximum number of bytes of a line.
 const mostLine = 1 << 16
 
-// Record is a file of results that grows: what is there is kept. It is not for concurrent use.
+// Record is a file of results to which results can be added. It is not safe for concurrent use.
 type Record struct {
 	Header
 	Results []Result
 	file    *os.File
 }
 
-// OpenRecord opens the file to go on with it, and makes it where there is none. A last line that a stop has cut is
-// dropped. Results of other code are refused: the error wraps lab.ErrMixed.
+// OpenRecord opens a file to add results, and creates it if it does not exist. If the last line is incomplete, because
+// a process stopped while it wrote, that line is dropped. OpenRecord refuses a file that other code has written: the
+// error wraps lab.ErrMixed.
 func OpenRecord(path string, h Header) (*Record, error) {
 	h.Format = Format
 	r, whole, err := read(path)
@@ -50,8 +51,8 @@ func OpenRecord(path string, h Header) (*Record, error) {
 	case err != nil:
 		return nil, err
 	case r.Sweep != h.Sweep || r.Batches != h.Batches || r.Backend != h.Backend:
-		return nil, fmt.Errorf("%w: %s has the sweep %s with %d test batches on %s; choose another file for %s with %d "+
-			"on %s", ErrRecord, path, r.Sweep, r.Batches, r.Backend, h.Sweep, h.Batches, h.Backend)
+		return nil, fmt.Errorf("%w: %s has results of sweep %s with %d test batches on %s; choose another file for sweep %s "+
+			"with %d test batches on %s", ErrRecord, path, r.Sweep, r.Batches, r.Backend, h.Sweep, h.Batches, h.Backend)
 	}
 	if err = r.Provenance.Continues(h.Provenance, "testbed", nil); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func ReadRecord(path string) (*Record, error) {
 	return r, err
 }
 
-// read returns the record, and how many bytes of the file are whole lines.
+// read returns the record, and the number of bytes of the file that are complete lines.
 func read(path string) (r *Record, whole int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -97,7 +98,7 @@ func read(path string) (r *Record, whole int64, err error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return nil, 0, fmt.Errorf("%w: %s: line %d has more than %d bytes", ErrRecord, path, n+1, mostLine)
 		}
-		if err != nil { // the end, perhaps of a line that was cut
+		if err != nil { // the end of the file, perhaps after an incomplete line
 			break
 		}
 		if err := r.take(n, line); err != nil {
@@ -111,7 +112,7 @@ func read(path string) (r *Record, whole int64, err error) {
 	return r, whole, nil
 }
 
-// take reads a line.
+// take parses a line; line 0 is the header.
 func (r *Record) take(number int, line []byte) error {
 	if number == 0 {
 		if err := json.Unmarshal(line, &r.Header); err != nil || r.Format != Format {
@@ -124,13 +125,13 @@ func (r *Record) take(number int, line []byte) error {
 		return err
 	}
 	if one.Agent == "" || one.Tau < 1 || one.Validate() != nil {
-		return errors.New("no result of an agent on a problem")
+		return errors.New("the line is not a result of an agent on a problem")
 	}
 	r.Results = append(r.Results, one)
 	return nil
 }
 
-// Left are the problems of a sweep on which the agent has not been tried with all taus yet.
+// Left returns the sweep with only those problems on which the agent still has to be tried with some of the taus.
 func (r *Record) Left(agent string, s Sweep, taus []int) Sweep {
 	there := map[int]int{}
 	for _, x := range r.Results {
@@ -142,14 +143,14 @@ func (r *Record) Left(agent string, s Sweep, taus []int) Sweep {
 	return s
 }
 
-// Has tells whether there is a result of the agent on the problem with the same tau.
+// Has reports whether the record has a result of the same agent on the same problem with the same tau.
 func (r *Record) Has(x Result) bool {
 	return slices.ContainsFunc(r.Results, func(y Result) bool {
 		return y.Agent == x.Agent && y.Number == x.Number && y.Tau == x.Tau
 	})
 }
 
-// Add writes results to the file, which has them when Add returns.
+// Add writes results to the file. The results are on disk when Add returns.
 func (r *Record) Add(results []Result) error {
 	lines := make([]any, len(results))
 	for i, x := range results {

@@ -13,7 +13,7 @@ import (
 
 var header = Header{Sweep: "few", Batches: 20, Backend: "go", Provenance: lab.ThisProvenance("go")}
 
-// A record goes on where it stopped, also in the middle of a line, and keeps numbers that are not finite.
+// A record continues where it stopped, even in the middle of a line, and keeps numbers that are not finite.
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "few.jsonl")
 	s := few(3, 5)

@@ -14,14 +14,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// RegressionIndices is how many functions of an agent are asked in sweeps of regression: the testbed's.
+// RegressionIndices is the number of functions of an agent that predict in regression sweeps, as in the testbed.
 const RegressionIndices = 100
 
-// deviationRidge is added to the standard deviations of the posterior and of an agent's functions, as in the testbed:
-// a single network has none.
+// deviationRidge is added to the standard deviations of the posterior and of an agent's functions, as in the testbed. A
+// single network would otherwise have a standard deviation of 0.
 const deviationRidge = 1e-3
 
-// realize draws the truths of problems of regression: agents learn from "data.*", and are tested on "test.*".
+// realize draws the truths of regression problems. Agents learn from "data.*" and are tested on "test.*".
 func (t *trial) realize(ctx context.Context, problems []Problem) (named[*tensors.Tensor], error) {
 	columns := map[string][]float32{}
 	put := func(name string, x []float64) {
@@ -65,7 +65,7 @@ func (t *trial) realize(ctx context.Context, problems []Problem) (named[*tensors
 	return out, nil
 }
 
-// deviations are the standard deviations of f at the test inputs.
+// deviations returns the standard deviations of f at the test inputs.
 func (r Realization) deviations() []float64 {
 	sd := make([]float64, len(r.Mean))
 	for i := range sd {
@@ -74,8 +74,9 @@ func (r Realization) deviations() []float64 {
 	return sd
 }
 
-// responses draws f at the test inputs, and one response more than there are of these, as in the testbed, at inputs
-// drawn from them with replacement: inputs x row by row, f there, and y.
+// responses draws f at the test inputs, and one response more than there are test inputs, as in the testbed. The inputs
+// of the responses are drawn from the test inputs with replacement. It returns the inputs x row by row, f there, and
+// the responses y.
 func (r Realization) responses(s rng.Host, noise float64) (x, f, y []float64, err error) {
 	truth, err := r.Sample(s.Named("f"))
 	if err != nil {
@@ -92,7 +93,7 @@ func (r Realization) responses(s rng.Host, noise float64) (x, f, y []float64, er
 	return x, f, y, nil
 }
 
-// ofResponses are the marks of [Responses]: the log-likelihood of one response.
+// ofResponses scores [Responses]: by the log-likelihood of one response.
 type ofResponses struct{}
 
 func (ofResponses) draw(e *exam, in named[*Node]) named[*Node] {
@@ -102,8 +103,8 @@ func (ofResponses) draw(e *exam, in named[*Node]) named[*Node] {
 	return out
 }
 
-// gaussian is the logarithm of N(y; f, sigma^2) for functions f [runs, indices, responses], without the term that is
-// the same for all of them.
+// gaussian returns log N(y; f, sigma^2) for functions f [runs, indices, responses], without the term that is equal for
+// all functions.
 func gaussian(in named[*Node], f *Node) *Node {
 	return MulScalar(Square(Div(Sub(InsertAxes(in["y"], 1), f), InsertAxes(in[noiseName], -1, -1))), -0.5)
 }
@@ -118,8 +119,8 @@ func (ofResponses) cost(in named[*Node]) *Node {
 	return Sub(Squeeze(gaussian(in, InsertAxes(in["truth"], 1)), 1), mixture(in).Mean())
 }
 
-// ofFunctions are the marks of [Functions]: the divergence of the posterior from a Gaussian with the moments of the
-// agent's functions.
+// ofFunctions scores [Functions]: by the divergence of the posterior from a Gaussian with the moments of the agent's
+// functions.
 type ofFunctions struct{}
 
 func (ofFunctions) draw(e *exam, in named[*Node]) named[*Node] {
@@ -143,16 +144,16 @@ func (ofFunctions) cost(in named[*Node]) *Node {
 	return gaussianDivergence(in["mean"], AddScalar(in["sd"], deviationRidge), m.mean, AddScalar(sd, deviationRidge))
 }
 
-// gaussianDivergence is the Kullback-Leibler divergence of N(mean1, sd1^2) from N(mean2, sd2^2).
+// gaussianDivergence returns the Kullback-Leibler divergence of N(mean1, sd1^2) from N(mean2, sd2^2).
 func gaussianDivergence(mean1, sd1, mean2, sd2 *Node) *Node {
 	miss := Div(Add(Square(sd1), Square(Sub(mean1, mean2))), MulScalar(Square(sd2), 2))
 	return AddScalar(Add(Log(Div(sd2, sd1)), miss), -0.5)
 }
 
-// moments are those of functions at test inputs. How functions are cut into chunks does not matter: see Chan, Golub and
-// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
+// moments holds the moments of functions at test inputs. They do not depend on how functions are cut into chunks: see
+// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
 type moments struct {
-	mean, squares *Node // the mean, and the sum of the squares of distances from it; [runs, inputs] each
+	mean, squares *Node // the mean, and the sum of squared distances from it; [runs, inputs] each
 	weight        *Node // the sum of the functions' weights, [runs]
 }
 
@@ -164,16 +165,16 @@ func momentsOf(in named[*Node]) moments {
 	return moments{mean: in["moments.mean"], squares: in["moments.squares"], weight: in["moments.weight"]}
 }
 
-// accumulate adds functions f [runs, indices, inputs], with weights [runs, indices] as of [Mixture.Accumulate].
+// accumulate adds functions f [runs, indices, inputs], with weights [runs, indices] as in [Mixture.Accumulate].
 func (m moments) accumulate(f, weights *Node) moments {
 	if weights == nil {
 		weights = Ones(f.Graph(), shapes.Make(f.DType(), f.Shape().Dim(0), f.Shape().Dim(1)))
 	}
 	w := BroadcastToShape(InsertAxes(weights, -1), f.Shape())
-	f = Where(GreaterThan(w, ZerosLike(w)), f, ZerosLike(f)) // what has no weight need not be finite
+	f = Where(GreaterThan(w, ZerosLike(w)), f, ZerosLike(f)) // a function of weight 0 need not be finite
 	n := ReduceSum(weights, 1)
 	total := Add(m.weight, n)
-	least := func(n *Node) *Node { return InsertAxes(MaxScalar(n, 1), -1) } // weights are whole, and all can be 0
+	least := func(n *Node) *Node { return InsertAxes(MaxScalar(n, 1), -1) } // weights are whole; all may be 0
 	mean := Div(ReduceSum(Mul(w, f), 1), least(n))
 	squares := ReduceSum(Mul(w, Square(Sub(f, InsertAxes(mean, 1)))), 1)
 	off, share := Sub(mean, m.mean), Div(InsertAxes(n, -1), least(total))

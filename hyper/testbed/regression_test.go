@@ -23,7 +23,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// costs are what functions [indices][inputs] cost at each input of one problem, by the marks of a kind.
+// costs returns the scores, by the marks of a kind, of functions [indices][inputs] at each input of one problem.
 func costs(t *testing.T, name string, k Kind, truth map[string][]float64, noise float64, f [][]float64) []float64 {
 	t.Helper()
 	in := named[*tensors.Tensor]{noiseName: tensors.FromValue([]float32{float32(noise)})}
@@ -51,7 +51,7 @@ func singles(x []float64) []float32 {
 	return out
 }
 
-// before is what is known of f before data.
+// before returns the prior of f as a Realization without data.
 func before(p Process, test *mat.Dense) Realization {
 	n, _ := test.Dims()
 	k := p.Kernel(test, test)
@@ -61,15 +61,15 @@ func before(p Process, test *mat.Dense) Realization {
 	return Realization{Test: test, Mean: make([]float64, n), Cov: mat.NewSymDense(n, k.RawMatrix().Data)}
 }
 
-// Who knows the truth scores 0 exactly where responses are predicted. The exact posterior scores ln(1 + s^2/sigma^2)/2
-// there, in the mean over truths: nobody knows more. Who knows the prior alone scores what the densities of
-// N(0, k + sigma^2) lack.
+// An agent that knows the truth scores exactly 0 if responses are predicted. The exact posterior scores ln(1 +
+// s^2/sigma^2)/2 on average over truths, and no agent scores less. An agent that only knows the prior scores by the
+// densities of N(0, k + sigma^2).
 func TestScoresOfResponses(t *testing.T) {
 	const tests, functions = 30, 1000
 	p := Process{Inputs: 2, Noise: 0.5}
 	testbackend.Each(t, func(t *testing.T, name string) {
 		problems := 60
-		if name != backend.Go { // where each is compiled
+		if name != backend.Go { // each problem is compiled
 			problems = 6
 		}
 		var posterior, prior []float64
@@ -78,7 +78,7 @@ func TestScoresOfResponses(t *testing.T) {
 			r := must.M1(p.Draw(s, 6, tests))
 			x, f, y, err := r.responses(s, p.Noise)
 			must.M(err)
-			r = r.at(x) // where responses were drawn, with replacement
+			r = r.at(x) // the inputs of the responses, drawn with replacement
 			truth := map[string][]float64{"x": x, "truth": f, "y": y}
 			for i, cost := range costs(t, name, Responses, truth, p.Noise, [][]float64{f, f, f}) {
 				if cost != 0 {
@@ -103,7 +103,7 @@ func TestScoresOfResponses(t *testing.T) {
 	})
 }
 
-// at is what is known at other inputs, which are some of the test inputs.
+// at returns the posterior at other inputs, which are a selection of the test inputs.
 func (r Realization) at(x []float64) Realization {
 	_, d := r.Test.Dims()
 	n := len(x) / d
@@ -119,12 +119,12 @@ func (r Realization) at(x []float64) Realization {
 		for j, b := range which {
 			out.Cov.SetSym(i, j, r.Cov.At(a, b))
 		}
-		out.Cov.SetSym(i, i, r.Cov.At(a, a)+1e-9) // of an input twice
+		out.Cov.SetSym(i, i, r.Cov.At(a, a)+1e-9) // an input may occur twice
 	}
 	return out
 }
 
-// samples are functions at the test inputs.
+// samples returns n functions at the test inputs.
 func (r Realization) samples(s rng.Host, n int) (f [][]float64) {
 	for k := range n {
 		f = append(f, must.M1(r.Sample(s.Named("functions").At(uint32(k)))))
@@ -132,9 +132,9 @@ func (r Realization) samples(s rng.Host, n int) (f [][]float64) {
 	return f
 }
 
-// Functions with the moments of the exact posterior score 0, and those with the prior's its divergence from the prior:
-// two functions, mean + sd and mean - sd, have these moments. Functions that are all alike score as with the deviation
-// that is added alone.
+// Functions with the moments of the exact posterior score 0, and functions with the moments of the prior score the
+// divergence from the prior. Two functions, mean + sd and mean - sd, have such moments. Functions that are all equal
+// have the standard deviation of the ridge.
 func TestScoresOfFunctions(t *testing.T) {
 	p := Process{Inputs: 3, Noise: 0.1}
 	r := must.M1(p.Draw(rng.NewHost(1), 10, 20))
@@ -166,7 +166,7 @@ func TestScoresOfFunctions(t *testing.T) {
 	})
 }
 
-// Moments do not depend on how functions are cut into chunks, also one without weight; and a function without weight
+// Moments do not depend on how functions are cut into chunks, even if a chunk has no weight. A function without weight
 // need not be finite.
 func TestMoments(t *testing.T) {
 	f := [][]float32{{1, -2}, {3, 5}, {float32(math.NaN()), float32(math.Inf(1))}, {0.5, 0.25}, {7, 7}}
@@ -195,7 +195,7 @@ func TestMoments(t *testing.T) {
 	})
 }
 
-// fewResponses are problems of regression of one shape.
+// fewResponses returns regression problems of one shape.
 func fewResponses(k Kind, n, data int, noise float64) Sweep {
 	s := Sweep{Name: "few", Kind: k, Seeds: 1}
 	for i := range n {
@@ -204,8 +204,8 @@ func fewResponses(k Kind, n, data int, noise float64) Sweep {
 	return s
 }
 
-// Agents learn responses, and their results do not depend on the problems beside: the testbed's, with a small ensemble
-// in the place of large ones, and one that sees its data one by one.
+// Agents learn responses, and their results do not depend on the problems beside them. The test has the testbed's
+// agents, with a small ensemble instead of large ones, and an agent that reads its data one by one.
 func TestRegressionAgents(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		s, o := fewResponses(k, 2, 5, 0.1), Options{Backend: backend.Go, Batches: 7}
@@ -235,13 +235,13 @@ func TestRegressionAgents(t *testing.T) {
 	}
 }
 
-// bayesianLinear is a Gaussian process of random cosines.
+// bayesianLinear returns a learner with a Gaussian process of random cosines.
 func bayesianLinear(p bandit.Problem, _ int) learner.Learner {
 	return must.M1(learners.For("bayesian-linear", p, []byte(`{"waves":50,"prior-variance":0.01}`)))
 }
 
-// An agent of a file that has a Gaussian process of its own sees the data one by one and knows their noise: with many
-// data its functions are far nearer to the exact posterior, and to responses, than with one.
+// An agent with a Gaussian process of its own, as from a file, reads the data one by one and knows their noise. With
+// many data its functions are far nearer to the exact posterior, and to responses, than with one datum.
 func TestRegressionIsLearned(t *testing.T) {
 	for _, k := range []Kind{Responses, Functions} {
 		var score []float64
@@ -257,13 +257,13 @@ func TestRegressionIsLearned(t *testing.T) {
 	a := regression(mlp(Responses))
 	p := Regression().Problems[120] // D = 10, T = 100, sigma = 0.01
 	n := a.Numbers(p)
-	// The decay D/T of classes with rho = 1, beside a mean of squares over 2 sigma^2.
+	// The decay D/T of classes with rho = 1, added to a mean of squares over 2 sigma^2.
 	if got := n["NoiseVariance"] / (n["PriorVariance"] * float64(p.Data)); math.Abs(got/(2*1e-4*10/100)-1) > 1e-9 {
 		t.Errorf("beside mean squares weights decay by %v", got)
 	}
 }
 
-// A problem is written with what it has: files of classification are as they were.
+// A problem is written with only the fields that it has: files of classification keep their format.
 func TestProblemsInRecords(t *testing.T) {
 	for want, p := range map[string]Problem{
 		`{"number":75,"inputs":2,"data":10,"temperature":0.1,"seed":76}`: Classification2D().Problems[75],
@@ -282,7 +282,7 @@ func TestProblemsInRecords(t *testing.T) {
 	}
 }
 
-// Several responses are not predicted together, and the error says so before anything is drawn.
+// Responses cannot be predicted together, and the error says so before anything is drawn.
 func TestRegressionRefuses(t *testing.T) {
 	s := ENNPaper()
 	want := "the sweep enn_paper scores one response at a time: tau must be 1, got 10"
@@ -292,7 +292,7 @@ func TestRegressionRefuses(t *testing.T) {
 	}
 }
 
-// A problem of the sweep: its noise is told, and has no temperature.
+// A problem of the sweep has noise, and no temperature.
 func ExampleRegression() {
 	s := Regression()
 	p := s.Problems[75]
@@ -302,7 +302,7 @@ func ExampleRegression() {
 	// 270 problems, tau = [1]; <nil>
 }
 
-// An agent's functions are compared with the exact posterior of a problem.
+// An agent's functions are compared to the exact posterior of a problem.
 func ExampleENNPaper() {
 	s := ENNPaper()
 	s.Problems = s.Problems[70:71]

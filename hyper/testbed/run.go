@@ -18,27 +18,27 @@ import (
 type Result struct {
 	Agent string `json:"agent"`
 	Problem
-	Tau int `json:"tau"` // classes predicted at once
-	// KL estimates the divergence of the truth from what the agent says of tau classes together, in nats, or what the
-	// sweep's [Kind] has as score; not finite where its predictions are not.
+	Tau int `json:"tau"` // number of classes predicted together
+	// KL estimates the divergence of the truth from the agent's joint prediction of tau classes, in nats. In other
+	// kinds of sweep it is the score that [Kind] describes. It is not finite if the agent's predictions are not.
 	KL lab.Float `json:"kl"`
 	SE lab.Float `json:"se"` // standard error of KL over the test batches
-	// Accuracy and ECE are those of single classes, see [Calibration]; nil of others, and in older records.
+	// Accuracy and ECE are of single classes, see [Calibration]. They are nil for other tau, and in older records.
 	Accuracy *lab.Float `json:"accuracy,omitempty"`
 	ECE      *lab.Float `json:"ece,omitempty"`
-	_        [0]func()  // fields by name
+	_        [0]func()  // requires field names in literals
 }
 
-// Options say how agents are tried.
+// Options are settings of an evaluation; zero values have defaults.
 type Options struct {
 	Backend string // "" is backend.Default()
 	Batches int    // of test inputs; 0 is 1000, the testbed's
-	Taus    []int  // nil is those of the sweep
-	// Side is the most problems of one shape that are learned side by side; 0 is 10.
+	Taus    []int  // nil means the taus of the sweep
+	// Side is the maximum number of problems of one shape that are learned side by side; 0 is 10.
 	Side int
-	// Process is a command line that calls [Worker] with the share that it is given as last argument. With it, problems
-	// are shared out on xla:cpu to as many processes as Workers says, 0 for one a core: XLA makes little of several cores
-	// for one program of this size. nil is this process alone.
+	// Process is a command line that calls [Worker] and passes its last argument to it as the share. If it is set, the
+	// backend is xla:cpu and there are several jobs, that many processes as Workers says try the problems: XLA uses
+	// several cores poorly for one program of this size. nil means this process alone.
 	Process []string
 	Workers int
 }
@@ -72,9 +72,9 @@ func (o Options) Validate() error {
 	return faults.Prefix("testbed.Options: ", errors.Join(errs...))
 }
 
-// Try tries an agent on problems of a sweep, and hands each batch of results to a function as it is made, one call at a
-// time. Problems of one shape are learned side by side, by one compiled program; a result does not depend on the
-// problems beside it, but for rounding. An error of the context, or of the function, ends it.
+// Try tries an agent on the problems of a sweep. It calls done with each batch of results, one call at a time. One
+// compiled program learns several problems of one shape side by side; but for rounding, the result of a problem does
+// not depend on the problems beside it. Try returns the first error of the context or of done.
 func Try(ctx context.Context, a Agent, s Sweep, o Options, done func([]Result) error) error {
 	o, jobs, err := prepare(a, s, o)
 	if err != nil {
@@ -86,8 +86,9 @@ func Try(ctx context.Context, a Agent, s Sweep, o Options, done func([]Result) e
 	return tryJobs(ctx, a, s, o, jobs, done)
 }
 
-// prepare checks what Try is given. Jobs are problems of one shape, of which as many are learned side by side as divide
-// the shape's evenly: so one program serves all.
+// prepare checks the arguments of Try, and makes the jobs. A job is a list of problems of one shape that are learned
+// side by side. The problems of a shape are divided evenly among its jobs, so that one program usually serves all of
+// them.
 func prepare(a Agent, s Sweep, o Options) (Options, [][]Problem, error) {
 	if err := errors.Join(s.Validate(), o.Validate()); err != nil {
 		return o, nil, err
@@ -109,7 +110,7 @@ func prepare(a Agent, s Sweep, o Options) (Options, [][]Problem, error) {
 	return o, jobs, nil
 }
 
-// shapesOf are problems by their shape, in their order.
+// shapesOf groups problems by their shape. Groups, and problems within a group, keep their order.
 func shapesOf(problems []Problem) (out [][]Problem) {
 	type shape struct{ inputs, data int }
 	at := map[shape]int{}
@@ -125,7 +126,7 @@ func shapesOf(problems []Problem) (out [][]Problem) {
 	return out
 }
 
-// tryJobs does jobs in their order.
+// tryJobs does jobs in order, in this process.
 func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem, done func([]Result) error) error {
 	t, err := newTrier(a, s, o)
 	if err != nil {
@@ -143,10 +144,10 @@ func tryJobs(ctx context.Context, a Agent, s Sweep, o Options, jobs [][]Problem,
 	return nil
 }
 
-// marked are the marks of problems by name.
+// marked holds scores by name, one number for each problem.
 type marked map[string][]float32
 
-// trier tries an agent on jobs, one after the other. Those of one shape that follow each other share programs.
+// trier tries an agent on jobs, one after the other. Consecutive jobs of one shape share compiled programs.
 type trier struct {
 	backend compute.Backend
 	agent   Agent
@@ -164,7 +165,7 @@ func newTrier(a Agent, s Sweep, o Options) (*trier, error) {
 	return t, err
 }
 
-// try does a job.
+// try does one job.
 func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, err error) {
 	inputs, data := problems[0].Inputs, problems[0].Data
 	if t.last == nil || t.last.inputs != inputs || t.last.data != data {
@@ -178,7 +179,7 @@ func (t *trier) try(ctx context.Context, problems []Problem) (results []Result, 
 	return results, nil
 }
 
-// at is a mark of a problem, nil where there is none.
+// at returns the named score of a problem, nil if the problem lacks the score.
 func (m marked) at(name string, problem int) *lab.Float {
 	if m[name] == nil {
 		return nil
@@ -187,7 +188,7 @@ func (m marked) at(name string, problem int) *lab.Float {
 	return &x
 }
 
-// results learns problems side by side, and takes the tests.
+// results learns problems side by side, and tests the agent on each.
 func (t *trial) results(ctx context.Context, problems []Problem) (out []Result, err error) {
 	args := t.args(problems)
 	defer func() { release(args) }()

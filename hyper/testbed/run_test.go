@@ -21,7 +21,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// few are problems of one shape, with three temperatures.
+// few returns n problems of one shape, with three temperatures.
 func few(n, data int) Sweep {
 	s := Sweep{Name: "few", Seeds: 1, Anchors: 2}
 	for i := range n {
@@ -31,7 +31,7 @@ func few(n, data int) Sweep {
 	return s
 }
 
-// divergences are an agent's by tau and number.
+// divergences returns an agent's divergences by tau and problem number.
 func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]float64 {
 	t.Helper()
 	out := map[int]map[int]float64{}
@@ -50,7 +50,7 @@ func divergences(t *testing.T, a Agent, s Sweep, o Options) map[int]map[int]floa
 	return out
 }
 
-// untrained is the agent mlp, or an ensemble, that predicts one half whatever comes.
+// untrained returns the agent mlp, or an ensemble, that always predicts one half.
 func untrained(particles int) Agent {
 	a := Ensemble(particles)
 	usual := a.Learner
@@ -67,8 +67,8 @@ func untrained(particles int) Agent {
 	return a
 }
 
-// Who predicts one half everywhere is the uniform agent: it has its divergence, which comes from the truth alone. An
-// ensemble of such networks has the same, by the weights of its particles.
+// An agent that predicts one half everywhere has the divergence of the uniform agent, which depends on the truth alone.
+// An ensemble of such networks has the same divergence, with the weights of its particles.
 func TestUntrainedAgents(t *testing.T) {
 	s, o := few(4, 3), Options{Batches: 50, Side: 4, Taus: []int{10}}
 	testbackend.Each(t, func(t *testing.T, name string) {
@@ -86,7 +86,7 @@ func TestUntrainedAgents(t *testing.T) {
 	})
 }
 
-// uniformOf are the divergences of the uniform agent on the same tests.
+// uniformOf returns the divergences of the uniform agent on the same tests.
 func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	t.Helper()
 	b, err := backend.Open(name)
@@ -124,8 +124,8 @@ func uniformOf(t *testing.T, name string, s Sweep, tau, batches int) []float64 {
 	return mean
 }
 
-// A problem's result does not depend on those beside it, nor on how indices are cut into chunks: only roundings do. So
-// it is for indices that are listed, drawn from a Gaussian, and masks.
+// A problem's result does not depend on the problems beside it, nor on the chunks of indices, up to rounding. The test
+// covers indices that are listed, indices from a Gaussian, and masks.
 func TestResultsAreOfTheProblemAlone(t *testing.T) {
 	s := few(3, 5)
 	for _, a := range []Agent{EnsemblePlus(4), Hypermodel(), Epinet(), Dropout(), BayesByBackprop()} {
@@ -136,7 +136,7 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 			return l
 		}
 		a.Steps = steps(9)
-		o := Options{Backend: backend.Go, Batches: 20, Side: 3} // where nothing has to be compiled
+		o := Options{Backend: backend.Go, Batches: 20, Side: 3} // on this backend nothing has to be compiled
 		together := divergences(t, a, s, o)
 		o.Side = 1
 		alone := divergences(t, a, s, o)
@@ -150,8 +150,8 @@ func TestResultsAreOfTheProblemAlone(t *testing.T) {
 	}
 }
 
-// With a thousand data and much noise there is little left to learn: a network is near the truth, far nearer than the
-// uniform agent; and its decay of weights is the testbed's, sqrt(rho) D/T sum theta^2 beside a mean loss.
+// With a thousand data and much noise a network is near the truth, far nearer than the uniform agent. The decay of
+// weights equals the testbed's, sqrt(rho) D/T sum theta^2 added to a mean loss.
 func TestAgentsLearn(t *testing.T) {
 	s := few(3, 1000)
 	for i := range s.Problems {
@@ -209,7 +209,7 @@ func TestAgentValidate(t *testing.T) {
 	}
 }
 
-// A worker does the jobs that it is told to, with the results of Try, and says what is wrong with others.
+// A worker does the jobs that it reads, with the same results as Try, and reports an error for an impossible job.
 func TestWorker(t *testing.T) {
 	s := few(4, 3)
 	s.Problems = append(s.Problems, few(5, 2).Problems...)
@@ -235,7 +235,7 @@ func TestWorker(t *testing.T) {
 			}
 		}
 	}
-	if fmt.Sprint(got) != "[4 0 1]" { // the first of the second shape's five, which make three jobs
+	if fmt.Sprint(got) != "[4 0 1]" { // the first problem of the second shape; its five problems make three jobs
 		t.Errorf("problems %v", got)
 	}
 	for job, share := range map[string]string{"9\n": "0/1", "0\n": "none"} {
@@ -245,7 +245,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// told is what a worker says that is told to do jobs, up to a number of lines, and how it ends.
+// told returns the first lines that a worker writes for some jobs, and the worker's error.
 func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string) (string, error) {
 	in, parent := io.Pipe()
 	said, out := io.Pipe()
@@ -263,8 +263,9 @@ func told(t *testing.T, jobs string, lines int, s Sweep, o Options, share string
 	return text.String(), <-ended
 }
 
-// By projection what an agent says of ten classes is near the mean over its functions: divergences within a quarter, as
-// the testbed allows log-likelihoods, for functions that are listed and that are drawn, of independent inputs and of two.
+// With projection, the prediction of ten classes is near the mean over functions: divergences are within a quarter, as
+// the testbed allows for log-likelihoods. The test covers functions that are listed and functions that are drawn, with
+// independent and with dyadic inputs.
 func TestProjectedExam(t *testing.T) {
 	s := few(3, 5)
 	for _, a := range []Agent{untrained(5), short(Ensemble(6)), short(Hypermodel())} {
@@ -289,13 +290,14 @@ func TestProjectedExam(t *testing.T) {
 	}
 }
 
-// short is an agent that is trained for a call.
+// short returns an agent that is trained for one call.
 func short(a Agent) Agent {
 	a.Steps = steps(1)
 	return a
 }
 
-// A hundred classes are told by projection: who says one half of each has the uniform agent's divergence.
+// A hundred classes are predicted by projection: an agent that always predicts one half has the uniform agent's
+// divergence.
 func TestHundredClasses(t *testing.T) {
 	s, o := few(2, 3), Options{Backend: backend.Go, Batches: 20, Taus: []int{100}}
 	got := divergences(t, untrained(3), s, o)[100]

@@ -8,10 +8,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Missing is what a problem counts for an agent that has no finite divergence in it.
+// Missing is the score of a problem on which an agent has no finite divergence.
 const Missing = 1e6
 
-// Counted is what a divergence counts: negative ones, which are errors of the estimate, are 0.
+// Counted returns the score of a divergence. A negative divergence, which is an error of estimation, counts as 0.
 func Counted(kl float64) float64 {
 	if math.IsNaN(kl) || math.IsInf(kl, 0) {
 		return Missing
@@ -19,14 +19,15 @@ func Counted(kl float64) float64 {
 	return max(kl, 0)
 }
 
-// Score is what an agent got in the problems of a sweep, at one tau.
+// Score holds an agent's scores on the problems of a sweep, at one tau.
 type Score struct {
-	KL []float64 // of each problem, in the order of the sweep, as it counts
+	KL []float64 // by problem, in the order of the sweep; see [Counted]
 
 	classes [][]float64 // the same by seed class
 }
 
-// Score counts an agent's divergences, by the numbers of problems; it may lack some.
+// Score returns the scores of an agent from its divergences by problem number. A missing divergence counts as
+// [Missing].
 func (s Sweep) Score(kl map[int]float64) Score {
 	out := Score{classes: make([][]float64, max(s.Seeds, 1))}
 	for _, p := range s.Problems {
@@ -41,11 +42,11 @@ func (s Sweep) Score(kl map[int]float64) Score {
 	return out
 }
 
-// Mean is the testbed's score before it is divided by another agent's: the mean over problems, in nats.
+// Mean returns the mean over problems, in nats. It is the testbed's score before division by the score of a baseline.
 func (s Score) Mean() float64 { return stat.Mean(s.KL, nil) }
 
-// StdErr is the standard error of Mean, by the means of seed classes: the i-th problems of all settings are a class, so
-// that classes differ by chance only. It is NaN for a single class.
+// StdErr returns the standard error of Mean. It compares the means of seed classes: the i-th problems of all settings
+// are a class, so that classes differ by chance only. It is NaN for a single class.
 func (s Score) StdErr() float64 {
 	var means []float64
 	for _, class := range s.classes {
@@ -56,13 +57,13 @@ func (s Score) StdErr() float64 {
 	return stat.StdErr(stat.StdDev(means, nil), float64(len(means)))
 }
 
-// Over is the score as it is published: the mean over that of a baseline, and its standard error with the baseline's
-// mean taken as known. The testbed's code takes the uniform agent as baseline, its papers take the agent mlp.
+// Over returns the score as it is published: the mean divided by the mean of a baseline, and its standard error if the
+// baseline's mean is known exactly. The testbed's code uses the uniform agent as baseline, its papers use the agent
+// mlp.
 func (s Score) Over(baseline Score) (ratio, se float64) {
 	return s.Mean() / baseline.Mean(), s.StdErr() / baseline.Mean()
 }
 
-// Paired is the mean over that of another agent in the same problems, with an interval from the pairs. The interval
-// counts how much problems of different settings differ as if it was chance, and is too wide where the ratio depends on
-// the setting.
+// Paired returns the mean divided by the mean of another agent on the same problems, with an interval from the pairs.
+// The interval treats differences between settings as chance. It is too wide if the ratio depends on the setting.
 func (s Score) Paired(other Score) lab.Estimate { return lab.RatioOfMeans(s.KL, other.KL) }

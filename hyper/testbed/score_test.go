@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Negative divergences count 0, and those that are missing or no finite numbers 10^6; those of problems that the sweep
-// does not have are left out.
+// A negative divergence counts 0, and a divergence that is missing or not finite counts 10^6. Divergences of problems
+// that are not in the sweep are ignored.
 func TestScoreCounts(t *testing.T) {
 	s := Classification2D().Few(1)
 	s.Problems = s.Problems[:5] // 0, 10, 20, 30, 40
@@ -25,13 +25,14 @@ func TestScoreCounts(t *testing.T) {
 	}
 }
 
-// The standard error is that of the means of seed classes, whatever the settings add to all classes alike: here classes
-// 0, 1, 2 and 3 have means 1, 2, 3 and 6, with a mean of 3, a sum of squares of 14, and an error of sqrt(14/3/4).
+// The standard error compares the means of seed classes, and does not depend on a setting that changes all classes
+// alike. Here classes 0, 1, 2 and 3 have means 1, 2, 3 and 6: the mean is 3, the sum of squares 14, and the standard
+// error sqrt(14/3/4).
 func TestScoreStdErr(t *testing.T) {
 	sweep := Classification2D().Few(4)
 	kl, uniform := map[int]float64{}, map[int]float64{}
 	for i, p := range sweep.Problems {
-		settings := float64(i / 4 % 3) // 0, 1 and 2 in turns: 21 settings
+		settings := float64(i / 4 % 3) // 0, 1 and 2 in turn, for 21 settings
 		kl[p.Number], uniform[p.Number] = []float64{0, 1, 2, 5}[i%4]+settings, 6
 	}
 	s := sweep.Score(kl)
@@ -41,8 +42,8 @@ func TestScoreStdErr(t *testing.T) {
 	near(t, "mean, error, ratio, its error", got, []float64{3, want, 0.5, want / 6}, 1e-12)
 }
 
-// An agent with half of another's divergence in each problem has a ratio of one half for certain, and one whose
-// divergences are in other problems has an interval.
+// An agent with half of another agent's divergence on each problem has a ratio of exactly one half. An agent with other
+// divergences has an interval.
 func TestScorePaired(t *testing.T) {
 	sweep := Classification()
 	all, half, other := map[int]float64{}, map[int]float64{}, map[int]float64{}
@@ -60,7 +61,7 @@ func TestScorePaired(t *testing.T) {
 	}
 }
 
-// Scores of an agent that halves the divergence of a baseline.
+// The scores of an agent that halves the divergence of a baseline.
 func ExampleSweep_Score() {
 	sweep := Classification2D()
 	agent, baseline := map[int]float64{}, map[int]float64{}

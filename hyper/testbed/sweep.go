@@ -8,43 +8,45 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/faults"
 )
 
-// Taus are the numbers of classes that are predicted at once, each in all problems of a sweep. The testbed lists a
-// sweep once for each of them, with the same numbers and seeds: an agent learns a problem once and is tested twice.
+// Taus lists the numbers of classes that are predicted together; agents are tested with each of them on every problem.
+// The testbed lists a sweep once for each tau, with the same numbers and seeds. Here an agent learns a problem once and
+// is tested twice.
 var Taus = []int{1, 10}
 
-// Kind is what agents predict in a sweep, and what their score is.
+// Kind says what agents predict in a sweep, and how they are scored.
 type Kind int
 
 // The two kinds of regression have the same problems, and score one prediction at a time.
 const (
-	// Classes are drawn by the truth: the score is the truth's log-likelihood of them less the agent's.
+	// Classes are drawn by the truth. The score is the truth's log-likelihood of the classes minus the agent's.
 	Classes Kind = iota
-	// Responses are f(x) with noise: the score is as of classes, and an agent's likelihood of y the mean of the densities
-	// N(y; f(x), sigma^2) over [RegressionIndices] functions. The truth scores 0. The exact posterior, whose standard
-	// deviation of f(x) is s, scores ln(1 + s^2/sigma^2) / 2 in the mean: no agent scores less.
+	// Responses are f(x) plus noise. The score is defined as for classes. An agent's likelihood of y is the mean of the
+	// densities N(y; f(x), sigma^2) over [RegressionIndices] functions. The truth scores 0. The exact posterior scores
+	// ln(1 + s^2/sigma^2) / 2 on average, where s is its standard deviation of f(x): no agent can score less.
 	Responses
-	// Functions have an exact posterior: the score is the divergence, at each test input, of the posterior of f(x) from a
-	// Gaussian with the mean and standard deviation of the agent's functions. The exact posterior scores 0.
+	// Functions have an exact posterior. The score at a test input is the divergence of the posterior of f(x) from a
+	// Gaussian with the mean and the standard deviation of the agent's functions. The exact posterior scores 0.
 	Functions
 )
 
-// Sweep is a list of problems on which agents are compared. The testbed's have a number of seeds for each setting of
-// D, T and rho, or sigma: they are innermost, and that of a problem is its number plus 1.
+// Sweep is a list of problems on which agents are compared. The testbed's sweeps have several seeds for each setting of
+// D, T and rho or sigma. Problems that differ in seed only follow each other, and the seed is the problem number plus
+// 1.
 type Sweep struct {
-	Name     string // as the testbed spells it, in lower case
+	Name     string // the testbed's name in lower case
 	Kind     Kind
 	Problems []Problem
-	Seeds    int // problems of each setting: the classes of seeds for a standard error, see [Score]
+	Seeds    int // number of problems of each setting; the standard error compares seed classes, see [Score]
 	Anchors  int // of the test inputs, see [Tests]
 }
 
-// Known are the sweeps by name.
+// Known maps the name of each sweep to a function that returns the sweep.
 var Known = map[string]func() Sweep{"classification_2d": Classification2D, "classification": Classification,
 	"regression": Regression, "enn_paper": ENNPaper}
 
 var temperatures = []float64{0.01, 0.1, 0.5}
 
-// Classification2D is the sweep CLASSIFICATION_2D: 210 problems with inputs of two numbers, tested at independent
+// Classification2D returns the sweep CLASSIFICATION_2D: 210 problems with inputs of 2 numbers, tested at independent
 // inputs.
 func Classification2D() Sweep {
 	s := Sweep{Name: "classification_2d", Seeds: 10}
@@ -56,7 +58,7 @@ func Classification2D() Sweep {
 	return s
 }
 
-// Classification is the sweep CLASSIFICATION: 180 problems with inputs of 2, 10 and 100 numbers, tested at dyadic
+// Classification returns the sweep CLASSIFICATION: 180 problems with inputs of 2, 10 and 100 numbers, tested at dyadic
 // inputs.
 func Classification() Sweep {
 	s := Sweep{Name: "classification", Seeds: 5, Anchors: 2}
@@ -70,7 +72,7 @@ func Classification() Sweep {
 	return s
 }
 
-// Regression is the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers, whose responses are predicted.
+// Regression returns the sweep REGRESSION: 270 problems with inputs of 1, 10 and 100 numbers. Agents predict responses.
 func Regression() Sweep {
 	s := Sweep{Name: "regression", Kind: Responses, Seeds: 10}
 	for _, inputs := range []int{1, 10, 100} {
@@ -83,15 +85,15 @@ func Regression() Sweep {
 	return s
 }
 
-// ENNPaper is the sweep ENN_PAPER, of "Epistemic Neural Networks" (Osband et al.): the problems of [Regression], where
-// agents are compared with the exact posterior.
+// ENNPaper returns the sweep ENN_PAPER of "Epistemic Neural Networks" (Osband et al.). It has the problems of
+// [Regression], and compares agents to the exact posterior.
 func ENNPaper() Sweep {
 	s := Regression()
 	s.Name, s.Kind = "enn_paper", Functions
 	return s
 }
 
-// add appends the problems of a setting.
+// add appends the problems of a setting, one for each seed.
 func (s *Sweep) add(p Problem) {
 	for range s.Seeds {
 		p.Number, p.Seed = len(s.Problems), uint64(len(s.Problems))+1
@@ -99,7 +101,7 @@ func (s *Sweep) add(p Problem) {
 	}
 }
 
-// Taus are how many are predicted at once, where nothing else is said.
+// Taus returns the default numbers of joint predictions.
 func (s Sweep) Taus() []int {
 	if s.Kind == Classes {
 		return Taus
@@ -107,7 +109,7 @@ func (s Sweep) Taus() []int {
 	return []int{1}
 }
 
-// CheckTaus reports numbers of predictions that the sweep does not score together.
+// CheckTaus returns an error if the sweep cannot score one of the numbers of joint predictions.
 func (s Sweep) CheckTaus(taus []int) error {
 	for _, tau := range taus {
 		if tau < 1 {
@@ -120,24 +122,24 @@ func (s Sweep) CheckTaus(taus []int) error {
 	return nil
 }
 
-// Few leaves the first few seeds of each setting.
+// Few returns the sweep with only the first few seeds of each setting.
 func (s Sweep) Few(seeds int) Sweep {
 	s.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool { return s.class(p) >= seeds })
 	return s
 }
 
-// class is the place of a problem among those of its setting.
+// class returns the seed class of a problem: its position among the problems of its setting.
 func (s Sweep) class(p Problem) int { return p.Number % max(s.Seeds, 1) }
 
-// ID is the testbed's name of a problem, as classification_2d/75.
+// ID returns the testbed's name of a problem, for example classification_2d/75.
 func (s Sweep) ID(p Problem) string { return fmt.Sprintf("%s/%d", s.Name, p.Number) }
 
-// Tests are batches of test inputs as the sweep has them, with tau inputs each; the testbed draws 1000 batches.
+// Tests returns the sweep's tests with tau inputs in each batch. The testbed draws 1000 batches.
 func (s Sweep) Tests(tau, batches int) Tests {
 	return Tests{Batches: batches, Tau: tau, Anchors: s.Anchors}
 }
 
-// Validate reports what is wrong with the sweep, and every fault of its problems.
+// Validate reports every fault of the sweep and of its problems.
 func (s Sweep) Validate() error {
 	errs := []error{faults.AtLeast("Seeds", s.Seeds, 1), faults.AtLeast("Anchors", s.Anchors, 0),
 		faults.AtLeast("the number of problems", len(s.Problems), 1)}
@@ -156,7 +158,7 @@ func (s Sweep) Validate() error {
 		seen[p.Number] = true
 		err := p.Validate()
 		if err == nil && p.regression() != (s.Kind != Classes) {
-			err = errors.New("problems with Noise are of regression, and those with a Temperature of Classes")
+			err = errors.New("a problem with Noise needs the Kind Responses or Functions, a Temperature needs Classes")
 		}
 		errs = append(errs, faults.Prefix(fmt.Sprintf("problem %d: ", p.Number), err))
 	}

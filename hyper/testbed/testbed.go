@@ -1,46 +1,49 @@
-// Package testbed is the Neural Testbed (Osband et al., "The Neural Testbed: evaluating joint predictions", NeurIPS
-// 2022): problems whose truth is a random network, and the score of an agent, by how far its predictions of several
-// classes at once are from the truth's. In sweeps of regression the truth is drawn from a Gaussian process.
+// Package testbed implements the Neural Testbed (Osband et al., "The Neural Testbed: evaluating joint predictions",
+// NeurIPS 2022). The truth of a problem is a random network. An agent's score is the distance between its joint
+// predictions of several classes and the truth's. In regression sweeps the truth is drawn from a Gaussian process.
 //
-// A [Problem] is what an agent is told, and the seed of the truth. An [Environment] draws the truth, its data, and with
-// [Tests] the batches of inputs to be predicted. An agent predicts the logarithm of the odds of class 1, for each of K
-// functions that it holds possible: [Drawn.LogLikelihood] and a [Mixture] of them make the log-likelihood of what it
-// says, and [Drawn.Divergence] compares that with the truth. [Sweep] and [Score] sum up many problems.
+// A [Problem] describes the data that an agent learns from, and has the seed of the truth. An [Environment] draws the
+// truth and its data, and [Tests] draw the batches of inputs at which agents predict. An agent predicts the log odds of
+// class 1 for each of K functions that it considers possible. [Drawn.LogLikelihood] and a [Mixture] turn these into the
+// log-likelihood of its joint prediction, and [Drawn.Divergence] compares the log-likelihood to the truth's. [Sweep]
+// and [Score] combine many problems.
 //
-// The truth of regression is a [Process]: what data tell of it, a [Realization], is known exactly. [Kind] says what is
-// scored.
+// The truth of regression is a [Process]. Its posterior given the data is known exactly: a [Realization]. [Kind] lists
+// the scores.
 //
-// Streams of random numbers are the caller's: the same stream for [Environment.Init] and [Environment.Data] gives the
+// The caller chooses the streams of random numbers. Equal streams in [Environment.Init] and [Environment.Data] give the
 // same problem, however an agent is tested.
 //
-// [Try] trains an [Agent] on problems, and tests it; a [Record] keeps what came out, and [Leaderboard] compares.
+// [Try] trains an [Agent] on problems and tests it, a [Record] stores the results, and [Leaderboard] compares agents.
 //
 // # What differs from the testbed's code
 //
-// Problems agree with the testbed's in distribution; the random numbers are others. Where its sources disagree:
-//   - ensemble+ has prior functions times 3/sqrt(rho) in all sweeps. The testbed's code for its second sweep asks for
-//     another scaling by a word that it does not know, and so has none.
-//   - Prior functions are drawn anew for each problem; there they are the same for all problems of a shape.
-//   - epinet and dropout have one output, the log odds, where the testbed's have one for each class, and the first
-//     biases of dropout start at 0, there as weights do.
-//   - hypermodel starts as that of the library enn before 20 May 2022 (commit 83d3b06). Since then the s parameters of
-//     an array start with deviations of 1/sqrt(s) in mu and sqrt(2/(6+s)) in C, and the first layer of the prior's
-//     network is not divided by sqrt(D). In the bandit of package beyond the later start has about half the regret.
-//   - The first biases of ensemble+'s fixed networks are N(0, 1/D), as the truth's.
-//   - The agent mlp has 1000 steps in all sweeps, as by an oversight of the code, since published scores have it so.
+// Problems have the same distribution as the testbed's, with different random numbers. Where the testbed's sources
+// disagree, and in details:
+//   - ensemble+ multiplies its prior functions by 3/sqrt(rho) in all sweeps. For its second sweep the testbed's code
+//     asks for another scaling by a word that the code does not know, and so applies none.
+//   - Prior functions are drawn anew for each problem. The testbed's are equal for all problems of a shape.
+//   - epinet and dropout have one output, the log odds. The testbed's have one output for each class. The first biases
+//     of dropout start at 0; in the testbed they are drawn like weights.
+//   - hypermodel starts as in the library enn before 20 May 2022 (commit 83d3b06). Since then, the s parameters of an
+//     array start with deviations of 1/sqrt(s) in mu and sqrt(2/(6+s)) in C, and the first layer of the prior's network
+//     is not divided by sqrt(D). In the bandit of package beyond the later start has about half the regret.
+//   - The first biases of ensemble+'s fixed networks are drawn from N(0, 1/D), like the truth's.
+//   - The agent mlp makes 1000 steps in all sweeps. This is an oversight of the testbed's code, but the published
+//     scores depend on it.
 //
-// Of regression:
-//   - The posterior is that of noise of variance sigma^2. The testbed's, in enn_paper, is that of sigma^2 times the mean
-//     of k(x, x), about a quarter of it at D > 1, by a default of the library that computes it (diag_reg_absolute_scale
-//     of neural_tangents).
-//   - All is drawn and solved in double precision. The covariance of the responses, which the noise makes regular, has no
-//     ridge; the testbed adds 1e-6 to the kernel, which is too little in single precision at D = 1, where its responses
-//     are not numbers. The posterior's variances have a ridge of 1e-6, as there.
-//   - The truth at test inputs is drawn given the responses; the testbed draws it together with f at the data. The
+// In regression:
+//   - The noise of the posterior has variance sigma^2. In enn_paper the testbed's has sigma^2 times the mean of k(x,
+//     x), about a quarter of it at D > 1, by a default of the library that computes the posterior
+//     (diag_reg_absolute_scale of neural_tangents).
+//   - All is drawn and solved in double precision. The covariance of the responses has no ridge: the noise makes it
+//     regular. The testbed adds 1e-6 to the kernel, which is too little in single precision at D = 1, where its
+//     responses are NaN. The posterior's variances have a ridge of 1e-6, as in the testbed.
+//   - The truth at test inputs is drawn given the responses. The testbed draws it together with f at the data. The
 //     distribution is the same.
-//   - The same functions of an agent are asked at all test inputs; the testbed's regression asks others at each.
-//   - The testbed has no settings of agents for regression: see [Agents] for ours.
+//   - The same functions of an agent predict at all test inputs. The testbed uses different functions at each.
+//   - The testbed has no settings of agents for regression: for the settings here see [Agents].
 //
-// There are always two classes. The first axis of every node is the runs, which are problems here: runs of one batch
+// There are always two classes. The first axis of every node is the runs, and a run is a problem. The runs of one batch
 // have the same D, T and tau, and may differ in rho and seed.
 package testbed

@@ -15,8 +15,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// trial is an agent's programs for problems of one shape, each of which is a run of a batch. It is not for concurrent
-// use.
+// trial holds the programs of an agent for problems of one shape. Each problem is a run of a batch. It is not safe for
+// concurrent use.
 type trial struct {
 	agent        Agent
 	kind         Kind
@@ -24,24 +24,24 @@ type trial struct {
 	learner      learner.Learner
 	env          Environment
 	start, fit   *program
-	observe      *program // of an agent that does not replay its data
+	observe      *program // only called if the agent does not replay its data
 	tests        []*exam
 }
 
-// exam is the programs that test what was learned on one kind of test inputs.
+// exam holds the programs that test a trained agent on one kind of test inputs.
 type exam struct {
 	Tests
 	trial              *trial
 	marks              marks
-	chunk              int // indices of a call; by projection, batches
+	chunk              int // number of indices in a call; with projection, number of batches
 	projected          bool
 	draw, answer, mark *program
 }
 
-// mostExact is the most classes at once whose likelihood is the mean over functions; of more it is [Projection]'s.
+// mostExact is the largest tau at which the likelihood is the mean over functions. For larger tau it is a [Projection].
 const mostExact = 10
 
-// newTrial compiles nothing yet.
+// newTrial returns a trial. The first calls of its programs compile them.
 func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []Tests) (*trial, error) {
 	t := &trial{agent: a, kind: kind, inputs: inputs, data: data, learner: a.learner(inputs, data),
 		env: Environment{Inputs: inputs}}
@@ -70,17 +70,17 @@ func newTrial(b compute.Backend, a Agent, kind Kind, inputs, data int, of []Test
 	return t, nil
 }
 
-// Names of what programs hand on. Besides, "in." begins numbers of the learner, and "agent." what it carries; of
-// regression "data." begins its data, and "test." its tests.
+// Names of the values that programs pass on. In addition, numbers of the learner begin with "in.", and the agent's
+// state with "agent."; in regression, data begin with "data." and tests with "test.".
 const (
 	seedName  = "seed"  // uint64 [runs]
 	rhoName   = "rho"   // float32 [runs], of classes
 	noiseName = "noise" // float32 [runs], of regression
 	thetaName = "theta" // parameters of the environment, [runs, parameters]
-	roundName = "round" // int32, calls before
+	roundName = "round" // int32, number of earlier calls
 )
 
-// args are the seeds and numbers of problems.
+// args returns the seeds and the numbers of problems.
 func (t *trial) args(problems []Problem) named[*tensors.Tensor] {
 	numbers := map[string][]float32{}
 	seeds := make([]uint64, len(problems))
@@ -102,10 +102,11 @@ func (t *trial) args(problems []Problem) named[*tensors.Tensor] {
 	return out
 }
 
-// problem is the stream of a problem's truth, data and tests: agents with the same seed meet the same.
+// problemStream returns the random stream of a problem's truth, data and tests. Equal seeds give all agents the same
+// problem.
 func problemStream(seeds *Node) rng.Stream { return rng.New(seeds).Named("testbed") }
 
-// buildStart makes what an agent carries before it is trained, with its data: "agent.*", and the truth of classes.
+// buildStart makes the state "agent.*" before training, including the data, and for classes the truth.
 func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	numbers, out := hyper.Numbers(in.part("in.")), named[*Node]{}
 	x, y := in["data.x"], in["data.y"]
@@ -123,7 +124,7 @@ func (t *trial) buildStart(in named[*Node]) named[*Node] {
 	return out
 }
 
-// buildObserve shows an agent that does not replay its data one of these: that of the number of the round.
+// buildObserve shows one datum to an agent that does not replay its data. The number of the round is the datum's index.
 func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	datum, x, y := in[roundName], in["data.x"], in["data.y"]
 	s := learner.Streams{Seeds: in[seedName]}.Learn(datum)
@@ -134,7 +135,7 @@ func (t *trial) buildObserve(in named[*Node]) named[*Node] {
 	return out
 }
 
-// buildFit makes the SGD steps of a call.
+// buildFit makes the SGD steps of one call.
 func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	s := learner.Streams{Seeds: in[seedName]}.Learn(in[roundName])
 	size := Const(in[seedName].Graph(), int32(t.data))
@@ -144,13 +145,14 @@ func (t *trial) buildFit(in named[*Node]) named[*Node] {
 	return out
 }
 
-// learn trains the agent on problems: what it carries then, and the truth of classes. It is the caller's to release.
+// learn trains the agent on problems. It returns the agent's state, and for classes the truth; the caller releases
+// both.
 func (t *trial) learn(ctx context.Context, args named[*tensors.Tensor]) (named[*tensors.Tensor], error) {
 	state, err := t.start.call(args.without("test."))
 	if err == nil && !t.learner.Train.Replays() {
 		state, err = repeat(ctx, t.observe, t.data, args.without("test."), state)
 	}
-	if err != nil || t.learner.Train.Integrate == train.Exact { // whose data were all there is to learn
+	if err != nil || t.learner.Train.Integrate == train.Exact { // Exact has learned all it can from the data
 		return state, err
 	}
 	steps := t.agent.Steps(t.inputs, t.data)
@@ -158,8 +160,8 @@ func (t *trial) learn(ctx context.Context, args named[*tensors.Tensor]) (named[*
 	return repeat(ctx, t.fit, calls, args.without("data.", "test."), state)
 }
 
-// repeat calls a program that makes of what an agent carries what it carries next, so many times. It releases the state
-// that it is given.
+// repeat calls a program calls times. Each call turns the agent's state into the next state. repeat releases the state
+// that is passed to it.
 func repeat(ctx context.Context, p *program, calls int, args, state named[*tensors.Tensor]) (named[*tensors.Tensor],
 	error) {
 	for round := range calls {
@@ -183,13 +185,13 @@ func repeat(ctx context.Context, p *program, calls int, args, state named[*tenso
 	return state, nil
 }
 
-// finite tells whether the belief's indices can be listed: each is then evaluated once.
+// finite returns the belief's indices if they can be listed. Each of them is then evaluated once.
 func (t *trial) finite() (index.Enumerable, bool) {
 	e, ok := t.learner.Belief.Index().(index.Enumerable)
 	return e, ok
 }
 
-// columns are the indices that are evaluated, K or each of finitely many.
+// columns returns the number of indices that are evaluated: K, or the number of all indices if they can be listed.
 func (t *trial) columns() int {
 	if e, ok := t.finite(); ok {
 		return e.Dim()
@@ -197,8 +199,8 @@ func (t *trial) columns() int {
 	return t.kind.indices()
 }
 
-// chunkOf is how many indices a call evaluates, at all batches, or by projection how many batches, by all indices: as
-// many as keep the units of a hidden layer within the cache, about.
+// chunkOf returns the number of indices that a call evaluates, at all batches. With projection it returns the number of
+// batches, with all indices. The units of a hidden layer of one chunk approximately fit into the cache.
 func (e *exam) chunkOf(runs int) int {
 	const numbers = 16 << 20
 	columns, each := e.trial.columns(), runs*e.Distinct()*50
@@ -208,7 +210,7 @@ func (e *exam) chunkOf(runs int) int {
 	return divisor(columns, numbers/(each*e.Batches))
 }
 
-// divisor is the largest of n that is at most some number, or 1.
+// divisor returns the largest divisor of n that is at most most, or 1.
 func divisor(n, most int) int {
 	for d := min(most, n); d > 1; d-- {
 		if n%d == 0 {

@@ -16,16 +16,17 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// message is what a worker process says of a job, in a line of JSON.
+// message is a worker process's answer to a job, as a line of JSON.
 type message struct {
 	Results []Result `json:"results,omitempty"`
 	Error   string   `json:"error,omitempty"`
 }
 
-// tryByProcesses is Try by worker processes, each with its share of the cores and one job at a time.
+// tryByProcesses does the jobs of Try in worker processes. Each process has its share of the cores, and one job at a
+// time.
 func tryByProcesses(ctx context.Context, o Options, jobs [][]Problem, done func([]Result) error) error {
 	queue := make(chan int, len(jobs))
-	for i := range slices.Backward(jobs) { // later ones are larger, by and large
+	for i := range slices.Backward(jobs) { // later jobs are larger, in general
 		queue <- i
 	}
 	close(queue)
@@ -62,9 +63,9 @@ func tryByProcesses(ctx context.Context, o Options, jobs [][]Problem, done func(
 	return ctx.Err()
 }
 
-// Worker is what a process of [Options.Process] does: it tries the agent on the jobs whose numbers it reads from in, a
-// line each, with its share of the cores, and writes results on out. Agent, sweep and options must be those of the Try
-// that started it. It ends when in does.
+// Worker does the work of a process of [Options.Process]. It reads the numbers of jobs from in, one on each line, tries
+// the agent on them with its share of the cores, and writes the results to out. Agent, sweep and options must be equal
+// to the arguments of the Try that started the process. Worker returns when in ends.
 func Worker(ctx context.Context, in io.Reader, out io.Writer, a Agent, s Sweep, o Options, share string) error {
 	lines := json.NewEncoder(out)
 	err := work(ctx, in, lines, a, s, o, share)
@@ -90,7 +91,7 @@ func work(ctx context.Context, in io.Reader, out *json.Encoder, a Agent, s Sweep
 	defer cancel()
 	for n := range workers.Jobs(in, cancel) {
 		if n < 0 || n >= len(jobs) {
-			return fmt.Errorf("there is no job %d: they are 0 to %d", n, len(jobs)-1)
+			return fmt.Errorf("there is no job %d: the jobs are 0 to %d", n, len(jobs)-1)
 		}
 		results, err := t.try(ctx, jobs[n])
 		if err == nil {

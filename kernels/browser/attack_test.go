@@ -19,9 +19,9 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// Pages of other sites, in a browser of this machine, make `hyper serve` do nothing: neither by requests across sites,
-// nor by a name that leads to the server (DNS rebinding). The decision that waited before still takes its reward, which
-// two more decisions would have made expire.
+// Pages of other sites, in a browser on this machine, cannot make `hyper serve` do anything: neither by cross-site
+// requests nor by a name that resolves to the server (DNS rebinding). The decision that waited before still accepts its
+// reward; two further decisions would have made it expire.
 func TestServeAttacked(t *testing.T) {
 	browser := find(t)
 	program := testprogram.Build(t)
@@ -34,7 +34,7 @@ func TestServeAttacked(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!doctype html><body><a href="%s">the agent</a>`, server)
 	})
-	front.Handle("/trap", trap) // what the attacker's name led to before it led to the server
+	front.Handle("/trap", trap) // the attacker's name led here before it led to the server
 	front.Handle("/", s.Handler())
 	evil := httptest.NewServer(trap)
 	defer evil.Close()
@@ -78,7 +78,8 @@ func TestServeAttacked(t *testing.T) {
 	}
 }
 
-// counting serves a handler, and returns its address and how often it has answered a method and path with a status.
+// counting serves a handler. It returns the address, and a function that returns the number of answers by method, path
+// and status.
 func counting(t *testing.T, h http.Handler) (address string, answers func() map[string]int) {
 	var mu sync.Mutex
 	got := map[string]int{}
@@ -97,7 +98,7 @@ func counting(t *testing.T, h http.Handler) (address string, answers func() map[
 	}
 }
 
-// noted notes the status of an answer.
+// noted stores the status of an answer.
 type noted struct {
 	http.ResponseWriter
 	status int

@@ -1,4 +1,5 @@
-// Package browser tests JupyterLab as its user meets it: the README's command, and a real browser driven by lab.py.
+// Package browser tests JupyterLab as a user does: with the README's command, and with a real browser that lab.py
+// controls.
 //
 // $HYPERMODELS_BROWSER names a Chromium or Chrome; without it the test is skipped. $HYPERMODELS_NOTEBOOKS lists the
 // notebooks to run, and $HYPERMODELS_SCREENSHOTS is a folder for pictures of every step.
@@ -25,7 +26,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// find returns the path of the browser that the environment names.
+// find returns the path of the browser in the environment.
 func find(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("HYPERMODELS_BROWSER")
@@ -39,7 +40,7 @@ func find(t *testing.T) string {
 	return path
 }
 
-// first is the checkout's first notebook.
+// first returns the first notebook of the checkout.
 func first(t *testing.T) string {
 	t.Helper()
 	list, err := filepath.Glob("../../notebooks/*.ipynb")
@@ -49,7 +50,7 @@ func first(t *testing.T) string {
 	return filepath.Base(list[0])
 }
 
-// certificate writes one for 127.0.0.1, with its key, and returns the two files' paths.
+// certificate writes a certificate for 127.0.0.1 and its key, and returns the paths of both files.
 func certificate(t *testing.T) string {
 	t.Helper()
 	key := must.M1(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))

@@ -15,7 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// The page of `hyper serve` asks for the token, shows what the agent does, and asks nobody else for anything.
+// The page of `hyper serve` asks for the token, shows the agent's activity, and sends requests only to its own server.
 func TestServePage(t *testing.T) {
 	browser := find(t)
 	program := testprogram.Build(t)
@@ -37,7 +37,7 @@ func TestServePage(t *testing.T) {
 	}
 }
 
-// ask posts a value as JSON, and returns the answer.
+// ask posts a value as JSON and returns the answer.
 func ask[Out any](t *testing.T, url, token string, in any) (out Out) {
 	t.Helper()
 	r := must.M1(http.NewRequest(http.MethodPost, url, bytes.NewReader(must.M1(json.Marshal(in)))))

@@ -1,6 +1,6 @@
-// Package conformance tests the kernel as Jupyter meets it, by Python programs: jupyter_kernel_test's suite and more
-// (suite.py), what VS Code's Jupyter extension and jupyter console send (clients.py), and that nothing is left of a
-// kernel however it ends (leftovers.py).
+// Package conformance tests the kernel from Jupyter's side, by Python programs. suite.py has the suite of
+// jupyter_kernel_test and more tests, clients.py sends the messages of VS Code's Jupyter extension and of jupyter
+// console, and leftovers.py checks that no process or file of a kernel remains, however it ends.
 package conformance
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// python runs one of the programs with what `kernels setup` installs, and returns what it prints.
+// python runs one of the programs with the packages that `kernels setup` installs, and returns its output.
 func python(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), testprogram.Build(t), append([]string{"python", "--"}, args...)...)
@@ -30,7 +30,7 @@ func TestSuite(t *testing.T) { t.Log(python(t, "suite.py")) }
 
 func TestClients(t *testing.T) { t.Log(python(t, "clients.py")) }
 
-// TestNothingIsLeft ends six kernels, each in another way; $HYPERMODELS_KILLS says how many (50 for a full test).
+// TestNothingIsLeft ends six kernels, each in a different way. $HYPERMODELS_KILLS sets the number (50 for a full test).
 func TestNothingIsLeft(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("processes are looked for in /proc")

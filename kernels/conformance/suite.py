@@ -630,7 +630,7 @@ class Beyond(unittest.TestCase):
         self.assertIn("%test", self.prints("%help"))
         self.assertEqual(self.prints("%exec shout a b\nfunc shout() { fmt.Print(flag.Args()) }"), "[a b]")
         self.fails("func deep(n int) int { return deep(n+1) + 1 }\n%%\nfmt.Println(deep(0))", "fatal error",
-                   "stack overflow: calls within calls have filled a stack of 64 MiB")
+                   "stack overflow: recursive calls have filled a stack of 64 MiB")
 
     def test_minimal_requests(self):
         """Optional fields may be missing."""
@@ -752,7 +752,7 @@ class Beyond(unittest.TestCase):
         self.kill_gonb()
         reply, outputs = self.run_cell("%%")
         self.assertEqual(reply["status"], "ok")
-        self.assertIn("what %env, %cd and %goflags have set is lost", self.stderr(outputs))
+        self.assertIn("the settings of %env, %cd and %goflags are lost", self.stderr(outputs))
 
     def kill_gonb(self):
         self.run_in_shell(f"kill -9 {self.gonb()}")

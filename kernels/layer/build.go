@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// RunBuild is the Go command where GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o FILE`
-// in the program's folder: the first argument is the kernel's folder of plans, the others are Go's. Where the kernel has
-// left a program of its own, that is compiled in place of GoNB's, see [builder.cell]. The program is put behind a
-// wrapper, which ends up as FILE. Where nothing but the cell has changed, the compiler and the linker are run without
-// the Go command, see [plan].
+// RunBuild replaces the Go command when GoNB compiles the program of a cell, by `go build -o FILE` or `go test -c -o
+// FILE` in the program's folder. The first argument is the kernel's folder of plans; the other arguments are Go's.
+// RunBuild returns the exit status. If the kernel has written a program of its own, RunBuild compiles that instead of
+// GoNB's program, see [builder.cell]. FILE becomes a wrapper around the compiled program. If only the cell has changed,
+// RunBuild runs the compiler and the linker without the Go command, see [plan].
 func RunBuild(argv []string) int {
 	at := slices.Index(argv, "-o")
 	if at < 0 || at+1 >= len(argv) {
@@ -47,14 +47,14 @@ func RunBuild(argv []string) int {
 	switch {
 	case err == nil:
 		return 0
-	case !errors.As(err, &exit): // What the Go command says of itself has been written.
+	case !errors.As(err, &exit): // The error output of the Go command has been written.
 		fmt.Fprintln(os.Stderr, err)
 	}
 	return 1
 }
 
-// cell compiles the program that the kernel has left for GoNB's. What came of it is left for the kernel, and GoNB gets
-// something to run in each case, so that the kernel alone speaks of what does not compile.
+// cell compiles the program that the kernel has written instead of GoNB's. It writes the result to a file for the
+// kernel. GoNB always gets a program to run, so that only the kernel reports errors of compilation.
 func (b builder) cell(p program) error {
 	dir := filepath.Dir(b.plans)
 	if err := b.join(p, os.Getenv("GONB_DIR")); err != nil {
@@ -74,7 +74,7 @@ func (b builder) cell(p program) error {
 	return b.wrap(text.places, result.Notes)
 }
 
-// Files by which the kernel and the build of a cell speak, in the kernel's folder.
+// Names of the files by which the kernel and the build of a cell communicate, in the kernel's folder.
 const (
 	programFile = "program.json"
 	builtFile   = "built.json"
@@ -92,17 +92,17 @@ func writeJSON(file string, v any) error { return os.WriteFile(file, mustJSON(v)
 
 // builder compiles one cell.
 type builder struct {
-	program string   // this one
+	program string   // the program with the verbs
 	plans   string   // the kernel's folder of plans
-	args    []string // Go's
+	args    []string // the arguments of the Go command
 	out     string   // where GoNB expects the program
 }
 
 func (b builder) dir() string { return filepath.Dir(b.out) }
 
-// run compiles a program that GoNB has made, and returns what the Go command said.
+// run compiles the program that GoNB has made, and returns the error output of the Go command.
 func (b builder) run() ([]byte, error) {
-	os.Remove(b.out) // The wrapper of the cell before.
+	os.Remove(b.out) // The wrapper of the previous cell.
 	plain := slices.Equal(b.args, []string{"build", "-o", b.out})
 	if plain && b.byPlan() == nil {
 		return nil, nil
@@ -110,13 +110,13 @@ func (b builder) run() ([]byte, error) {
 	return b.goBuild(plain)
 }
 
-// built is what came of the build of a program.
+// built is the result of building a program.
 type built struct {
-	Kept       bool           // the declarations are right: they are kept
+	Kept       bool           // the declarations are correct and are remembered
 	Runs       bool           // there is a program to run
-	Aside      map[int]string // declarations that do not compile with the cell, and why
+	Aside      map[int]string // why declarations do not compile with the cell, by index in program.Decls
 	Complaints []complaint    // about the cell
-	Notes      []string       // for the user, before anything else
+	Notes      []string       // messages to the user, shown first
 }
 
 // compile compiles the program of a cell.
@@ -130,9 +130,9 @@ func (b builder) compile(p program, dir string) (built, composition, error) {
 		func(text string) ([]byte, error) { return b.attempt(file, text, dir) })
 }
 
-// settle finds the program that compiles. A declaration of an earlier cell that does not compile with it is left out.
-// imports says which imports a choice lacks, and which it does not need; try compiles a text, and returns what the
-// compiler said.
+// settle searches for the largest program that compiles: it leaves out declarations of earlier cells that do not
+// compile with the cell. imports returns the imports that a choice lacks, and the imports that it does not need. try
+// compiles a text, and returns the error output of the compiler.
 func (p program) settle(imports func(choice) ([]string, map[int]bool, error), try func(string) ([]byte, error)) (
 	built, composition, error) {
 	c := choice{without: map[int]bool{}, show: p.Body.To > 0}
@@ -142,7 +142,7 @@ func (p program) settle(imports func(choice) ([]string, map[int]bool, error), tr
 			c.without[i], aside[i] = true, d.Aside
 		}
 	}
-	idle := map[int]bool{} // imports that this program does not need, and that goimports does not know of
+	idle := map[int]bool{} // imports that this program does not need; goimports does not recognise them
 	for {
 		own := choice{without: union(c.without, idle), show: c.show, unused: c.unused}
 		found, more, err := imports(own)
@@ -183,7 +183,7 @@ func union(a, b map[int]bool) map[int]bool {
 	return all
 }
 
-// attempt compiles a file. An error that is none of compilation is told as what the Go command said.
+// attempt compiles a file. If it fails for a reason other than a compiler error, the output is the text of that error.
 func (b builder) attempt(file, text, dir string) ([]byte, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return []byte(err.Error()), err
@@ -200,20 +200,20 @@ func (b builder) attempt(file, text, dir string) ([]byte, error) {
 	return said, err
 }
 
-// ruling is what the compiler's words mean for a program.
+// ruling is the interpretation of a compiler's error output.
 type ruling struct {
 	complaints []complaint    // about the cell
-	own        bool           // one of them is about a declaration of the cell's own, or nobody knows of what
-	aside      map[int]string // declarations of earlier cells that do not compile
+	own        bool           // a complaint is about a declaration of the cell itself, or about an unknown place
+	aside      map[int]string // why declarations of earlier cells do not compile, by index
 	unused     []int          // imports that are not needed
 	noValue    bool           // the last expression has no value to show
-	idle       []string       // variables of a bare body that nothing uses
+	idle       []string       // variables of a bare body that are not used
 }
 
-// tooMany is the last of the compiler's words where there are more.
+// tooMany is the last line of the compiler's output if there are more errors.
 const tooMany = "too many errors"
 
-// The compiler's words: a line about a place, and some kinds of it.
+// Patterns of the compiler's error output: a line about a position, and kinds of errors.
 var (
 	aboutLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::\d+)?: (.*)$`)
 	notUsed   = regexp.MustCompile(`imported (?:as \S+ )?and not used`)
@@ -221,7 +221,7 @@ var (
 	notAValue = regexp.MustCompile(`\(no value\) used as value|is not an expression|used as value|multiple-value`)
 )
 
-// judge reads the compiler's words.
+// judge interprets the compiler's error output.
 func (p program) judge(c composition, said string) (r ruling) {
 	r.aside = map[int]string{}
 	var last *complaint
@@ -260,7 +260,7 @@ func (p program) judge(c composition, said string) (r ruling) {
 	return r
 }
 
-// byPlan compiles without the Go command. An error means that the Go command has to, and has no other meaning.
+// byPlan compiles without the Go command. After any error the Go command has to compile instead.
 func (b builder) byPlan() error {
 	text, err := os.ReadFile(filepath.Join(b.dir(), "main.go"))
 	if err != nil {
@@ -273,7 +273,7 @@ func (b builder) byPlan() error {
 	return p.carryOut(b.dir(), b.out)
 }
 
-// goBuild compiles by the Go command, and makes a plan of what the command does if it may.
+// goBuild compiles with the Go command. If possible, it also makes a plan of the command's steps.
 func (b builder) goBuild(plain bool) ([]byte, error) {
 	args := b.args
 	var make *planning
@@ -293,15 +293,15 @@ func (b builder) goBuild(plain bool) ([]byte, error) {
 	return said.Bytes(), err
 }
 
-// goCommand is the real one.
+// goCommand returns a command that runs the real Go command.
 func goCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Getenv("HYPERMODELS_GO"), args...)
 	cmd.Dir = dir
 	return cmd
 }
 
-// wrap puts the program behind its wrapper, which finds the places of the program's lines, and what to tell the user
-// first, in files beside it.
+// wrap moves the program behind a wrapper. Files next to the program tell the wrapper, for each line of the program,
+// the cell and the line that it comes from, and which notes to show first.
 func (b builder) wrap(places []place, notes []string) error {
 	lines := make([][2]int, len(places))
 	for i, p := range places {
@@ -314,8 +314,8 @@ func (b builder) wrap(places []place, notes []string) error {
 	return os.WriteFile(b.out, []byte(script), 0o700)
 }
 
-// running is what the wrapper of a cell's program knows of it.
+// running is what the wrapper of a cell's program reads about the program.
 type running struct {
-	Lines [][2]int // of each line of its file the cell, and the line there
+	Lines [][2]int // the cell, and the line of the cell, for each line of the file
 	Notes []string
 }

@@ -29,12 +29,12 @@ func main() {
 }
 `
 
-// workshop is a folder like GoNB's for a cell, beside a module that the cell may change.
+// workshop is a folder like GoNB's folder of a cell, next to a module that the test may change.
 type workshop struct {
 	t             *testing.T
 	program       string // with the verbs
 	dir, out      string
-	near, calls   string // the module's folder, and the record of what the Go command was called for
+	near, calls   string // the module's folder, and the record of the calls of the Go command
 	plans         string
 	stdout, wrong string // of the latest build
 }
@@ -64,7 +64,7 @@ func (c *workshop) write(file, text string) {
 	must.M(os.WriteFile(file, []byte(text), 0o600))
 }
 
-// build compiles a program and runs what came of it; the result tells whether the Go command was asked.
+// build compiles a program and runs the result. It reports whether the Go command was called.
 func (c *workshop) build(text string) bool {
 	c.t.Helper()
 	os.Remove(c.calls)
@@ -87,7 +87,7 @@ func TestBuildByPlan(t *testing.T) {
 		t.Fatalf("the first cell prints %q; %s", c.stdout, c.wrong)
 	}
 	byGo := c.stdout
-	c.build(program("zero")) // The module was compiled with the first: from now on it is in Go's cache.
+	c.build(program("zero")) // This compiles the module, which is in Go's cache from now on.
 	if c.build(program("two")) {
 		t.Error("a cell that differs in its code alone asks the Go command")
 	}
@@ -140,7 +140,7 @@ func TestBuildByPlan(t *testing.T) {
 	}
 }
 
-// A plan whose files have left Go's cache is no plan.
+// A plan is invalid if its files are no longer in Go's cache.
 func TestPlanWithoutItsFiles(t *testing.T) {
 	c := newCell(t)
 	cache := t.TempDir()
@@ -166,7 +166,7 @@ func TestImportsAreRemembered(t *testing.T) {
 	dir := must.M1(filepath.EvalSymlinks(t.TempDir()))
 	plans, tools, file := dir+"/plans", dir+"/tools", dir+"/main.go"
 	must.M(os.Mkdir(tools, 0o700))
-	// A goimports that knows one package, and tells when it had to look for it.
+	// This goimports knows one package, and reports when it had to search for the package.
 	must.M(os.WriteFile(tools+"/goimports", []byte(`#!/bin/sh
 grep -q example.com "$2" && exit 0
 echo looked
@@ -184,9 +184,9 @@ sed -i 's/^package main$/package main; import "example.com\/far\/v2"/' "$2"
 		{"far.A()", "looked\n"},
 		{"far.A()", ""},
 		{"_ = far.A\n\tfar.A()", ""},
-		{"far.A()\n\tfar.B()", "looked\n"}, // Another package of that name may have B.
+		{"far.A()\n\tfar.B()", "looked\n"}, // Another package named far may have B.
 		{"far.B()", ""},
-		{"far := struct{ A int }{}\n\t_ = far.A", "looked\n"}, // No package.
+		{"far := struct{ A int }{}\n\t_ = far.A", "looked\n"}, // far is not a package.
 		{"near.A()", "looked\n"},
 	} {
 		said, text := run(c.body)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// magic is the first word of a cell, without the prefix that hides it from editors.
+// magic returns the first word of a cell and the rest of its first line. It removes the prefix that hides magics from
+// editors.
 func magic(code string) (word, rest string) {
 	line, _, _ := strings.Cut(code, "\n")
 	word, rest, _ = strings.Cut(bare(line), " ")
@@ -21,14 +22,14 @@ func isOneOf(word string, list []string) bool {
 	return false
 }
 
-// rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines stays.
+// rewrite makes GoNB run the commands of a cell through the wrappers. The number of lines does not change.
 func rewrite(code, program string) string {
 	word, rest := magic(code)
 	switch {
 	case isOneOf(word, scriptMagics):
 		if word != "%%script" {
 			if strings.TrimSpace(rest) != "" {
-				return code // GoNB says what is wrong with it.
+				return code // GoNB reports the error.
 			}
 			rest = word[len("%%"):]
 		}
@@ -40,8 +41,8 @@ func rewrite(code, program string) string {
 	return rewriteLines(code, program)
 }
 
-// rewriteLines replaces the `!command` lines among Go code. A command that goes on after a backslash at the end of the
-// line is put on its first line.
+// rewriteLines replaces the `!command` lines among Go code. A command that continues on further lines, by a backslash
+// at the end of a line, is joined on its first line.
 func rewriteLines(code, program string) string {
 	lines := strings.Split(code, "\n")
 	found, _ := specialLines(lines)
@@ -54,7 +55,7 @@ func rewriteLines(code, program string) string {
 	return strings.Join(lines, "\n")
 }
 
-// special rewrites a whole special line. GoNB dies on one that is blank after its first character.
+// special rewrites a complete special line. A line that is blank after its first character would crash GoNB.
 func special(line, program string) string {
 	command := strings.TrimLeft(line[1:], " \t")
 	if command == "" {
@@ -67,7 +68,7 @@ func special(line, program string) string {
 		command = own + command
 	case line[0] == '%':
 		return line
-	case command[0] == '*': // Runs in GoNB's own folder.
+	case command[0] == '*': // It runs in GoNB's own folder.
 		prefix, command = "!*", command[1:]
 	}
 	return prefix + own + ShellVerb + " " + base64.RawURLEncoding.EncodeToString([]byte(command))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// commandLine is the part of a %hyper line before the cursor, which counts characters: its words, of which the last one
-// is the one to complete. ok is false on any other line.
+// commandLine returns the words of a %hyper line before the cursor; the last word is the one to complete. The cursor
+// counts characters. ok is false on any other line.
 func commandLine(code string, cursor int) (words []string, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
@@ -24,10 +24,10 @@ func commandLine(code string, cursor int) (words []string, ok bool) {
 	return words, true
 }
 
-// commandLimit is how long the command may take to compile and to answer.
+// commandLimit is the maximum time for compiling the command and for its answer.
 const commandLimit = time.Minute
 
-// completeCommand asks the hyper command what a word may be. An error leaves nothing to choose.
+// completeCommand asks the hyper command for completions of the last word. After an error there are no completions.
 func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string, cursor int) map[string]any {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -39,7 +39,7 @@ func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string,
 	start := cursor - len([]rune(word))
 	for line := range strings.Lines(string(out)) {
 		name, about, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
-		if strings.HasPrefix(name, ":") { // Cobra's directive, the last line.
+		if strings.HasPrefix(name, ":") { // The last line, a directive of Cobra.
 			break
 		}
 		if strings.HasPrefix(name, word) {
@@ -52,5 +52,5 @@ func (k *kernel) completeCommand(ctx context.Context, e *engine, words []string,
 		"metadata": map[string]any{typesKey: types}}
 }
 
-// typesKey is where a reply to a completion says more of its matches.
+// typesKey is the key of the details of matches in a reply to a completion.
 const typesKey = "_jupyter_types_experimental"

@@ -2,13 +2,13 @@ package layer
 
 import "sync"
 
-// comms are the open connections of widgets, whichever side has opened them.
+// comms holds the open connections of widgets. Either side may have opened them.
 type comms struct {
 	mu      sync.Mutex
 	targets map[string]string // by id
 }
 
-// note follows what a comm message does.
+// note updates the open connections after a comm message.
 func (c *comms) note(m message) {
 	var body struct {
 		ID     string `json:"comm_id"`
@@ -30,7 +30,7 @@ func (c *comms) note(m message) {
 	}
 }
 
-// open lists the connections with a target, or all, as in a comm_info_reply.
+// open returns the connections with a target, or all connections if target is "", as in a comm_info_reply.
 func (c *comms) open(target string) map[string]map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *comms) open(target string) map[string]map[string]string {
 	return list
 }
 
-// clear forgets all: the engine that knew them has ended.
+// clear removes all connections, because the engine that had them has ended.
 func (c *comms) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

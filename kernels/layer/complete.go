@@ -16,7 +16,7 @@ type completeness struct {
 	Indent string `json:"indent"`
 }
 
-// complete tells whether a cell can be executed as it is, wants more lines, or is wrong whatever follows.
+// complete reports whether a cell can be executed, needs more lines, or is invalid whatever follows.
 func complete(code string) completeness {
 	if word, _ := magic(code); isOneOf(word, notGo) {
 		return completeness{Status: "complete"}
@@ -38,7 +38,7 @@ func complete(code string) completeness {
 	return c
 }
 
-// completes is the status of code, and how many brackets are open at its end.
+// completes returns the status of code, and the number of brackets that are open at its end.
 func completes(text string, body bool) (depth int, status string) {
 	depth, status = brackets(text, body)
 	if status == "" {
@@ -47,11 +47,11 @@ func completes(text string, body bool) (depth int, status string) {
 	return depth, status
 }
 
-// mainLine stands for the line that begins a cell's statements.
+// mainLine is the text that replaces the line before a cell's statements.
 const mainLine = "func main() {"
 
-// goText is a cell's Go code: declarations, and after the line %% or %main the statements of the main function. The
-// result tells whether there is such a line, and whether a special line goes on after the cell's end.
+// goText returns a cell's Go code: declarations, and after a line %% or %main the statements of the main function. body
+// reports whether there is such a line. open reports whether the last special line continues after the end of the cell.
 func goText(code string) (text string, body, open bool) {
 	lines := strings.Split(code, "\n")
 	found, open := specialLines(lines)
@@ -70,8 +70,8 @@ func goText(code string) (text string, body, open bool) {
 	return strings.Join(lines, "\n"), body, false
 }
 
-// brackets counts the brackets that are open at the end, without the one of main itself. The status is "" when that
-// alone does not tell whether the code is complete.
+// brackets returns the number of brackets that are open at the end, not counting the bracket of main. The status is ""
+// if brackets alone do not determine whether the code is complete.
 func brackets(text string, body bool) (depth int, status string) {
 	if body {
 		depth = -1
@@ -105,7 +105,8 @@ func brackets(text string, body bool) (depth int, status string) {
 	}
 }
 
-// parses tries the parser. Code whose first fault is at its end wants more.
+// parses returns the status according to Go's parser. If the first error is at the end of the code, more code is
+// needed.
 func parses(text string, body bool) string {
 	source := packageLine + text
 	if body {
@@ -127,8 +128,8 @@ func parses(text string, body bool) string {
 	return "invalid"
 }
 
-// magicAt is the part of a magic's name before the cursor, which counts characters, and whether it is on the cell's
-// first line. ok is false elsewhere.
+// magicAt returns the part of a magic's name before the cursor, and whether it is on the cell's first line. The cursor
+// counts characters. ok is false if the cursor is not in a magic's name.
 func magicAt(code string, cursor int) (word string, first, ok bool) {
 	text := []rune(code)
 	before := string(text[:max(0, min(cursor, len(text)))])
@@ -141,7 +142,8 @@ func magicAt(code string, cursor int) (word string, first, ok bool) {
 	return word, first, first || !isOneOf(kind, notGo)
 }
 
-// completeMagic is the content of a complete_reply about a magic's name. Those of whole cells stand on the first line.
+// completeMagic returns the content of a complete_reply for a magic's name. Cell magics are possible on the first line
+// only.
 func completeMagic(word string, first bool, cursor int) map[string]any {
 	names := magics
 	if first {

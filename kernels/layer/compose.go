@@ -11,35 +11,36 @@ import (
 	"strings"
 )
 
-// composition is a program as a Go file.
+// composition is a program as a Go file. Lines have a place only if they come from a cell.
 type composition struct {
 	text   string
-	places []place // of each line; zero where the line is the kernel's own
-	decls  []int   // of each line the declaration that it belongs to, or -1
+	places []place // by line; zero for lines that the kernel adds
+	decls  []int   // by line, the index of the declaration that the line belongs to, or -1
 }
 
-// choice says what of a program to compose.
+// choice selects the parts of a program.
 type choice struct {
-	without map[int]bool // declarations that are left out
-	imports []string     // beside those of the cells, as in a file
-	show    bool         // the last expression of a bare body
-	unused  []string     // variables of a bare body that nothing uses
+	without map[int]bool // indices of declarations that are left out
+	imports []string     // additional imports, written as in a file
+	show    bool         // show the last expression of a bare body
+	unused  []string     // variables of a bare body that are not used
 }
 
-// Names in a program that are the kernel's own.
+// Names that the kernel declares in a program.
 const (
 	showName = "kernelShow"
 	ownNames = "kernelFlag kernelDebug kernelFmt kernelOS kernelMust " + showName
 )
 
-// mustPath is package must. Its M writes a line to the log before it panics, which says the error twice.
+// mustPath is the import path of package must. Its function M writes a line to the log before it panics, so that the
+// error would appear twice; mustFunc replaces it.
 const (
 	mustPath = `"github.com/janpfeifer/must"`
 	mustFunc = "func kernelPanic(err error) { if err != nil { panic(err) } }"
 )
 
-// stackLimit is the most that a goroutine's stack may take. Go's own limit, a gigabyte, takes some twenty seconds to
-// fill; a recursion that ends needs far less.
+// stackLimit is the maximum size of a goroutine's stack in bytes. Go's own limit of a gigabyte takes about twenty
+// seconds to fill. A recursion that ends needs far less.
 const stackLimit = 64 << 20
 
 func (p program) compose(c choice) composition {
@@ -99,19 +100,19 @@ func (p program) compose(c choice) composition {
 	return w.composition
 }
 
-// showFunc shows the value of an expression by a mark on standard error: one that is not nil. Where there are several
-// values, as of fmt.Println, none is shown.
+// showFunc shows the value of an expression, if it is not nil, by a mark on standard error. If an expression has
+// several values, such as fmt.Println, it shows nothing.
 const showFunc = `func kernelShow(v ...any) { if len(v) == 1 && v[0] != nil { s := kernelFmt.Sprintf("%+v", v[0]); ` +
 	`switch t := v[0].(type) { case string: s = kernelFmt.Sprintf("%q", t); case error: s = t.Error() }; ` +
 	`kernelFmt.Fprintf(kernelOS.Stderr, "\x1e=%q\n", s) } }`
 
-// writer writes a composition.
+// writer builds a composition.
 type writer struct{ composition }
 
-// own writes a line of the kernel's own.
+// own writes a line that the kernel adds.
 func (w *writer) own(line string) { w.lines(line, place{}, -1) }
 
-// lines writes lines of a cell from a place on.
+// lines writes lines of a cell, starting at a place.
 func (w *writer) lines(text string, at place, decl int) {
 	w.text += text + "\n"
 	for range strings.Count(text, "\n") + 1 {
@@ -122,7 +123,7 @@ func (w *writer) lines(text string, at place, decl int) {
 	}
 }
 
-// at is what stands in a line of the file, counted from 1.
+// at returns the place and the declaration of a line of the file, counted from 1.
 func (c composition) at(line int) (place, int) {
 	if line < 1 || line > len(c.places) {
 		return place{}, -1
@@ -130,8 +131,8 @@ func (c composition) at(line int) (place, int) {
 	return c.places[line-1], c.decls[line-1]
 }
 
-// find has goimports say which imports a program needs: those beside the cells' own, and which of the cells' it does
-// not need.
+// find uses goimports to find the imports of a program: found has the imports that the cells lack, and unused the
+// indices of the cells' imports that the program does not need.
 func (b builder) find(p program, c choice, file string) (found []string, unused map[int]bool, err error) {
 	known := p.compose(c)
 	if err := os.WriteFile(file, []byte(known.text), 0o600); err != nil {
@@ -168,10 +169,11 @@ func (b builder) find(p program, c choice, file string) (found []string, unused 
 	return found, unused, nil
 }
 
-// embedded finds what a program embeds.
+// embedded matches go:embed directives.
 var embedded = regexp.MustCompile(`(?m)^//go:embed[ \t]+(.+)$`)
 
-// embed puts the files that a program embeds beside it: they are those beside the notebook. The result removes them.
+// embed copies the files that a program embeds from the notebook's folder to the program's folder. undo removes the
+// copies.
 func (b builder) embed(text, from string) (undo func(), err error) {
 	var put []string
 	undo = func() {
@@ -183,7 +185,7 @@ func (b builder) embed(text, from string) (undo func(), err error) {
 		for _, pattern := range strings.Fields(m[1]) {
 			pattern = strings.TrimPrefix(strings.Trim(pattern, "\"`"), "all:")
 			if !filepath.IsLocal(filepath.FromSlash(pattern)) {
-				continue // The compiler says so.
+				continue // The compiler reports the error.
 			}
 			names, _ := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
 			for _, name := range names {
@@ -193,7 +195,7 @@ func (b builder) embed(text, from string) (undo func(), err error) {
 				}
 				to = filepath.Join(b.dir(), to)
 				if _, err := os.Lstat(to); err == nil {
-					continue // GoNB's own, such as go.mod.
+					continue // A file of GoNB, such as go.mod.
 				}
 				first, _, _ := strings.Cut(strings.TrimPrefix(to, b.dir()+"/"), "/")
 				put = append(put, filepath.Join(b.dir(), first))
@@ -206,7 +208,7 @@ func (b builder) embed(text, from string) (undo func(), err error) {
 	return undo, nil
 }
 
-// copyTree copies a file, or a folder of files.
+// copyTree copies a file or a folder.
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -228,7 +230,7 @@ func copyTree(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// whole is a program as one cell for GoNB, with special lines before its body.
+// whole returns a program as a single cell for GoNB, with special lines before its body.
 func (p program) whole(commands, main string) string {
 	var text strings.Builder
 	for _, d := range p.Decls {

@@ -28,18 +28,18 @@ func readConnection(path string) (connection, error) {
 	}
 	c := connection{Transport: "tcp"}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return connection{}, fmt.Errorf("%s is no connection file: %w", path, err)
+		return connection{}, fmt.Errorf("%s is not a connection file: %w", path, err)
 	}
 	if c.Scheme != scheme && c.Key != "" {
-		return connection{}, fmt.Errorf("%s: signature scheme %q is not known, only %s", path, c.Scheme, scheme)
+		return connection{}, fmt.Errorf("%s: unknown signature scheme %q; the kernel supports %s", path, c.Scheme, scheme)
 	}
 	if c.Transport != "tcp" && c.Transport != "ipc" {
-		return connection{}, fmt.Errorf("%s: transport %q is not known, only tcp and ipc", path, c.Transport)
+		return connection{}, fmt.Errorf("%s: unknown transport %q; the kernel supports tcp and ipc", path, c.Transport)
 	}
 	return c, nil
 }
 
-// address is where a socket listens.
+// address returns the address of a socket.
 func (c connection) address(port int) string {
 	if c.Transport == "ipc" {
 		return fmt.Sprintf("ipc://%s-%d", c.IP, port)

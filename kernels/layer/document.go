@@ -14,21 +14,21 @@ import (
 
 const ownModule = "github.com/hypermodels/hypermodels/hyper"
 
-// ownPackages are the packages below hyper that cells take without an import.
+// ownPackages lists the packages of hyper that cells can use without an import.
 var ownPackages = []string{"agent", "approx", "backend", "bandit", "base", "beyond", "explore", "index", "lab",
 	"learner", "notebook", "paper", "plot", "rng", "testbed", "train"}
 
-// qualified finds the names before dots.
+// qualified matches names before dots.
 var qualified = regexp.MustCompile(`(?:^|[^\w.)\]])([a-z]\w*)\.`)
 
-// document is a cell as a Go file, beside another one with what earlier cells declare: what gopls reads. Imports of the
-// cell that its author leaves to goimports are there where they are known.
+// document is what gopls reads: a cell as a Go file, and another file with the declarations of earlier cells. It adds
+// imports that the author leaves to goimports, if they are known.
 type document struct {
 	cell, earlier string
-	shift         int // lines before the cell
+	shift         int // number of lines before the cell
 }
 
-// documentOf makes the files of a cell, after the program of an earlier one, which may be "".
+// documentOf returns the files of a cell. program is the program of an earlier cell, or "".
 func documentOf(code, program string) document {
 	text, body, _ := goText(code)
 	if body {
@@ -40,7 +40,8 @@ func documentOf(code, program string) document {
 	return d
 }
 
-// fileWith is a file of a cell's text. Statements alone are put into a function that begins with a line.
+// fileWith returns a file with a cell's text. A cell that only has statements becomes the body of a function; begin is
+// the function's first line.
 func fileWith(text string, imports []string, body bool, begin string) document {
 	own, rest, alone := statementsAlone(text)
 	if body || !alone {
@@ -59,8 +60,8 @@ func fileWith(text string, imports []string, body bool, begin string) document {
 	return d
 }
 
-// statementsAlone takes the imports off a text that declares nothing else: with anything but a declaration after them,
-// it is that of statements, even if it is not finished.
+// statementsAlone splits a text that has only imports and statements into the two. ok is false if a declaration follows
+// the imports. The statements may be unfinished.
 func statementsAlone(text string) (imports []string, rest string, ok bool) {
 	before, rest := splitImports(text)
 	var s scanner.Scanner
@@ -77,7 +78,7 @@ func statementsAlone(text string) (imports []string, rest string, ok bool) {
 	return imports, rest, true
 }
 
-// withImports puts the imports that a cell needs before its text.
+// withImports returns a file with the imports that a cell needs before its text.
 func withImports(text string, earlier []string) document {
 	head := packageLine
 	for _, spec := range needed(text, earlier) {
@@ -86,8 +87,8 @@ func withImports(text string, earlier []string) document {
 	return document{cell: head + text + "\n", shift: strings.Count(head, "\n")}
 }
 
-// declared are the names of a file's declarations; of a method it is the receiver's type and the name. The file may be
-// broken.
+// declared returns the names of a file's declarations. The name of a method includes the type of its receiver. The file
+// may have errors.
 func declared(text string) map[string]bool {
 	names := map[string]bool{"main": true}
 	const mode = parser.SkipObjectResolution | parser.AllErrors
@@ -129,14 +130,14 @@ func namesOf(d ast.Decl) (names []string) {
 	return names
 }
 
-// whole tells whether a program can be parsed.
+// whole reports whether a program can be parsed.
 func whole(program string) bool {
 	_, err := parser.ParseFile(token.NewFileSet(), "", program, parser.SkipObjectResolution)
 	return err == nil
 }
 
-// declarations are a program's imports, and the program without what is declared anew, and without main. A program
-// that is broken declares nothing.
+// declarations returns a program's imports, and its text without main and without the names in anew. A program with
+// errors declares nothing.
 func declarations(program string, anew map[string]bool) (imports []string, text string) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", program, parser.SkipObjectResolution|parser.ParseComments)
@@ -157,7 +158,7 @@ func declarations(program string, anew map[string]bool) (imports []string, text 
 	return specsOf(file), string(out)
 }
 
-// specsOf are a file's imports.
+// specsOf returns a file's imports.
 func specsOf(file *ast.File) (specs []string) {
 	for _, s := range file.Imports {
 		specs = append(specs, specOf(s))
@@ -165,7 +166,7 @@ func specsOf(file *ast.File) (specs []string) {
 	return specs
 }
 
-// specOf is an import as it stands in a file: the path, and the name before it if it has one.
+// specOf returns an import as it is written in a file: its path, after its name if it has one.
 func specOf(s *ast.ImportSpec) string {
 	if s.Name != nil {
 		return s.Name.Name + " " + s.Path.Value
@@ -173,15 +174,15 @@ func specOf(s *ast.ImportSpec) string {
 	return s.Path.Value
 }
 
-// usual are packages that cells take without an import, beside those of this project.
+// usual lists packages outside this project that cells can use without an import.
 var usual = []string{"bufio", "bytes", "cmp", "context", "encoding/json", "errors", "fmt", "image", "io", "iter",
 	"maps", "math", "math/rand/v2", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "slices", "sort",
 	"strconv",
 	"strings", "sync", "time", "unicode", "github.com/janpfeifer/must", "github.com/janpfeifer/gonb/gonbui",
 	"github.com/gomlx/gomlx/core/tensors"}
 
-// needed are the imports that a cell has not: of an earlier program, where the cell uses their names, and of packages
-// that are known by their names.
+// needed returns the imports that a cell lacks. It looks for names of packages that an earlier program imports, and for
+// names of well-known packages.
 func needed(text string, earlier []string) (specs []string) {
 	known := map[string]string{"hyper": `"` + ownModule + `"`}
 	for _, name := range ownPackages {
@@ -220,7 +221,8 @@ func needed(text string, earlier []string) (specs []string) {
 	return specs
 }
 
-// place is where a cursor of the cell, which counts characters, is in the file: line and UTF-16 unit, from 0.
+// place returns the position of a cell's cursor in the file: line and UTF-16 unit, from 0. The cursor counts
+// characters.
 func (d document) place(code string, cursor int) (line, unit int) {
 	runes := []rune(code)
 	before := string(runes[:max(0, min(cursor, len(runes)))])
@@ -228,7 +230,7 @@ func (d document) place(code string, cursor int) (line, unit int) {
 	return strings.Count(before, "\n") + d.shift, len(utf16.Encode([]rune(before[start:])))
 }
 
-// isGo tells whether a cursor of a cell is in Go code: not on a special line, nor in a cell of another language.
+// isGo reports whether a cursor is in Go code: not on a special line, and not in a cell of another language.
 func isGo(code string, cursor int) bool {
 	if word, _ := magic(code); isOneOf(word, notGo) {
 		return false

@@ -17,7 +17,7 @@ func TestOwnPackagesExist(t *testing.T) {
 	}
 }
 
-// A cell's file begins with the imports that it needs and has not; its lines stay.
+// The file of a cell begins with the imports that the cell needs and lacks. The cell's lines do not change.
 func TestDocumentImports(t *testing.T) {
 	const program = "package main\n\nimport (\n\t\"encoding/hex\"\n\ttb \"bytes\"\n\t. \"math\"\n)\n\nfunc main() {}\n"
 	for _, c := range []struct{ code, program, want string }{
@@ -43,7 +43,7 @@ func TestDocumentImports(t *testing.T) {
 	}
 }
 
-// What an earlier program declares stays beside the cell, but what the cell declares anew, and main.
+// The declarations of an earlier program stay next to the cell, except main and the names that the cell declares anew.
 func TestDocumentDeclarations(t *testing.T) {
 	const program = `package main
 

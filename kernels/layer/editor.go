@@ -17,13 +17,13 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// RunEditor serves pages that edit notebooks, by the Language Server Protocol over one stream, from gopls, which start
-// runs: what is wrong while one types, and what is under the mouse. A notebook comes as one text (jupyter-lsp joins its
-// cells by two blank lines), and gopls sees a package with a file for each cell. dir is a folder of gopls's workspace;
-// each notebook has a folder there.
+// RunEditor answers pages that edit notebooks, by the Language Server Protocol over one stream. It reports errors while
+// the user types, and documentation under the mouse. The answers come from gopls; start starts it. A notebook arrives
+// as one text, since jupyter-lsp joins its cells with two blank lines. gopls sees a package with one file for each
+// cell. dir is a folder in gopls's workspace; each notebook gets a folder in it.
 //
-// A page that is loaded again, and a second one, come over the same stream, with an initialize of their own: only the
-// stream's end is that of the editor.
+// A second page, or a page that is loaded again, uses the same stream and sends another initialize. Only the end of the
+// stream ends the editor. RunEditor returns then.
 func RunEditor(ctx context.Context, page io.ReadWriteCloser, start Starter, dir string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -31,7 +31,7 @@ func RunEditor(ctx context.Context, page io.ReadWriteCloser, start Starter, dir 
 	s.gopls = newServer(start, s.begin)
 	s.gopls.hear = s.fromGopls
 	defer s.gopls.stop()
-	s.mu.Lock() // Until the page is there.
+	s.mu.Lock() // Until the page's connection is set.
 	s.page = jsonrpc2.NewConn(ctx, framed(page), jsonrpc2.HandlerWithError(s.fromPage))
 	s.mu.Unlock()
 	for {
@@ -57,33 +57,33 @@ type editor struct {
 
 	mu    sync.Mutex
 	books map[string]*book // by URI
-	made  int              // books so far
+	made  int              // number of books so far
 }
 
-// news is what gopls has found in a file.
+// news is a list of diagnostics of a file from gopls.
 type news struct {
 	URI         string
 	Version     *int
 	Diagnostics []map[string]any
 }
 
-// newsLength is more than gopls says while it is asked something.
+// newsLength is more than the number of messages that gopls sends while it answers a question.
 const newsLength = 1 << 12
 
 // book is a notebook.
 type book struct {
 	uri, dir string
 	cells    []piece
-	found    [][]map[string]any // of each cell
+	found    [][]map[string]any // diagnostics, by cell
 }
 
-// piece is a cell within a notebook's text: the line that it begins at, and what gopls sees.
+// piece is a cell of a notebook: the line where it begins in the notebook's text, and the document that gopls sees.
 type piece struct {
 	line int
 	document
 }
 
-// fromPage answers a page.
+// fromPage answers a request of a page.
 func (s *editor) fromPage(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *editor) fromPage(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Req
 	switch r.Method {
 	case "initialize":
 		return abilities, nil
-	case "shutdown", "exit": // Of one page; the next one may have come.
+	case "shutdown", "exit": // From one page; another page may still use the stream.
 		return nil, nil
 	case "textDocument/didOpen":
 		return nil, s.open(ctx, p.Document.URI, p.Document.Text)
@@ -117,19 +117,19 @@ func (s *editor) fromPage(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Req
 	return nil, nil
 }
 
-// abilities say what a page may ask. Completion is the kernel's.
+// abilities lists the requests that a page may send. The kernel itself answers requests for completion.
 var abilities = map[string]any{"capabilities": map[string]any{
 	"textDocumentSync":      map[string]any{"openClose": true, "change": 1},
 	"hoverProvider":         true,
 	"signatureHelpProvider": map[string]any{"triggerCharacters": []string{"(", ","}},
 }, "serverInfo": map[string]string{"name": "gopls, cell by cell"}}
 
-// begin is what gopls is told at first.
+// begin returns the parameters of gopls's initialization.
 func (s *editor) begin() map[string]any {
 	folder := map[string]string{"uri": fileURI(s.dir), "name": "notebooks"}
 	formats := []string{"markdown", "plaintext"}
 	return map[string]any{
-		// What is wrong in the project's packages is no page's business.
+		// Errors in the project's packages are not shown on a page.
 		"initializationOptions": map[string]any{"expandWorkspaceToModule": false},
 		"processId":             os.Getpid(), "rootUri": folder["uri"], "workspaceFolders": []any{folder},
 		"capabilities": map[string]any{"textDocument": map[string]any{
@@ -142,7 +142,7 @@ func (s *editor) begin() map[string]any {
 
 func fileURI(path string) string { return "file://" + path }
 
-// open takes a notebook's text, that of one which is open already as well: pages do not say when they go.
+// open takes a notebook's text. The notebook may be open already, because pages do not report when they close.
 func (s *editor) open(ctx context.Context, uri, text string) error {
 	b := s.books[uri]
 	if b == nil {
@@ -156,8 +156,8 @@ func (s *editor) open(ctx context.Context, uri, text string) error {
 	return s.show(ctx, b, text)
 }
 
-// makeFolder makes the notebook's folder, with a file: without one, gopls finds no package for a file that is shown to
-// it after the first.
+// makeFolder makes the notebook's folder and a first file. Without that file, gopls finds no package for files that are
+// shown to it later.
 func (b *book) makeFolder() error {
 	if err := os.Mkdir(b.dir, 0o700); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *editor) close(ctx context.Context, uri string) error {
 	return s.hide(ctx, b, 0, len(b.cells))
 }
 
-// show tells gopls of a notebook's cells.
+// show sends a notebook's cells to gopls.
 func (s *editor) show(ctx context.Context, b *book, text string) error {
 	had := len(b.cells)
 	b.put(pieces(text))
@@ -191,7 +191,7 @@ func (s *editor) show(ctx context.Context, b *book, text string) error {
 	return s.publish(ctx, b)
 }
 
-// hide takes cells from gopls.
+// hide removes cells from gopls.
 func (s *editor) hide(ctx context.Context, b *book, from, to int) error {
 	for i := from; i < to; i++ {
 		if err := s.gopls.hide(ctx, b.file(i)); err != nil {
@@ -201,8 +201,8 @@ func (s *editor) hide(ctx context.Context, b *book, from, to int) error {
 	return nil
 }
 
-// put gives a notebook its cells. What was found in a cell moves with it, and stays with one that is being changed; of
-// all others gopls will tell.
+// put replaces a notebook's cells. The diagnostics of a cell move with it, and a cell that is being changed keeps its
+// diagnostics until gopls sends new ones.
 func (b *book) put(cells []piece) {
 	before := map[string][]map[string]any{}
 	for i, c := range b.cells {
@@ -219,10 +219,10 @@ func (b *book) put(cells []piece) {
 	b.cells, b.found = cells, found
 }
 
-// file is the URI of a cell's file.
+// file returns the URI of a cell's file.
 func (b *book) file(i int) string { return fileURI(filepath.Join(b.dir, "cell"+strconv.Itoa(i)+".go")) }
 
-// at asks gopls about a place. The answer's own places, in another file, are left out.
+// at asks gopls about a position. It removes the range from the answer, because the range refers to another file.
 func (s *editor) at(ctx context.Context, method string, b *book, line, unit int) (any, error) {
 	if b == nil {
 		return nil, nil
@@ -246,7 +246,8 @@ func (s *editor) at(ctx context.Context, method string, b *book, line, unit int)
 	return nil, nil
 }
 
-// fromGopls takes what gopls says of its own accord. Who asks gopls holds the lock: it is not to be waited for here.
+// fromGopls receives messages that gopls sends without a request. It must not wait for the lock, because a caller of
+// gopls holds it.
 func (s *editor) fromGopls(r *jsonrpc2.Request) {
 	var n news
 	if r.Method == "textDocument/publishDiagnostics" && r.Params != nil && json.Unmarshal(*r.Params, &n) == nil {
@@ -254,7 +255,7 @@ func (s *editor) fromGopls(r *jsonrpc2.Request) {
 	}
 }
 
-// found passes on what gopls has found in a cell, but what it has found in an earlier text.
+// found publishes diagnostics of a cell, unless they are for an earlier text.
 func (s *editor) found(ctx context.Context, n news) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +272,7 @@ func (s *editor) found(ctx context.Context, n news) {
 	}
 }
 
-// publish tells the page what is wrong in a notebook.
+// publish sends the diagnostics of a notebook to the page.
 func (s *editor) publish(ctx context.Context, b *book) error {
 	all := []map[string]any{}
 	for i, c := range b.cells {
@@ -284,11 +285,11 @@ func (s *editor) publish(ctx context.Context, b *book) error {
 	return s.page.Notify(ctx, "textDocument/publishDiagnostics", map[string]any{"uri": b.uri, "diagnostics": all})
 }
 
-// resolvable is a package's name that goimports may find when the cell runs.
+// resolvable matches errors about the name of a package that goimports may find when the cell runs.
 var resolvable = regexp.MustCompile(`^undefined: [a-z]\w*$`)
 
-// moved is a diagnostic of a cell's file in the notebook's lines, or nil where it is none of the author's business: the
-// kernel adds and leaves out imports, and takes the last of several declarations.
+// moved returns a diagnostic of a cell's file with positions in the notebook. It returns nil if the author need not
+// act: the kernel adds and removes imports, and it uses the last of several declarations.
 func (c piece) moved(d map[string]any) map[string]any {
 	message, _ := d["message"].(string)
 	code, _ := d["code"].(string)
@@ -321,7 +322,7 @@ func (c piece) moved(d map[string]any) map[string]any {
 	return out
 }
 
-// from is the rest of a line after some UTF-16 units, as far as it is in ASCII.
+// from returns the rest of a line after a number of UTF-16 units.
 func from(line string, unit int) string {
 	for i, r := range line {
 		if unit <= 0 {
@@ -335,13 +336,13 @@ func from(line string, unit int) string {
 	return ""
 }
 
-// between are the blank lines that stand between two cells.
+// between is the text that separates two cells.
 const between = "\n\n\n"
 
-// begins are what a cell's first line begins with: two blank lines before anything else are the cell's own.
+// begins matches the beginning of a cell's first line. Two blank lines before any other text belong to a cell.
 var begins = regexp.MustCompile(`^\s*(%|!|//|/\*|func\b|type\b|var\b|const\b|import\b|$)`)
 
-// pieces are a notebook's cells of Go code.
+// pieces returns a notebook's cells of Go code.
 func pieces(text string) (out []piece) {
 	line, start := 0, 0
 	var cells []string
@@ -367,7 +368,7 @@ func pieces(text string) (out []piece) {
 	return out
 }
 
-// importsOf are those of all cells: an import serves later cells, too.
+// importsOf returns the imports of all cells, because an import of one cell is valid in the others.
 func importsOf(cells []string) (specs []string) {
 	for _, cell := range cells {
 		text, _, _ := goText(cell)
@@ -379,7 +380,7 @@ func importsOf(cells []string) (specs []string) {
 	return specs
 }
 
-// fileOf is a cell as a file of a package that has many: main has no name there.
+// fileOf returns a cell as one file of a package with many files. The cell's main function gets the name _ there.
 func fileOf(code string, imports []string) document {
 	text, body, _ := goText(code)
 	if body {

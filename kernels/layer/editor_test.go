@@ -15,7 +15,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// A notebook's text falls into its cells, each a file; two blank lines within a cell do not cut it.
+// A notebook's text is split into cells, and each cell is a file. Two blank lines within a cell do not split it.
 func TestPieces(t *testing.T) {
 	cells := []string{"import \"hash/fnv\"\n\nfunc f() {}", "%%\nf()\n\n\nx := fnv.New64()", "!ls", "%%bash\nls",
 		"type T struct{}", ""}
@@ -40,7 +40,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// stream is a connection to a program that speaks LSP.
+// stream returns a connection to a program that speaks LSP.
 func stream(t *testing.T, hear func(method string, params json.RawMessage) any) (*jsonrpc2.Conn, net.Conn) {
 	here, there := net.Pipe()
 	conn := jsonrpc2.NewConn(t.Context(), framed(here), jsonrpc2.HandlerWithError(
@@ -55,8 +55,8 @@ func stream(t *testing.T, hear func(method string, params json.RawMessage) any) 
 	return conn, there
 }
 
-// What gopls finds in a cell shows at the notebook's line; what is none of the author's business does not; and
-// questions go to the cell that they are about.
+// A diagnostic of gopls for a cell has the notebook's line. Diagnostics that the author need not act on are dropped. A
+// question is passed on to the cell at its position.
 func TestEditor(t *testing.T) {
 	dir := t.TempDir()
 	file := "file://" + filepath.Join(dir, "n1", "cell1.go")
@@ -127,7 +127,7 @@ func TestEditor(t *testing.T) {
 	if hover["contents"] != `{"position":{"character":1,"line":3},"textDocument":{"uri":"`+file+`"}}` {
 		t.Errorf("%s", hover["contents"])
 	}
-	// A cell moves, and what was found in it moves with it.
+	// When a cell moves, its diagnostics move with it.
 	document["text"] = "!ls\n\n\nfunc g() {}\n\n\n" + document["text"].(string)
 	must.M(page.Notify(t.Context(), "textDocument/didChange", map[string]any{"textDocument": document,
 		"contentChanges": []any{document}}))
@@ -149,7 +149,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// fakeGopls counts what the servers that start runs are told.
+// fakeGopls records the messages to the servers that it starts.
 type fakeGopls struct {
 	t      *testing.T
 	told   chan string
@@ -184,7 +184,7 @@ func (f *fakeGopls) start() (io.ReadWriteCloser, error) {
 	return end, nil
 }
 
-// hears expects what a server is told.
+// hears checks the next messages to a server.
 func (f *fakeGopls) hears(want ...string) {
 	f.t.Helper()
 	for _, w := range want {
@@ -199,8 +199,8 @@ func (f *fakeGopls) hears(want ...string) {
 	}
 }
 
-// A page that is loaded again begins anew, over the same stream: gopls is begun with once, and has each cell once. What
-// it has found shows at once.
+// When a page is loaded again, it uses the same stream. gopls is initialized once, and has each cell once. Diagnostics
+// appear at once.
 func TestEditorPageAgain(t *testing.T) {
 	gopls, found := newFakeGopls(t), make(chan string, 10)
 	page, pageEnd := stream(t, func(_ string, params json.RawMessage) any {
@@ -246,7 +246,7 @@ func TestEditorPageAgain(t *testing.T) {
 	gopls.hears("didClose cell1.go 0")
 	tell("textDocument/didClose", "")
 	gopls.hears("didClose cell0.go 0")
-	tell("textDocument/didChange", "var a = 1") // Of another page that has it.
+	tell("textDocument/didChange", "var a = 1") // From another page that has the notebook.
 	gopls.hears("didOpen cell0.go 1 var a = 1")
 	for range 2 {
 		<-found

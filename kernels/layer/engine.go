@@ -16,25 +16,25 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// engine is a running GoNB. It listens on sockets in a folder of its own, so that nothing but files can reach it.
+// engine is a running GoNB. Its sockets are files in a folder of its own, not network ports.
 type engine struct {
 	cmd                          *exec.Cmd
 	dir                          string
 	shell, control, stdin, iopub *channel
-	ctx                          context.Context // ends with the process, or the kernel
+	ctx                          context.Context // ends with the process or the kernel
 	cancel                       context.CancelCauseFunc
-	output                       *tail.Buffer  // the end of what it printed
+	output                       *tail.Buffer  // the end of its output
 	gone                         chan struct{} // closed after the process has ended
-	fate                         error         // how it ended
+	fate                         error         // the error of the process, set when it has ended
 	ready                        chan struct{} // closed when outputs arrive
 	readyOnce                    sync.Once
 	gopls                        *gopls
 
 	mu    sync.Mutex
-	asked time.Time // when its latest question came
+	asked time.Time // time of its latest question to the user
 }
 
-// startLimit is how long GoNB may take to listen, and then to answer. Tests make it shorter.
+// startLimit is the maximum time until GoNB listens, and again until it answers. Tests shorten it.
 var startLimit = 60 * time.Second
 
 var (
@@ -42,7 +42,7 @@ var (
 	errMute    = errors.New("GoNB does not answer")
 )
 
-// startEngine runs GoNB and waits until it answers. number tells the engines of one kernel apart.
+// startEngine starts GoNB and waits until it listens. number distinguishes the engines of one kernel.
 func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
 	e := &engine{dir: filepath.Join(c.Dir, strconv.Itoa(number)), output: &tail.Buffer{}, gone: make(chan struct{}),
 		ready: make(chan struct{})}
@@ -52,7 +52,7 @@ func startEngine(ctx context.Context, c Config, number int) (*engine, error) {
 	}
 	conn := connection{Scheme: scheme, Transport: "ipc", IP: filepath.Join(e.dir, "s"), Key: newID(),
 		Shell: 1, Control: 2, Stdin: 3, IOPub: 4, Heartbeat: 5}
-	file := filepath.Join(e.dir, filepath.Base(c.Connection)) // GoNB reads the kernel's id from the name.
+	file := filepath.Join(e.dir, filepath.Base(c.Connection)) // GoNB reads the kernel's id from this name.
 	if err := conn.write(file); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (e *engine) launch(c Config, file string) error {
 	e.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "TMPDIR="+e.dir, stopVar+"="+stopFile(c.Dir),
 		frontend.Var+"="+programSocket(c.Dir))
 	e.cmd.SysProcAttr = ownGroup()
-	e.cmd.WaitDelay = time.Second // What GoNB leaves running may hold its output open.
+	e.cmd.WaitDelay = time.Second // Processes that GoNB leaves may hold its output open.
 	if err := e.cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start GoNB: %w", err)
 	}
@@ -84,8 +84,8 @@ func (e *engine) launch(c Config, file string) error {
 	return nil
 }
 
-// dial connects to the process. GoNB sends replies and questions to the identity that a request came from, which is why
-// all connections have the same.
+// dial connects to the process. All connections have the same identity, because GoNB sends replies and questions to the
+// identity of the request.
 func (e *engine) dial(conn connection) error {
 	limit := time.AfterFunc(startLimit, func() { e.cancel(errMute) })
 	defer limit.Stop()
@@ -106,14 +106,14 @@ func (e *engine) dial(conn connection) error {
 	return nil
 }
 
-// listen hands on what comes by a channel. The end of a connection is the engine's.
+// listen passes on the messages of a channel. When the connection ends, the engine ends.
 func (e *engine) listen(c *channel, take func(message)) {
 	c.listen(take)
 	e.cancel(errors.New("GoNB has closed its connection"))
 }
 
-// awaitReady asks until an answer arrives on the channel of outputs: a subscription takes effect some time after it was
-// sent, and outputs before that are lost.
+// awaitReady sends requests until an answer arrives on the channel of outputs. A subscription takes effect some time
+// after it was sent, and earlier outputs are lost.
 func (e *engine) awaitReady() error {
 	limit := time.After(startLimit)
 	for {
@@ -132,14 +132,14 @@ func (e *engine) awaitReady() error {
 	}
 }
 
-// question notes that the engine asks the user.
+// question notes the time of a question to the user.
 func (e *engine) question() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asked = time.Now()
 }
 
-// answer hands it the answer to its question, no sooner than settle after the question.
+// answer sends the user's answer, at least settle after the question.
 func (e *engine) answer(m message) {
 	e.mu.Lock()
 	early := settle - time.Since(e.asked)
@@ -154,7 +154,7 @@ func (e *engine) answer(m message) {
 // heard notes that outputs arrive.
 func (e *engine) heard() { e.readyOnce.Do(func() { close(e.ready) }) }
 
-// death makes an end of the process and says how it ended, for the user.
+// death ends the process, and returns an error for the user that says how it ended.
 func (e *engine) death(err error) error {
 	ended := false
 	select {
@@ -178,7 +178,7 @@ func (e *engine) death(err error) error {
 	return err
 }
 
-// kill ends the process and what it started, and removes its files.
+// kill ends the process and its children, and removes its files.
 func (e *engine) kill() {
 	killGroup(e.cmd.Process.Pid)
 	<-e.gone

@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// engineVar makes the test program an engine, which is mute while the file that it names is not there.
+// engineVar turns the test program into an engine. The engine does not answer while the named file does not exist.
 const engineVar = "HYPERMODELS_TEST_ENGINE"
 
 func init() {
@@ -40,7 +40,7 @@ func init() {
 	}
 }
 
-// A GoNB that accepts connections and says nothing is ended, and another is started.
+// A GoNB that accepts connections and does not answer is ended, and another one is started.
 func TestMuteEngine(t *testing.T) {
 	startLimit = 2 * time.Second
 	defer func() { startLimit = 60 * time.Second }()
@@ -64,13 +64,13 @@ func TestMuteEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := must.M1(k.ensureEngine(ctx)); again != e || k.engines != 3 {
-		t.Errorf("%d engines, want the one that answers to be the third", k.engines)
+		t.Errorf("%d engines, want the third to be the first that answers", k.engines)
 	}
 	e.kill()
 }
 
-// GoNB would lose an answer that comes before it has noted who asks; where a client takes no questions, the kernel's own
-// would come at once.
+// GoNB would lose an answer that arrives before it has registered the question. If a client answers no questions, the
+// kernel answers itself, and must wait as well.
 func TestAnswerSettles(t *testing.T) {
 	dir := must.M1(os.MkdirTemp("", "layer-")) // Its path is short enough for sockets.
 	defer os.RemoveAll(dir)

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// exchange is a request that the engine works on.
+// exchange is a request that the engine carries out.
 type exchange struct {
 	request message // as the client sent it
 	reply   chan message
 	idle    chan struct{}
 
 	// Of an execution:
-	silent bool // nothing is published of it
-	mute   bool // nobody answers questions
+	silent bool // publish no outputs
+	mute   bool // the client answers no questions
 
 	mu          sync.Mutex
 	stderr      unfolder
 	interrupted bool
-	asked       bool   // the engine has a question to the user
-	failure     *fault // of the engine, as it published it
+	asked       bool   // the engine is asking the user
+	failure     *fault // the engine's error, as the engine published it
 	over        bool
 }
 
@@ -42,14 +42,14 @@ func (x *exchange) ask(now bool) {
 	x.asked = now
 }
 
-// ensureEngine starts an engine when none runs. One that does not answer is ended, and another one tried.
+// ensureEngine returns the running engine, or starts one. If the new engine does not answer, it tries once more.
 func (k *kernel) ensureEngine(ctx context.Context) (*engine, error) {
-	k.starting.Lock() // Cells and questions ask for it.
+	k.starting.Lock() // Cells and questions both ask for an engine.
 	defer k.starting.Unlock()
 	if e := k.running(); e != nil {
 		select {
 		case <-e.gone:
-			e.kill() // What it has left.
+			e.kill() // Removes its remaining files.
 		default:
 			return e, nil
 		}
@@ -86,7 +86,7 @@ func (k *kernel) startEngine(ctx context.Context) (*engine, error) {
 	return e, nil
 }
 
-// question passes on what the engine asks the user. Where the client takes no questions the answer is empty.
+// question passes on a question of the engine to the user. If the client answers no questions, the answer is empty.
 func (k *kernel) question(e *engine, m message) {
 	e.question()
 	if x := k.exchangeOf(m); x != nil && x.mute {
@@ -98,8 +98,8 @@ func (k *kernel) question(e *engine, m message) {
 	k.front.stdin.send(m)
 }
 
-// fromShell takes a reply of the engine. Replies to anything but the request that it works on are those to probes and
-// interrupts, which the client does not wait for.
+// fromShell receives a reply of the engine. Replies to other requests than the current one answer probes and
+// interrupts; the client does not wait for them.
 func (k *kernel) fromShell(m message) {
 	if x := k.exchangeOf(m); x != nil {
 		select {
@@ -118,7 +118,7 @@ func (k *kernel) exchangeOf(m message) *exchange {
 	return nil
 }
 
-// fromIOPub takes an output of the engine.
+// fromIOPub receives an output of the engine.
 func (k *kernel) fromIOPub(e *engine, m message) {
 	e.heard()
 	x := k.exchangeOf(m)
@@ -130,7 +130,7 @@ func (k *kernel) fromIOPub(e *engine, m message) {
 		if m.read(&s); s.State == "idle" && x != nil {
 			x.finish()
 		}
-		return // The kernel publishes its own.
+		return // The kernel publishes its own status.
 	case "comm_open", "comm_close":
 		k.comms.note(m)
 	}
@@ -150,14 +150,14 @@ func (x *exchange) finish() {
 	}
 }
 
-// clearMIME is the type of displayed data by which a cell clears its output:
+// clearMIME is the type of displayed data that clears the output of a cell:
 //
 //	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/x-clear-output": ""}})
 //
-// Data of "wait" keep the output until there is something new.
+// The data "wait" keep the output until there is a new output.
 const clearMIME = "application/x-clear-output"
 
-// output publishes what an execution puts out, with what is the layer's own business taken out.
+// output publishes an output of an execution, without the parts that are for the layer only.
 func (x *exchange) output(k *kernel, m message) {
 	switch m.head.Type {
 	case "execute_input": // The kernel publishes its own.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// converse has the engine work on a request, in the given form, and waits for the reply and for its last output.
+// converse sends a request to the engine, in the given form, and waits for the reply and for the last output.
 func (k *kernel) converse(e *engine, x *exchange, form message) (message, error) {
 	k.mu.Lock()
 	k.current = x
@@ -41,12 +41,12 @@ func (k *kernel) converse(e *engine, x *exchange, form message) (message, error)
 	return reply, nil
 }
 
-// replyDelay is how long a reply may take after the engine is idle again. GoNB sends it before.
+// replyDelay is the maximum time for a reply after the engine is idle again. GoNB normally sends the reply earlier.
 const replyDelay = 2 * time.Second
 
 var errNoReply = errors.New("GoNB gave no answer")
 
-// ask answers a request for help.
+// ask answers a request for completion or inspection.
 func (k *kernel) ask(ctx context.Context, m message) {
 	var in struct {
 		Code   *string `json:"code"`
@@ -63,10 +63,10 @@ func (k *kernel) ask(ctx context.Context, m message) {
 	k.reply(k.front.shell, m, answer)
 }
 
-// help completes or inspects: Go by gopls, a magic's name, and a %hyper line by the command. About other lines there is
-// nothing to say.
+// help completes or inspects code. gopls answers for Go, the layer for the name of a magic, and the hyper command for a
+// %hyper line. On other lines the answer is empty.
 func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[string]any, error) {
-	// JupyterLab asks about the place after what it suggests, and counts it twice.
+	// JupyterLab asks about the position after its suggestion, and counts the suggestion twice.
 	cursor = max(0, min(cursor, len([]rune(code))))
 	if word, first, ok := magicAt(code, cursor); ok && kind == "complete_request" {
 		return completeMagic(word, first, cursor), nil
@@ -89,7 +89,7 @@ func (k *kernel) help(ctx context.Context, kind, code string, cursor int) (map[s
 	return e.gopls.complete(e.ctx, code, cursor)
 }
 
-// executeRequest is the content of an execute_request, with what the protocol says of missing fields.
+// executeRequest is the content of an execute_request. Missing fields get the protocol's defaults.
 type executeRequest struct {
 	Code        string            `json:"code"`
 	Silent      bool              `json:"silent"`
@@ -99,24 +99,24 @@ type executeRequest struct {
 	StopOnError bool              `json:"stop_on_error"`
 }
 
-// expressions are what the reply says of the request's user_expressions: a cell is a program, and when it has ended
-// there is nothing to ask.
+// expressions returns the reply's values of the request's user_expressions: an error for each. A cell is a program, and
+// after its end there are no values.
 func (in executeRequest) expressions() map[string]*expression {
 	out := map[string]*expression{}
 	for name := range in.Expressions {
-		f := newFault("NotSupported", "a cell is a program: its values are gone when it has ended")
+		f := newFault("NotSupported", "a cell is a program: its values no longer exist when the program has ended")
 		out[name] = &expression{"error", f}
 	}
 	return out
 }
 
-// expression is the protocol's form of what became of a user expression.
+// expression is the protocol's form of the result of a user expression.
 type expression struct {
 	Status string `json:"status"`
 	*fault
 }
 
-// execute runs a cell.
+// execute executes a cell.
 func (k *kernel) execute(ctx context.Context, r request) {
 	if r.number <= k.abortedUpTo() {
 		k.transcripts.forget(r.head.ID)
@@ -153,7 +153,7 @@ func (k *kernel) execute(ctx context.Context, r request) {
 	k.reply(k.front.shell, r.message, answer)
 }
 
-// evaluate has the engine run a cell and returns why it failed, or nil.
+// evaluate runs a cell in the engine, and returns the reason of its failure, or nil.
 func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fault {
 	if !in.Silent {
 		k.publish(m, "execute_input", map[string]any{"code": in.Code, "execution_count": k.count})
@@ -203,7 +203,7 @@ func (k *kernel) evaluate(ctx context.Context, m message, in executeRequest) *fa
 	return nil
 }
 
-// longestValue is the most that is shown of a value.
+// longestValue is the maximum number of bytes that is shown of a value.
 const longestValue = 1 << 16
 
 func shortened(text string) string {
@@ -213,8 +213,8 @@ func shortened(text string) string {
 	return fmt.Sprintf("%s … (%d bytes)", strings.ToValidUTF8(text[:longestValue], ""), len(text))
 }
 
-// prepare takes a cell of Go apart: into what GoNB is to carry out, and the program that is compiled in place of GoNB's,
-// nil where there is none, with what is remembered if that compiles.
+// prepare splits a cell of Go into the lines that GoNB carries out and the program that is compiled instead of GoNB's.
+// The program is nil if there is none. prepare also returns the declarations to remember if the program compiles.
 func (k *kernel) prepare(m message, x *exchange, code string) (string, *program, []decl, *fault) {
 	var about struct {
 		Deleted []string `json:"deletedCells"`
@@ -244,10 +244,10 @@ func (k *kernel) prepare(m message, x *exchange, code string) (string, *program,
 	case c.main == "":
 		c.main = "%%"
 	}
-	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing where it sees no Go.
+	return form + "\n" + c.main + "\n_ = 0", &p, all, nil // GoNB runs nothing if it finds no Go.
 }
 
-// leave leaves a program for [RunBuild].
+// leave writes a program for [RunBuild].
 func (k *kernel) leave(p *program) error {
 	file := filepath.Join(k.config.Dir, programFile)
 	if err := errors.Join(lower(file), lower(filepath.Join(k.config.Dir, builtFile))); err != nil || p == nil {
@@ -256,7 +256,7 @@ func (k *kernel) leave(p *program) error {
 	return writeJSON(file, p)
 }
 
-// learn reads what came of the build of a program, and returns what is wrong with the cell, or nil.
+// learn reads the result of building a program, and returns the errors of the cell, or nil.
 func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 	if p == nil {
 		return nil
@@ -264,7 +264,7 @@ func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 	var b built
 	text, err := os.ReadFile(filepath.Join(k.config.Dir, builtFile))
 	if err != nil || json.Unmarshal(text, &b) != nil {
-		return nil // It did not come to the build, and GoNB says why.
+		return nil // There was no build, and GoNB reports the reason.
 	}
 	first := len(k.memory.decls) == 0
 	for i, c := range b.Complaints {
@@ -291,10 +291,10 @@ func (k *kernel) learn(x *exchange, p *program, all []decl) *fault {
 	return compileFault(b.Complaints, k.history.line)
 }
 
-// lost is what a user must know after a death of the engine. What cells declare is the kernel's, and stays.
-const lost = "what %env, %cd and %goflags have set is lost"
+// lost tells the user what a crash of the engine loses. Declarations of cells stay, because the kernel has them.
+const lost = "the settings of %env, %cd and %goflags are lost"
 
-// tellLost says that the engine has died since the last cell, for no reason in one.
+// tellLost tells the user if the engine has ended since the last cell.
 func (k *kernel) tellLost(m message) {
 	started := k.started()
 	if started > k.told {
@@ -304,7 +304,7 @@ func (k *kernel) tellLost(m message) {
 	k.told = started
 }
 
-// verdict is why the cell failed, or nil.
+// verdict returns the reason of the cell's failure, or nil.
 func (x *exchange) verdict(source sources) *fault {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -320,15 +320,15 @@ func (x *exchange) verdict(source sources) *fault {
 }
 
 func engineDied(err error) *fault {
-	return newFault("KernelError", fmt.Sprintf("GoNB has ended and is started again; %s: %v", lost, err))
+	return newFault("KernelError", fmt.Sprintf("GoNB has ended and will be started again; %s: %v", lost, err))
 }
 
-// failed is the content of a reply.
+// failed returns the content of a reply about a failure.
 func failed(f *fault) map[string]any {
 	return map[string]any{"status": "error", "ename": f.Name, "evalue": f.Value, "traceback": f.Trace}
 }
 
-// abort drops the executions that are waiting: they were asked for before the failure was known.
+// abort cancels the executions that are waiting: the client requested them before it knew of the failure.
 func (k *kernel) abort() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

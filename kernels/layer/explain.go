@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Explain is a kernel that answers what is asked of any, and a cell by why it cannot be executed, until the client
-// shuts it down or ctx ends.
+// Explain runs a kernel that cannot execute cells. It answers the usual requests, and replies to each cell with the
+// reason why. It returns when the client shuts it down or ctx ends.
 func Explain(ctx context.Context, connectionFile string, why error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -16,13 +16,13 @@ func Explain(ctx context.Context, connectionFile string, why error) error {
 	}
 	defer k.front.close()
 	k.broken = newFault("KernelError", fmt.Sprintf("the Go kernel did not start: %v", why),
-		"When that is mended, restart the kernel.")
+		"Fix the problem, then restart the kernel.")
 	k.run(ctx)
 	<-ctx.Done()
 	return nil
 }
 
-// refuse answers what a kernel that is broken cannot do.
+// refuse answers a request that needs a working kernel.
 func (k *kernel) refuse(r request) {
 	answer := failed(k.broken)
 	if r.head.Type == "execute_request" {

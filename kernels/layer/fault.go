@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fault is why a cell failed, as Jupyter shows it.
+// fault is the reason of a cell's failure, as Jupyter shows it.
 type fault struct {
 	Name  string   `json:"ename"`
 	Value string   `json:"evalue"`
@@ -19,13 +19,13 @@ const (
 	plain = "\x1b[0m"
 )
 
-// newFault is a fault with lines to show below its name and value.
+// newFault returns a fault; the lines of trace are shown below its name and value.
 func newFault(name, value string, trace ...string) *fault {
 	title := red + name + plain + ": " + value
 	return &fault{Name: name, Value: value, Trace: append([]string{title}, trace...)}
 }
 
-// sources finds a line of a cell that was executed, by the cell's number.
+// sources returns a line of an executed cell, by the number of the cell.
 type sources func(cell, line int) (string, bool)
 
 // place is a line of a cell.
@@ -33,8 +33,8 @@ type place struct{ cell, line int }
 
 func (p place) String() string { return fmt.Sprintf("cell [%d], line %d", p.cell, p.line) }
 
-// show is a place in a traceback, with its source below. VS Code makes a link of its line, which must look as IPython's
-// does and have nothing else.
+// show returns a place in a traceback, with its source line below. VS Code turns the first line into a link if the line
+// has exactly IPython's form.
 func (p place) show(source sources) string {
 	out := fmt.Sprintf("Cell In[%d], line %d", p.cell, p.line)
 	if text, ok := source(p.cell, p.line); ok {
@@ -43,10 +43,10 @@ func (p place) show(source sources) string {
 	return out
 }
 
-// translated finds places in a translated text.
+// translated matches places in a translated text.
 var translated = regexp.MustCompile(`cell \[(\d+)\], line (\d+)`)
 
-// panicFault makes a fault of the translated text of a panic.
+// panicFault makes a fault from the translated text of a panic.
 func panicFault(text string, source sources) *fault {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, deepStack) {
@@ -67,8 +67,8 @@ func panicFault(text string, source sources) *fault {
 	return newFault(name, strings.TrimSuffix(value, " [recovered]"), trace...)
 }
 
-// ownFrames is a stack without the frames by which package must, and what the kernel puts into a program, panic: two
-// lines each.
+// ownFrames returns a stack without the frames in which package must, or the kernel's replacement of it, panics. A
+// frame has two lines.
 func ownFrames(stack string) string {
 	var out []string
 	lines := strings.Split(stack, "\n")
@@ -82,7 +82,8 @@ func ownFrames(stack string) string {
 	return strings.Join(out, "\n")
 }
 
-// overflowFault is that of a function which calls itself without end. Of its stack the first place is enough.
+// overflowFault makes the fault of a function that calls itself without end. Only the first place of its stack is
+// shown.
 func overflowFault(text string, source sources) *fault {
 	limit, _, _ := strings.Cut(strings.TrimPrefix(text, deepStack), "-byte")
 	bytes, _ := strconv.Atoi(limit)
@@ -90,18 +91,18 @@ func overflowFault(text string, source sources) *fault {
 	if m := translated.FindStringSubmatch(text); m != nil {
 		trace = append(trace, newPlace(m[1], m[2]).show(source))
 	}
-	return newFault("fatal error", fmt.Sprintf("stack overflow: calls within calls have filled a stack of %d MiB",
+	return newFault("fatal error", fmt.Sprintf("stack overflow: recursive calls have filled a stack of %d MiB",
 		bytes>>20), trace...)
 }
 
-// newPlace is a place by digits.
+// newPlace makes a place from digits.
 func newPlace(cell, line string) (p place) {
 	p.cell, _ = strconv.Atoi(cell)
 	p.line, _ = strconv.Atoi(line)
 	return p
 }
 
-// compileFault makes a fault of what is wrong with a cell.
+// compileFault makes a fault from the errors of a cell.
 func compileFault(wrong []complaint, source sources) *fault {
 	shown := make([]string, len(wrong))
 	first := ""
@@ -128,12 +129,12 @@ func compileFault(wrong []complaint, source sources) *fault {
 	return newFault("CompileError", first, strings.Split(shown[0], "\n")...)
 }
 
-// engineFault makes a fault of GoNB's own, such as of a special line.
+// engineFault makes a fault from an error of GoNB, such as an error in a special line.
 func engineFault(f fault) *fault {
 	return newFault("Error", strings.TrimSpace(strings.TrimPrefix(f.Value, "executing special commands in cell: ")))
 }
 
-// statusFault makes a fault of what a wrapper reports, of anything but a panic.
+// statusFault makes a fault from the report of a wrapper, for all failures except panics.
 func statusFault(r report, interrupted bool) *fault {
 	value := r.status
 	if r.command != "" {

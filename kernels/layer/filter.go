@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// filter is the standard error of a cell's program. It marks positions, and holds back the text of a panic.
+// filter processes the standard error of a cell's program. It translates positions, and holds back the text of a panic.
 type filter struct {
 	mu   sync.Mutex
 	to   io.Writer
-	dir  string          // of the program's file
-	at   [][2]int        // the cell, and its line, of each line of the file; nil where they are not known
-	line []byte          // begun, and not yet written
-	held strings.Builder // from the first line of what looks like a panic
-	wait *time.Timer     // writes what was waited with in vain
-	due  time.Duration   // what wait was set to, 0 when it does not run
-	ends bool            // what is held tells of goroutines: the program ends
+	dir  string          // folder of the program's file
+	at   [][2]int        // the cell and its line for each line of the file; nil if they are not known
+	line []byte          // incomplete line, not yet written
+	held strings.Builder // text from the first line of a possible panic
+	wait *time.Timer     // writes the waiting text when the time is over
+	due  time.Duration   // the delay of wait, 0 if wait does not run
+	ends bool            // the held text lists goroutines, so the program ends
 }
 
-// Delays: a line may be written in pieces, and a program that goes on after something like a panic has not panicked.
-// They begin with what is waited with, so that a program that writes dots shows them.
+// Delays before text is written. A line may arrive in pieces, and a program that continues after a possible panic has
+// not panicked. A delay begins with the waiting text, so that a program that writes dots shows them.
 const (
 	lineDelay  = 50 * time.Millisecond
 	panicDelay = time.Second
-	fatalDelay = 30 * time.Second // After deepStack nothing goes on; to print a deep stack takes a while.
+	fatalDelay = 30 * time.Second // After deepStack the program always ends; printing a deep stack takes long.
 )
 
-// deepStack begins what the runtime says of a stack that is too deep.
+// deepStack is the beginning of the runtime's message about a stack overflow.
 const deepStack = "runtime: goroutine stack exceeds "
 
 func newFilter(to io.Writer, dir string, at [][2]int) *filter {
@@ -40,10 +40,10 @@ func newFilter(to io.Writer, dir string, at [][2]int) *filter {
 	return f
 }
 
-// beginning is how the Go runtime begins to tell of a program's end.
+// beginning matches the first line of the Go runtime's messages about a program's end.
 var beginning = regexp.MustCompile(`^(panic: |fatal error: |` + deepStack + `|unexpected fault address |SIG[A-Z]+: )`)
 
-// ending is in all that it tells of it.
+// ending occurs in every such message.
 const ending = "\ngoroutine "
 
 func (f *filter) Write(p []byte) (int, error) {
@@ -62,14 +62,14 @@ func (f *filter) Write(p []byte) (int, error) {
 	case strings.HasPrefix(f.held.String(), deepStack):
 		f.within(fatalDelay, false)
 	case f.held.Len() > 0 || beginning.Match(f.line): // The runtime writes word by word.
-		f.within(panicDelay, f.ends) // Many goroutines take long.
+		f.within(panicDelay, f.ends) // A list of many goroutines takes long.
 	case len(f.line) > 0:
 		f.within(lineDelay, false)
 	}
 	return len(p), nil
 }
 
-// within sets the timer, unless it runs already and must not begin anew.
+// within sets the timer. A timer that runs with the same delay continues, unless anew is set.
 func (f *filter) within(delay time.Duration, anew bool) {
 	if f.due != delay || anew {
 		f.due = delay
@@ -77,8 +77,8 @@ func (f *filter) within(delay time.Duration, anew bool) {
 	}
 }
 
-// place puts cells and lines for positions in the program's file. Others, and those that are not known, get a mark: GoNB
-// must see none of them.
+// place replaces positions in the program's file by cells and lines. Other positions get a mark, because GoNB must not
+// recognise any position.
 func (f *filter) place(line string) string {
 	return position.ReplaceAllStringFunc(line, func(found string) string {
 		p := position.FindStringSubmatch(found)
@@ -95,7 +95,7 @@ func (f *filter) place(line string) string {
 	})
 }
 
-// put writes a line or holds it back.
+// put writes a line, or holds it back.
 func (f *filter) put(line string) {
 	if f.held.Len() > 0 || beginning.MatchString(line) {
 		f.ends = f.ends || strings.HasPrefix(line, ending[1:])
@@ -105,8 +105,8 @@ func (f *filter) put(line string) {
 	io.WriteString(f.to, f.place(line))
 }
 
-// late gives up waiting. A piece of a line is followed by a mark: GoNB looks at whole lines, and must not find a
-// position in two pieces put together.
+// late writes the waiting text. A mark follows an incomplete line: GoNB reads whole lines, and must not find a position
+// in two pieces put together.
 func (f *filter) late() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *filter) late() {
 	}
 }
 
-// release writes what was held back.
+// release writes the text that was held back.
 func (f *filter) release() {
 	held := f.held.String()
 	f.held.Reset()
@@ -128,7 +128,8 @@ func (f *filter) release() {
 	}
 }
 
-// finish writes the rest, or returns it when it is the text of a panic of a program that has failed.
+// finish writes the remaining text. If the program has failed and the text is the message of a panic, finish
+// returns it instead.
 func (f *filter) finish(failed bool) string {
 	f.wait.Stop()
 	f.mu.Lock()

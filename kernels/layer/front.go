@@ -9,20 +9,20 @@ import (
 // front is the client's side: the five sockets of its connection file.
 type front struct {
 	shell, control, stdin, iopub *channel
-	routers                      []*zmtp.Router // those of shell, control and stdin, and the one that beats
+	routers                      []*zmtp.Router // shell, control, stdin and the heartbeat
 	pub                          *zmtp.Pub
 }
 
-// channel is a socket whose messages are signed. Any goroutine may send on it.
+// channel is a socket whose messages are signed. Its send is safe for concurrent use.
 type channel struct {
 	key    signer
 	socket interface{ Send(zmtp.Message) error }
 	from   interface{ Receive() (zmtp.Message, error) } // nil for iopub
-	valid  func(zmtp.Message)                           // told of each valid message, may be nil
-	offer  func(message) error                          // sends what may be left out, nil where nothing may
+	valid  func(zmtp.Message)                           // called with each valid message; may be nil
+	offer  func(message) error                          // sends a message that may be dropped; nil if none may
 }
 
-// bind makes the client's sockets listen. session names the kernel in what it sends first to a client of outputs.
+// bind opens the client's sockets. session is the sender of the first message to a client of outputs.
 func bind(c connection, session string) (f *front, err error) {
 	f = new(front)
 	defer func() {
@@ -60,14 +60,15 @@ func bind(c connection, session string) (f *front, err error) {
 	return f, err
 }
 
-// trust tells the sockets that a client has shown the key. A Jupyter client has one identity for all of them.
+// trust tells the sockets that a client has proved that it has the key. A Jupyter client has one identity for all
+// sockets.
 func (f *front) trust(m zmtp.Message) {
 	for _, r := range f.routers {
 		r.Trust(m[0])
 	}
 }
 
-// close closes the sockets when what was sent has left.
+// close closes the sockets after all messages have been sent.
 func (f *front) close() {
 	for _, r := range f.routers {
 		r.Close()
@@ -77,8 +78,8 @@ func (f *front) close() {
 	}
 }
 
-// beat returns whatever the client sends to see whether the kernel lives. A router needs not keep the strict order of
-// request and reply, which a client that was restarted would upset.
+// beat returns every message of the client, which thereby sees that the kernel lives. The socket is a router: unlike a
+// reply socket it has no strict order of request and reply, which a restarted client would break.
 func beat(heart *zmtp.Router) {
 	for {
 		m, err := heart.Receive()
@@ -96,12 +97,13 @@ func (c *channel) send(m message) error {
 	return c.socket.Send(c.key.encode(m))
 }
 
-// isOutput has the messages that a client which reads slowly may go without. All others come: a page waits for "idle".
+// isOutput lists the messages that may be dropped if a client reads slowly. All other messages are delivered: a page
+// waits for "idle".
 var isOutput = map[string]bool{"stream": true, "display_data": true, "update_display_data": true,
 	"clear_output": true}
 
-// leftOut says in the output of a cell how much of that a client did not get, where m is the first it did not. All of a
-// cell that follows one another is counted together.
+// leftOut makes the message that replaces dropped outputs; m is the first of them. It has the number of bytes.
+// Consecutive dropped outputs of one cell are counted together.
 func leftOut(m message, key signer, session string) zmtp.Instead {
 	request := message{rawHead: m.rawUp, head: m.parent}
 	return zmtp.Instead{Group: m.parent.ID, Message: func(bytes int) zmtp.Message {
@@ -113,8 +115,8 @@ func leftOut(m message, key signer, session string) zmtp.Instead {
 	}}
 }
 
-// listen hands on every valid message until the socket closes. Others are dropped: answering them would tell a stranger
-// that there is a kernel.
+// listen passes on every valid message until the socket closes. It drops invalid messages without an answer, because an
+// answer would show a stranger that there is a kernel.
 func (c *channel) listen(take func(message)) {
 	for {
 		raw, err := c.from.Receive()

@@ -11,8 +11,8 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// A client that stands still while a cell puts out 200 MB gets the beginning, a line of the cell that says how much is
-// missing, the cell's error, and "idle".
+// A client that stops reading while a cell prints 200 MB receives the beginning, a line with the number of missing
+// bytes, the cell's error, and "idle".
 func TestOutputForWhoStandsStill(t *testing.T) {
 	t.Parallel()
 	c := connection{Transport: "tcp", IP: "127.0.0.1", Key: "secret"}

@@ -16,20 +16,20 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/testprogram"
 )
 
-// said is what GoNB sends for a cell.
+// said holds the messages that GoNB sends for a cell.
 type said struct {
 	stderr string
 	faults []fault
 }
 
-// leaveProgram leaves the program of a cell, as a kernel does.
+// leaveProgram writes the program of a cell, as a kernel does.
 func (c Config) leaveProgram(code string) error {
 	parsed, _ := parseCell(code)
 	p, _ := new(memory).with(parsed, 1, "")
 	return writeJSON(filepath.Join(c.Dir, programFile), p)
 }
 
-// TestGoNB holds gonb.go against the GoNB that kernels/tools.mod pins. Each complaint names what to change there.
+// TestGoNB compares gonb.go to the version of GoNB that kernels/tools.mod pins. Each failure names the part to change.
 func TestGoNB(t *testing.T) {
 	program := testprogram.Build(t)
 	if pins := string(must.M1(os.ReadFile("../tools.mod"))); !strings.Contains(pins, "janpfeifer/gonb v"+GoNBVersion+" ") {
@@ -43,7 +43,7 @@ func TestGoNB(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// A Go that keeps a record of its arguments.
+	// A script named go that records its arguments.
 	record, recorder := dir+"/record", dir+"/recorder"
 	must.M(os.WriteFile(recorder, fmt.Appendf(nil, "#!/bin/sh\necho \"$*\" >>%s\nexec %s \"$@\"\n", record,
 		must.M1(exec.LookPath("go"))), 0o700))
@@ -117,7 +117,7 @@ func TestGoNB(t *testing.T) {
 	}
 	must.M(c.leaveProgram("%%\nprintln(7)"))
 	if own := run("%%\n_ = 0"); !strings.Contains(own.stderr, "7\n") {
-		t.Errorf("the kernel's own program is not the one that runs: %+v", own)
+		t.Errorf("GoNB does not run the program that the kernel has left: %+v", own)
 	}
 	must.M(lower(filepath.Join(dir, programFile)))
 	test := run("func TestOne(t *testing.T) {}\n%test")
@@ -146,7 +146,7 @@ func TestGoNB(t *testing.T) {
 	}
 }
 
-// testMagics holds the names of magics against GoNB's source.
+// testMagics compares the names of magics to GoNB's source.
 func testMagics(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=kernels/tools.mod", "-f", "{{.Dir}}",
 		"github.com/janpfeifer/gonb/internal/specialcmd")

@@ -13,13 +13,13 @@ import (
 	"unicode"
 )
 
-// gopls is a kernel's language server. GoNB would start one of its own with the kernel, which costs hundreds of MB
-// whether somebody asks it or not; of the answers its client keeps the names alone.
+// gopls is the language server of a kernel. GoNB would start its own server with the kernel, which needs hundreds of MB
+// even if it is never used, and GoNB's client keeps only the names of completions.
 type gopls struct {
 	*server
 	engine  *engine
-	mu      sync.Mutex // of one question
-	program string     // GoNB's latest that was whole
+	mu      sync.Mutex // serializes questions
+	program string     // GoNB's latest program that could be parsed
 }
 
 func newGopls(c Config, e *engine) *gopls {
@@ -30,8 +30,8 @@ func newGopls(c Config, e *engine) *gopls {
 	return g
 }
 
-// begin is what gopls is told at first. Nobody hears what is wrong: to look for it in the project's packages would cost
-// hundreds of MB.
+// begin returns the parameters of gopls's initialization. Diagnostics are off: for the project's packages they would
+// need hundreds of MB, and no one reads them.
 func (g *gopls) begin() map[string]any {
 	folder := map[string]string{"uri": fileURI(g.dir()), "name": "notebook"}
 	return map[string]any{
@@ -47,7 +47,7 @@ func (g *gopls) begin() map[string]any {
 	}
 }
 
-// dir is the folder of GoNB's program, "" before there is one.
+// dir returns the folder of GoNB's program, or "" if there is none yet.
 func (g *gopls) dir() string {
 	found, _ := filepath.Glob(filepath.Join(g.engine.dir, "gonb_*", "go.mod"))
 	if len(found) == 0 {
@@ -56,10 +56,10 @@ func (g *gopls) dir() string {
 	return filepath.Dir(found[0])
 }
 
-// helpLimit is how long an answer may take.
+// helpLimit is the maximum time for an answer.
 const helpLimit = 20 * time.Second
 
-// asks shows gopls a cell, and asks about a place in it.
+// asks sends a cell to gopls, and then a question about a position in it.
 func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, helpLimit)
 	defer cancel()
@@ -69,7 +69,7 @@ func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answe
 	if dir == "" {
 		return errors.New("GoNB has no folder for its program")
 	}
-	// While a cell is being prepared, and after one that is broken, the program before it has what was declared.
+	// While a cell is being prepared, and after a cell with errors, the previous program has the declarations.
 	if text, err := os.ReadFile(filepath.Join(dir, "main.go")); err == nil && whole(string(text)) {
 		g.program = string(text)
 	}
@@ -86,7 +86,7 @@ func (g *gopls) asks(ctx context.Context, method, code string, cursor int, answe
 	}, answer)
 }
 
-// cellFile is the name of the cell's file, which is nowhere but in gopls.
+// cellFile is the name of the cell's file, which exists only in gopls.
 const cellFile = "cell.go"
 
 // suggestion is an item of a completion.
@@ -99,12 +99,12 @@ type suggestion struct {
 	} `json:"textEdit"`
 }
 
-// kindNames are the kinds of suggestions, as JupyterLab has icons for them.
+// kindNames names the kinds of suggestions for which JupyterLab has icons.
 var kindNames = map[int]string{2: "method", 3: "function", 4: "constructor", 5: "field", 6: "variable", 7: "class",
 	8: "interface", 9: "module", 10: "property", 13: "enum", 14: "keyword", 15: "snippet", 20: "enum", 21: "constant",
 	22: "struct", 25: "type"}
 
-// complete is the content of a complete_reply.
+// complete returns the content of a complete_reply.
 func (g *gopls) complete(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	var found struct{ Items []suggestion }
 	if err := g.asks(ctx, "textDocument/completion", code, cursor, &found); err != nil {
@@ -112,13 +112,13 @@ func (g *gopls) complete(ctx context.Context, code string, cursor int) (map[stri
 	}
 	matches, types, start := []string{}, []map[string]any{}, cursor
 	for i, s := range found.Items {
-		// Go's names are of one unit a character.
+		// Each character of a Go name is one UTF-16 unit.
 		from := cursor - (s.Edit.Range.End.Character - s.Edit.Range.Start.Character)
 		if i == 0 {
 			start = from
 		}
 		if s.Edit.New == "" || from != start || s.Edit.Range.Start.Line != s.Edit.Range.End.Line {
-			continue // The protocol has one start for all.
+			continue // The protocol has a single start for all matches.
 		}
 		matches = append(matches, s.Edit.New)
 		types = append(types, map[string]any{"text": s.Edit.New, "type": kindNames[s.Kind], "signature": s.Detail,
@@ -128,8 +128,8 @@ func (g *gopls) complete(ctx context.Context, code string, cursor int) (map[stri
 		"metadata": map[string]any{typesKey: types}}, nil
 }
 
-// inspect is the content of an inspect_reply. Within the brackets of a call, and not at a name, it is about the
-// function.
+// inspect returns the content of an inspect_reply. If the cursor is between the brackets of a call, and not at a name,
+// the reply is about the function that is called.
 func (g *gopls) inspect(ctx context.Context, code string, cursor int) (map[string]any, error) {
 	at, text := cursor, ""
 	if !atName(code, cursor) {
@@ -151,7 +151,7 @@ func (g *gopls) inspect(ctx context.Context, code string, cursor int) (map[strin
 	return map[string]any{"status": "ok", "found": text != "", "data": data, "metadata": map[string]any{}}, nil
 }
 
-// atName tells whether a cursor touches a name.
+// atName reports whether a cursor touches a name.
 func atName(code string, cursor int) bool {
 	runes := []rune(code)
 	for i := max(0, cursor-1); i <= cursor && i < len(runes); i++ {
@@ -162,7 +162,7 @@ func atName(code string, cursor int) bool {
 	return false
 }
 
-// callBefore is the end of the function's name in the call around a cursor, or -1.
+// callBefore returns the end of the function's name in the call around a cursor, or -1.
 func callBefore(code string, cursor int) int {
 	runes := []rune(code)
 	depth := 0
@@ -188,7 +188,7 @@ var (
 	marked = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])|`")
 )
 
-// textOf is Markdown of gopls as text. Code stays as it is: between fences, and behind a tab.
+// textOf converts gopls's Markdown to plain text. Code, between fences or after a tab, does not change.
 func textOf(markdown string) string {
 	var out []string
 	fenced, ruled := false, false
@@ -204,7 +204,7 @@ func textOf(markdown string) string {
 		case more.MatchString(line), ruled && line == "":
 			continue
 		default:
-			// Escaped characters are the author's own.
+			// Escaped characters are part of the author's text.
 			out = append(out, marked.ReplaceAllString(links.ReplaceAllString(line, "$1"), "$1"))
 		}
 		ruled = false

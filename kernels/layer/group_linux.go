@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup puts a child into a process group of its own, and lets it die with its parent.
+// ownGroup puts a child into its own process group, and kills the child when its parent dies.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// mayStay is ownGroup for a cell's program, which may refuse to die: see [frontend.Conn.Stay]. What the parent's death
-// sends cannot be changed by the child: it belongs to the thread that the program began with.
+// mayStay is like ownGroup, for a cell's program that may survive its parent: see [frontend.Conn.Stay]. The signal of
+// the parent's death is set here because the child cannot change it: the signal belongs to the thread that started the
+// program.
 func mayStay() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGHUP}
 }
@@ -28,7 +29,7 @@ func signalGroup(group int, s os.Signal) {
 
 func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }
 
-// packets has the reader of a pipe get each write for itself.
+// packets makes each write to a pipe arrive as a separate read.
 func packets(pipe *os.File) {
 	if flags, err := unix.FcntlInt(pipe.Fd(), unix.F_GETFL, 0); err == nil {
 		_, _ = unix.FcntlInt(pipe.Fd(), unix.F_SETFL, flags|unix.O_DIRECT)

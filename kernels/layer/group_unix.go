@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a child into a process group of its own.
+// ownGroup puts a child into its own process group.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
@@ -22,4 +22,4 @@ func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }
 
 func mayStay() *syscall.SysProcAttr { return ownGroup() }
 
-func packets(*os.File) {} // Linux alone can.
+func packets(*os.File) {} // Only Linux has packets.

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// The Go kernel does not run on Windows itself; in WSL it does. These stand in so that the module builds.
+// The Go kernel runs on Windows only inside WSL. These functions let the module build there.
 
 func ownGroup() *syscall.SysProcAttr { return nil }
 

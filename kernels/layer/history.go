@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// history is what the client has executed in this session of the kernel.
+// history holds the cells that the client has executed in this session of the kernel. It is safe for concurrent use.
 type history struct {
 	mu     sync.Mutex
 	inputs []input
@@ -19,7 +19,7 @@ type input struct {
 	code  string
 }
 
-// session is the number of the only session that a kernel knows.
+// session is the number of the kernel's only session.
 const session = 1
 
 func (h *history) add(count int, code string) {
@@ -28,7 +28,7 @@ func (h *history) add(count int, code string) {
 	h.inputs = append(h.inputs, input{count, code})
 }
 
-// line is a line of a cell, both counted from 1.
+// line returns a line of a cell. Cells and lines are counted from 1.
 func (h *history) line(cell, line int) (string, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,8 +55,8 @@ type historyRequest struct {
 	Unique  bool   `json:"unique"`
 }
 
-// find answers a request: of each input the session, the count, and the text, or text and output where output is
-// wanted. A Go cell has no value, so its output is null.
+// find answers a request. Each row has the session, the count, and the text of an input. If the request wants output,
+// the text and the output are a pair. The output of a Go cell is null, because the cell has no value.
 func (h *history) find(r historyRequest) [][]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,8 @@ func (h *history) find(r historyRequest) [][]any {
 	return rows
 }
 
-// numbered are the inputs but for hidden code before the first cell, which is kept for messages about it.
+// numbered returns the inputs except hidden code before the first cell. Messages about that code need it in the
+// history.
 func (h *history) numbered() []input {
 	first := slices.IndexFunc(h.inputs, func(in input) bool { return in.count > 0 })
 	if first < 0 {
@@ -89,7 +90,7 @@ func (h *history) numbered() []input {
 	return h.inputs[first:]
 }
 
-// last are the last n inputs, or all.
+// last returns the last n inputs, or all inputs if n is nil.
 func last(list []input, n *int) []input {
 	if n == nil {
 		return list
@@ -97,7 +98,7 @@ func last(list []input, n *int) []input {
 	return list[max(0, len(list)-max(0, *n)):]
 }
 
-// between are the inputs from start up to, and without, stop. Sessions may also be counted from the present one, 0.
+// between returns the inputs from start up to, and without, stop. Session 0 means the present session.
 func (h *history) between(r historyRequest) []input {
 	var found []input
 	for _, in := range h.numbered() {
@@ -108,7 +109,8 @@ func (h *history) between(r historyRequest) []input {
 	return found
 }
 
-// matching are the inputs that a pattern with * and ? fits; with unique, the last of each text.
+// matching returns the inputs that match a pattern with * and ?. With unique, it returns only the last input of each
+// text.
 func (h *history) matching(pattern string, unique bool) []input {
 	if pattern == "" {
 		pattern = "*"
@@ -126,7 +128,7 @@ func (h *history) matching(pattern string, unique bool) []input {
 	return found
 }
 
-// glob is a pattern as a regular expression.
+// glob returns a pattern as a regular expression.
 func glob(pattern string) *regexp.Regexp {
 	text := regexp.QuoteMeta(pattern)
 	text = strings.ReplaceAll(text, `\*`, ".*")

@@ -20,15 +20,16 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// RunImports is goimports where GoNB runs it on the program of a cell: the first argument is the kernel's folder of
-// plans, the others are goimports' own. A package outside the standard library takes goimports a quarter of a second to
-// find, in every cell again. What it has found once is added here, and goimports does the rest.
+// RunImports replaces goimports when GoNB runs it on the program of a cell. The first argument is the kernel's folder
+// of plans; the other arguments are the arguments of goimports. RunImports returns the exit status. goimports needs a
+// quarter of a second, for every cell again, to find a package outside the standard library. RunImports adds the
+// packages that goimports has found before, and goimports does the rest.
 func RunImports(argv []string) int {
 	if len(argv) < 1 {
 		return 2
 	}
 	if _, err := readProgram(filepath.Dir(argv[0])); err == nil {
-		return 0 // The program that GoNB has made is not the one that is compiled.
+		return 0 // GoNB's program is not compiled.
 	}
 	return runImports(argv[0], argv[1:])
 }
@@ -57,7 +58,7 @@ func runImports(plans string, argv []string) int {
 	return 1
 }
 
-// realGoimports is the one in PATH that is not the shim.
+// realGoimports returns the path of the first goimports in PATH outside the folder of scripts.
 func realGoimports(shims string) (string, error) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if dir == shims {
@@ -70,17 +71,17 @@ func realGoimports(shims string) (string, error) {
 	return "", errors.New("goimports is not installed: run `go run ./kernels setup`")
 }
 
-// knownImports is what goimports has found for the cells of a kernel.
+// knownImports holds the packages that goimports has found for the cells of a kernel.
 type knownImports struct {
 	file    string
-	missing map[string][]string // of the program at hand: names of packages, and what the program takes of each
+	missing map[string][]string // names of packages that the program lacks, and the identifiers that it uses of each
 	Found   map[string]found    // by name
 }
 
 // found is a package that goimports has found for a name.
 type found struct {
 	Path string
-	Uses []string // what programs took of it then: another use may mean another package
+	Uses []string // identifiers that programs used of it; another identifier may mean another package
 }
 
 func readImports(plans string) *knownImports {
@@ -91,7 +92,7 @@ func readImports(plans string) *knownImports {
 	return k
 }
 
-// add puts the imports that are known into a program. A program that does not parse is left to goimports.
+// add adds known imports to a program. It does not change a program that cannot be parsed.
 func (k *knownImports) add(program string) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -120,8 +121,8 @@ func (k *knownImports) add(program string) {
 	}
 }
 
-// missingPackages are the names that a program uses like those of packages and declares nowhere, each with what is
-// taken of it.
+// missingPackages returns the names that a program uses like packages and does not declare, each with the identifiers
+// that the program uses of it.
 func missingPackages(file *ast.File) map[string][]string {
 	unresolved := map[*ast.Ident]bool{}
 	for _, id := range file.Unresolved {
@@ -151,7 +152,7 @@ func missingPackages(file *ast.File) map[string][]string {
 	return names
 }
 
-// importedName is the name that an import has in its file, as goimports takes it to be.
+// importedName returns the name of an import in its file, as goimports guesses it.
 func importedName(i *ast.ImportSpec) string {
 	if i.Name != nil {
 		return i.Name.Name
@@ -164,7 +165,8 @@ func importedName(i *ast.ImportSpec) string {
 	return base
 }
 
-// learn notes what goimports has found for what was missing. Packages of the standard library it finds at once.
+// learn stores the packages that goimports has found for missing names. It skips the standard library, which goimports
+// finds at once.
 func (k *knownImports) learn(program string) {
 	file, err := parser.ParseFile(token.NewFileSet(), program, nil, parser.ImportsOnly)
 	if err != nil {

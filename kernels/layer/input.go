@@ -9,8 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
 
-// asking is the standard input of what a cell runs. When something waits for it, the user is asked for a line; where
-// the client takes no questions, or nobody can tell who waits (see [waits]), it ends.
+// asking is the standard input of a command of a cell. When a process waits for input, the user is asked for a line.
+// The input ends if the client answers no questions, or if the system cannot show which processes wait, see [waits].
 type asking struct {
 	read, write *os.File
 	over        chan struct{} // closed when the command has ended
@@ -22,7 +22,8 @@ func newInput() (in *asking, err error) {
 	return in, err
 }
 
-// inputLook is the delay before a look at who waits: the first ones are short, since most who read do so at once.
+// inputLook returns the delay before the n-th check for waiting processes. The first delays are short, because most
+// programs that read do so at once.
 func inputLook(n int) time.Duration {
 	if n < 40 {
 		return 25 * time.Millisecond
@@ -30,12 +31,12 @@ func inputLook(n int) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// inputPatience is the number of looks that must find someone waiting: a program that has GoNB ask waits before GoNB
-// does so.
+// inputPatience is the number of consecutive checks that must find a waiting process. A program that asks through GoNB
+// waits before GoNB asks.
 const inputPatience = 4
 
-// serve answers the group of processes that a command has begun, until the command ends. What GoNB writes, when the
-// program has it ask, is passed on.
+// serve answers the processes of a command's group until the command ends. It also copies to the input the text that
+// GoNB writes when the program asks through GoNB.
 func (in *asking) serve(group int, gonb io.Reader) {
 	in.read.Close()
 	defer in.write.Close()
@@ -70,23 +71,23 @@ func (in *asking) serve(group int, gonb io.Reader) {
 	}
 }
 
-// finish is for the end of the command.
+// finish is called when the command has ended.
 func (in *asking) finish() { close(in.over) }
 
-// asked and told are the messages between a wrapper and the kernel about a line of input.
+// Types of the messages between a wrapper and the kernel about a line of input.
 const (
 	askMessage  = "input_request"
 	tellMessage = "input_reply"
 )
 
-// inputAnswer is the kernel's answer: a line, or the end.
+// inputAnswer is the kernel's answer: a line, or the end of the input.
 type inputAnswer struct {
 	Value string `json:"value"`
 	End   bool   `json:"end,omitempty"`
-	Wait  bool   `json:"wait,omitempty"` // GoNB asks the user already, and writes the answer
+	Wait  bool   `json:"wait,omitempty"` // GoNB is already asking the user, and writes the answer
 }
 
-// askUser asks for a line.
+// askUser asks the user for a line.
 func askUser() inputAnswer {
 	c, err := frontend.Open()
 	if err != nil {

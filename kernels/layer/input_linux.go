@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// readCall is the number of the system call that reads.
+// readCall is the number of the system call read.
 var readCall = map[string]string{"amd64": "0", "arm64": "63"}[runtime.GOARCH]
 
-// waits reports whether a process, or one that it has started, waits for what is to be written to a pipe.
+// waits reports whether a process, or one of its descendants, is reading from a pipe.
 func waits(process int, pipe *os.File) (bool, error) {
 	info, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", pipe.Fd()))
 	if err != nil || readCall == "" {
@@ -32,7 +32,7 @@ func reads(process, pipe string) (bool, error) {
 			if os.IsPermission(err) {
 				return false, err
 			}
-			continue // It has ended.
+			continue // The thread has ended.
 		}
 		f := strings.Fields(string(call))
 		if len(f) > 1 && f[0] == readCall {

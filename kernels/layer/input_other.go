@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// waits cannot be told here: input ends at once.
+// waits always returns an error, because this system does not show which processes wait: input ends at once.
 func waits(int, *os.File) (bool, error) { return false, errors.ErrUnsupported }

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// kernel handles a client's requests, those of the shell channel one after the other; but questions about code are
-// answered beside cells.
+// kernel handles a client's requests. It handles the requests of the shell channel one after the other, except that it
+// answers questions about code while a cell runs.
 type kernel struct {
 	config    Config
 	session   string
@@ -20,21 +20,21 @@ type kernel struct {
 	history   history
 	comms     comms
 	programs  programs
-	starting  sync.Mutex // of an engine
+	starting  sync.Mutex // held while an engine starts
 	states    states
-	memory    memory // of what cells have declared
-	broken    *fault // why nothing can be executed, or nil
+	memory    memory // declarations of cells
+	broken    *fault // the reason why no cell can be executed, or nil
 
 	transcripts transcripts // of executions
 
 	mu       sync.Mutex
 	engine   *engine // nil before the first start, and after a death
-	engines  int     // started so far
-	told     int     // of which the user knows
+	engines  int     // number of engines started so far
+	told     int     // number of those engines that the user knows of
 	current  *exchange
-	count    int // cells executed so far
-	received int // requests received so far
-	aborted  int // execution requests up to this number are not carried out
+	count    int // number of cells executed so far
+	received int // number of requests received so far
+	aborted  int // number of the last execution request that must not be carried out
 }
 
 // request is a message with its number, in the order of arrival.
@@ -43,7 +43,7 @@ type request struct {
 	number int
 }
 
-// queueLength is more than a notebook has cells.
+// queueLength is more than the number of cells of a notebook.
 const queueLength = 1 << 16
 
 func newKernel(c Config, session string, f *front, quit context.CancelFunc) *kernel {
@@ -51,7 +51,7 @@ func newKernel(c Config, session string, f *front, quit context.CancelFunc) *ker
 		questions: make(chan request, queueLength), told: 1}
 }
 
-// run starts everything; it returns at once.
+// run starts all goroutines of the kernel, and returns at once.
 func (k *kernel) run(ctx context.Context) {
 	k.publish(message{}, "status", state("starting"))
 	go k.front.shell.listen(k.enqueue)
@@ -71,14 +71,14 @@ func (k *kernel) run(ctx context.Context) {
 	})
 	go func() {
 		if k.broken == nil {
-			k.ensureEngine(ctx) // Its error is told when a cell is executed, which tries again.
+			k.ensureEngine(ctx) // The next cell tries again, and reports the error.
 		}
 		k.work(ctx, k.queue, true)
 	}()
 	go k.work(ctx, k.questions, false)
 }
 
-// work handles the requests of a queue.
+// work handles the requests of a queue. cells reports whether it is the queue of cells.
 func (k *kernel) work(ctx context.Context, queue <-chan request, cells bool) {
 	for {
 		select {
@@ -93,15 +93,15 @@ func (k *kernel) work(ctx context.Context, queue <-chan request, cells bool) {
 	}
 }
 
-// states keeps the order of what clients hear of the kernel's state.
+// states keeps the messages about the kernel's state in order.
 type states struct {
 	mu   sync.Mutex
-	cell *message // the request of the queue with cells that is carried out
+	cell *message // the request of the queue of cells that is being handled
 }
 
-// during carries out a request of a queue, and publishes that the kernel is busy meanwhile. Clients take what they hear
-// last, of whichever request, for the kernel's state, and Jupyter ends kernels that it takes for idle: after a question
-// that was answered beside a cell, they hear again that the cell goes on.
+// during handles a request of a queue, and publishes "busy" before and "idle" after it. Clients take the last message,
+// of any request, as the kernel's state, and Jupyter ends kernels that it believes to be idle. Therefore "busy" is
+// published again after a question that was answered while a cell runs.
 func (k *kernel) during(m message, cell bool, do func()) {
 	tell := func(name string, now *message) {
 		k.states.mu.Lock()
@@ -119,21 +119,21 @@ func (k *kernel) during(m message, cell bool, do func()) {
 	tell("idle", nil)
 }
 
-// runsCell reports whether a request of the queue with cells is carried out.
+// runsCell reports whether a request of the queue of cells is being handled.
 func (k *kernel) runsCell() bool {
 	k.states.mu.Lock()
 	defer k.states.mu.Unlock()
 	return k.states.cell != nil
 }
 
-// started is how many engines were started so far.
+// started returns the number of engines started so far.
 func (k *kernel) started() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.engines
 }
 
-// stop makes an end of the engine.
+// stop ends the engine.
 func (k *kernel) stop() {
 	if e := k.running(); e != nil {
 		e.kill()
@@ -146,11 +146,12 @@ func (k *kernel) running() *engine {
 	return k.engine
 }
 
-// enqueue takes a message of the shell channel. Those of comms pass at once: widgets speak to the cell that runs.
+// enqueue receives a message of the shell channel. Messages of comms are handled at once, because widgets communicate
+// with the running cell.
 func (k *kernel) enqueue(m message) {
 	switch m.head.Type {
 	case "comm_open", "comm_msg", "comm_close":
-		// A page keeps back what a user does next with a widget until it hears "idle".
+		// A page delays further actions of a user on a widget until it receives "idle".
 		k.during(m, false, func() { k.comm(m) })
 		return
 	}
@@ -169,12 +170,13 @@ func (k *kernel) enqueue(m message) {
 	}
 }
 
-// askedByPages are the requests of a page that opens a notebook. While no cell runs they wait for the engine to start,
-// so that their answers say that cells can run.
+// askedByPages lists the requests of a page that opens a notebook. If no cell runs, the answers wait for the start of
+// the engine, and so show that cells can run.
 var askedByPages = map[string]bool{"kernel_info_request": true, "comm_info_request": true}
 
-// comm takes a client's message of a comm: to the program whose comm it is, or to GoNB. A comm of another kind that a
-// client opens is closed at once, or the client would wait: Jupyter's widgets open one to ask for their states.
+// comm passes a client's comm message to the program that owns the comm, or to GoNB. If a client opens a comm of
+// unknown kind, it is closed at once; otherwise the client would wait. Jupyter's widgets open such a comm to ask for
+// their states.
 func (k *kernel) comm(m message) {
 	var body struct {
 		ID     string          `json:"comm_id"`
@@ -200,7 +202,7 @@ func (k *kernel) comm(m message) {
 	}
 }
 
-// handle carries out a request of the shell channel.
+// handle handles a request of the shell channel.
 func (k *kernel) handle(ctx context.Context, r request) {
 	switch kind := r.head.Type; {
 	case k.broken != nil && (kind == "execute_request" || kind == "complete_request" || kind == "inspect_request"):
@@ -229,7 +231,7 @@ func (k *kernel) control(ctx context.Context, m message) {
 	}
 }
 
-// local answers what needs no engine. Unknown requests get no answer, as the protocol wants it.
+// local answers requests that need no engine. As the protocol requires, it does not answer unknown requests.
 func (k *kernel) local(c *channel, m message) {
 	switch m.head.Type {
 	case "kernel_info_request":
@@ -272,7 +274,7 @@ func (k *kernel) shutdown(c *channel, m message) {
 	k.publish(m, "shutdown_reply", answer)
 }
 
-// interrupt ends the cell that runs.
+// interrupt interrupts the running cell.
 func (k *kernel) interrupt(m message) {
 	k.mu.Lock()
 	e, current := k.engine, k.current
@@ -281,22 +283,22 @@ func (k *kernel) interrupt(m message) {
 		return
 	}
 	current.interrupt()
-	raise(stopFile(k.config.Dir)) // For a cell that is still being compiled.
+	raise(stopFile(k.config.Dir)) // This stops a cell that is still being compiled.
 	e.control.send(m)
 }
 
-// reply answers a request on the channel that it came by; the type of x_request's answer is x_reply.
+// reply answers a request on the channel from which it came. The type of the answer to x_request is x_reply.
 func (k *kernel) reply(c *channel, m message, content any) {
 	kind := m.head.Type[:len(m.head.Type)-len("request")] + "reply"
 	c.send(m.answer(k.session, kind, content))
 }
 
-// publish tells all clients of something that a request has led to.
+// publish sends all clients a message that results from a request.
 func (k *kernel) publish(m message, kind string, content any) {
 	k.tell(m.answer(k.session, kind, content))
 }
 
-// tell sends a message to all clients; the topic is its type.
+// tell sends a message to all clients. The topic is the type of the message.
 func (k *kernel) tell(m message) {
 	m.route = [][]byte{[]byte(m.head.Type)}
 	k.transcripts.send(m, k.front.iopub.send)
@@ -304,7 +306,7 @@ func (k *kernel) tell(m message) {
 
 func state(name string) map[string]string { return map[string]string{"execution_state": name} }
 
-// kernelInfo is the content of a kernel_info_reply.
+// kernelInfo returns the content of a kernel_info_reply.
 func kernelInfo() map[string]any {
 	return map[string]any{
 		"status":                 "ok",
@@ -321,11 +323,12 @@ func kernelInfo() map[string]any {
 	}
 }
 
-// languageVersion is the version of the language that cells may use, that of go.mod.
+// languageVersion is the version of Go in cells, as in go.mod.
 const languageVersion = "1.26"
 
-// LanguageInfo is what the kernel says of its language. JupyterLab writes it into each notebook that it opens, so it
-// must be the same on all machines: with the version of the machine's Go, notebooks would differ by who saved them.
+// LanguageInfo returns the kernel's description of its language. JupyterLab writes it into each notebook that it opens,
+// so it must be equal on all machines. Otherwise notebooks would differ according to the Go version of the user who
+// saved them.
 func LanguageInfo() map[string]string {
 	return map[string]string{"name": "go", "version": languageVersion, "mimetype": "text/x-go",
 		"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "go", "nbconvert_exporter": ""}

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/kernels/internal/zmtp"
 )
 
-// sent keeps what is sent by a channel.
+// sent records the messages that are sent on a channel.
 type sent struct {
 	key signer
 	all chan message
@@ -21,15 +21,15 @@ func (s sent) Send(m zmtp.Message) error {
 	return err
 }
 
-// A question is answered beside a cell, in its turn among questions. What clients hear last of the kernel's state is
-// that the cell goes on.
+// A question is answered while a cell runs, in the order of questions. The last state that clients receive is that the
+// cell runs.
 func TestQuestionsBesideACell(t *testing.T) {
 	replies, outputs := sent{all: make(chan message, 10)}, sent{all: make(chan message, 10)}
 	f := &front{shell: &channel{socket: replies}, iopub: &channel{socket: outputs}}
 	k := newKernel(Config{Dir: t.TempDir()}, "session", f, func() {})
 	go k.work(t.Context(), k.queue, true)
 	go k.work(t.Context(), k.questions, false)
-	k.starting.Lock() // The cell waits for its engine, to the end.
+	k.starting.Lock() // The cell waits for its engine until the end of the test.
 	state := func() string {
 		m := <-outputs.all
 		for m.head.Type != "status" {

@@ -1,15 +1,16 @@
-// Package layer stands between a Jupyter client and GoNB, the engine that compiles and runs Go cells, and makes the two
-// together a kernel that keeps to Jupyter's messaging protocol.
+// Package layer connects a Jupyter client to GoNB, the engine that compiles and runs Go cells. Both together are a
+// kernel that complies with Jupyter's messaging protocol.
 //
-// The client connects to the layer, and the layer starts GoNB with a connection file of its own. Requests are handled
-// one after the other, but those for completion and inspection beside cells, by a gopls of the layer's. Those that GoNB 0.11.4 leaves unanswered (is_complete, history, comm_info) and those that must
-// not wait for it (kernel_info, interrupt, shutdown) are answered here; the rest is forwarded, signed anew.
+// The client connects to the layer, and the layer starts GoNB with a connection file of its own. The layer handles
+// requests one after the other, but answers completion and inspection while a cell runs, from a gopls of its own. It
+// also answers the requests that GoNB 0.11.4 does not answer (is_complete, history, comm_info) and requests that must
+// not wait for GoNB (kernel_info, interrupt, shutdown). It signs all other requests anew and forwards them.
 //
-// What cells run is wrapped: GoNB's `go build` goes through [RunBuild], which puts [RunCell] around the program, and
-// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript]; so are `%kept` and `%hyper`,
-// which are verbs of the same program. What runs finds a socket of the layer's, see [programs], to display things and
-// to open comms without GoNB. A wrapper reports failures and panics in marks on standard error (see [marks]), which the
-// layer takes out of the stream again and turns into errors.
+// The commands of cells run inside wrappers. GoNB's `go build` calls [RunBuild], which wraps the program in [RunCell].
+// `!command` lines and script cells are rewritten to call [RunShell] and [RunScript], and so are `%kept` and `%hyper`,
+// which are verbs of the same program. A wrapped command can connect to a socket of the layer, see [programs], to
+// display data and to open comms without GoNB. A wrapper reports failures and panics by marks on standard error (see
+// [marks]). The layer removes the marks from the stream and turns them into errors.
 package layer
 
 import (
@@ -20,14 +21,14 @@ import (
 	"os"
 )
 
-// Config says how to run a kernel.
+// Config holds the settings of a kernel.
 type Config struct {
 	Connection string   // the client's connection file
 	Dir        string   // a folder for temporary files, which the caller removes; its path must be short
-	Program    string   // the program with the verbs below, which call the functions Run...
-	Engine     []string // GoNB's command line but for -kernel
+	Program    string   // path of the program with the verbs below, which call the functions Run...
+	Engine     []string // GoNB's command line, without -kernel
 	Env        []string // GoNB's environment
-	Start      string   // the folder that GoNB starts in
+	Start      string   // the folder in which GoNB starts
 	Log        io.Writer
 }
 
@@ -43,7 +44,7 @@ const (
 	HyperVerb  = "hyper"
 )
 
-// Serve is a kernel, until the client shuts it down or ctx ends.
+// Serve runs a kernel until the client shuts it down or ctx ends.
 func Serve(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,7 +68,7 @@ func Serve(ctx context.Context, c Config) error {
 	return nil
 }
 
-// listen is a kernel that a client can connect to; quit ends it.
+// listen returns a kernel to which a client can connect. quit must end the kernel.
 func listen(c Config, quit context.CancelFunc) (*kernel, error) {
 	conn, err := readConnection(c.Connection)
 	if err != nil {
@@ -81,8 +82,8 @@ func listen(c Config, quit context.CancelFunc) (*kernel, error) {
 	return newKernel(c, session, f, quit), nil
 }
 
-// stopFile exists while the cell that runs is to end: it was interrupted, or a command in it has failed. The wrappers
-// look at it before they start anything.
+// stopFile returns a file that exists while the running cell has to end, because the cell was interrupted or a command
+// in it has failed. The wrappers check it before they start a command.
 func stopFile(dir string) string { return dir + "/stop" }
 
 // raise creates the stop file.

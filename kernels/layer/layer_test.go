@@ -28,7 +28,7 @@ func TestIsComplete(t *testing.T) {
 		{"%%writefile x.txt\n)", "complete"},
 		{"%%\ns := `a\nb`", "complete"},
 		{"x := 1", "complete"},
-		{"var s = `\n%%\n!ls \\\n`", "complete"}, // No special lines.
+		{"var s = `\n%%\n!ls \\\n`", "complete"}, // These are not special lines.
 		{"fmt.Println(1)", "complete"},
 		{"import \"fmt\"\nfmt.Println(1)", "complete"},
 
@@ -130,7 +130,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestPositions takes lines of standard error through the filter and the unfolder. Line 12 of the program is line 3 of
+// TestPositions passes lines of standard error through the filter and the unfolder. Line 12 of the program is line 3 of
 // cell 2.
 func TestPositions(t *testing.T) {
 	const dir = "/tmp/k/1/gonb_ab"
@@ -138,7 +138,7 @@ func TestPositions(t *testing.T) {
 		{"nothing\n", "nothing\n"},
 		{"2026/11/21 10:00:00 main.go:12: a\n", "2026/11/21 10:00:00 cell [2], line 3: a\n"},
 		{"10:00:00 " + dir + "/main.go:12:7: a\n", "10:00:00 cell [2], line 3:7: a\n"},
-		{"10:00:00 main.go:40: a\n", "10:00:00 main.go:40: a\n"}, // A line of the kernel's own.
+		{"10:00:00 main.go:40: a\n", "10:00:00 main.go:40: a\n"}, // A line that the kernel has added.
 		{"a:b: domain.go:12: c\n", "a:b: domain.go:12: c\n"},
 		{"a:b: /lib/main.go:12: c\n", "a:b: /lib/main.go:12: c\n"},
 		{"{\"a\":\"\x1e\"}\x1e{}\n", "{\"a\":\"\x1e\"}\x1e{}\n"},
@@ -160,10 +160,10 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// lines are the places of a program's lines.
+// lines holds the places of a program's lines.
 var lines = append(make([][2]int, 11), [2]int{2, 3})
 
-// unfold takes a text through the unfolder in small pieces.
+// unfold passes a text through the unfolder in small pieces.
 func unfold(text string) string {
 	var u unfolder
 	var out strings.Builder
@@ -204,7 +204,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A program may print what looks like a panic and go on.
+// A program may print text that looks like a panic, and continue.
 func TestNoPanic(t *testing.T) {
 	for name, end := range map[string]func(*filter){
 		"succeeds":      func(f *filter) { f.finish(false) },
@@ -226,7 +226,7 @@ func TestNoPanic(t *testing.T) {
 	}
 }
 
-// What a program writes without ending its lines is shown while it goes on: dots, and what only looks like a panic.
+// Incomplete lines of a program are shown while it runs: dots, and text that only looks like a panic.
 func TestDots(t *testing.T) {
 	for text, within := range map[string]time.Duration{".": 200 * time.Millisecond,
 		"panic: no\n": panicDelay + 500*time.Millisecond} {
@@ -244,7 +244,7 @@ func TestDots(t *testing.T) {
 	}
 }
 
-// safeBuilder may be written to by a timer.
+// safeBuilder is safe for concurrent use, because a timer writes to it.
 type safeBuilder struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -283,7 +283,7 @@ func TestRewrite(t *testing.T) {
 		{"!ls", run + "bHM"},
 		{"//gonb:!ls", run + "bHM"},
 		{"!*ls", "!*'/k' shell bHM"},
-		{"!l\\\ns\n%%", run + "bCBz" + "\n\n%%"}, // "l s"; the number of lines stays.
+		{"!l\\\ns\n%%", run + "bCBz" + "\n\n%%"}, // "l s"; the number of lines does not change.
 		{"!  \n% \nvar x int", "\n\nvar x int"},
 		{"%kept --remove a", run + base64.RawURLEncoding.EncodeToString([]byte("'/k' kept --remove a"))},
 		{"%keptother", "%keptother"},

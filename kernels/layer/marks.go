@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Marks are how the wrapper of a program speaks to the layer through the program's standard error and GoNB. Each begins
-// with an unlikely control character:
+// Marks are messages from the wrapper of a program to the layer, through the program's standard error and GoNB. Each
+// begins with an unlikely control character:
 //
-//	mark .                 nothing: it keeps GoNB from seeing a position
+//	mark .                 nothing: it hides a position from GoNB
 //	mark = value newline   a value to show, quoted as in Go
-//	mark ( text mark )     the text of a panic, kept out of the stream
-//	status newline         follows it: how the program has failed
+//	mark ( text mark )     the text of a panic, removed from the stream
+//	status newline         after the text of a panic: how the program has failed
 //
-// The first is there since GoNB 0.11.4 puts a cell of its own before each <folder>/main.go:N, and dies on a line in
-// which two colons come before main.go:N, such as those of log.Lshortfile.
+// The first mark is necessary because GoNB 0.11.4 puts a cell of its own before each <folder>/main.go:N, and crashes on
+// a line with two colons before main.go:N, such as a line of log.Lshortfile.
 const (
 	mark      = '\x1e'
 	nothing   = string(mark) + "."
@@ -23,11 +23,11 @@ const (
 	closeText = string(mark) + ")"
 )
 
-// report is what a wrapper tells of a failure, in the line after a panic's text.
+// report is a wrapper's description of a failure, in the line after a panic's text.
 type report struct {
 	kind    string // the wrapper's verb
-	status  string // as package os says it
-	command string // what has failed, when that is not the cell as a whole
+	status  string // in the words of package os
+	command string // the command that has failed, if not the cell as a whole
 }
 
 func (r report) String() string {
@@ -39,16 +39,16 @@ func parseReport(line string) report {
 	return report{f[0], f[1], f[2]}
 }
 
-// unfolder takes the marks out of a stream that arrives in pieces.
+// unfolder removes the marks from a stream that arrives in pieces.
 type unfolder struct {
-	rest   string          // a mark that has not arrived as a whole
+	rest   string          // a mark that has not arrived completely
 	panics strings.Builder // the text of a panic
 	inside bool            // between openText and closeText
 	failed *report         // the first failure
-	value  *string         // what the last expression of the cell has come to
+	value  *string         // the value of the cell's last expression
 }
 
-// add takes a piece and returns what of it, and of earlier pieces, is for the user.
+// add returns the text for the user from a piece and from the rest of earlier pieces.
 func (u *unfolder) add(piece string) string {
 	text := u.rest + piece
 	u.rest = ""
@@ -78,7 +78,7 @@ func (u *unfolder) add(piece string) string {
 	}
 }
 
-// take handles a mark and returns the length of what belongs to it, 0 when it is not there as a whole.
+// take handles a mark, and returns the number of bytes that belong to it, or 0 if the mark is incomplete.
 func (u *unfolder) take(after string) (length int, known bool) {
 	if after == "" {
 		return 0, false

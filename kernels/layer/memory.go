@@ -10,22 +10,22 @@ import (
 )
 
 // decl is a declaration of a cell: a function, a method, a type, an import, a line of a var or const group, or a whole
-// const group where its lines depend on each other.
+// const group if its lines depend on each other.
 type decl struct {
-	Names []string // what it declares, see namesOf; of an import it is the package's name in the file
-	Spec  string   // of an import, as in a file; "" of all else
-	Text  string   // with its comment
+	Names []string // the names that it declares, see namesOf; for an import the package's name in the file
+	Spec  string   // an import as written in a file; "" for other declarations
+	Text  string   // including its comment
 	Cell  int      // number of the cell
-	Line  int      // of the cell where Text begins, from 1
-	Owner string   // the client's id of the cell, "" without one
-	Calls bool     // it is a variable whose initializer calls a function
-	Aside string   // why it is left out of programs, "" where it is not
-	Back  bool     // it was set aside, and may be back with the cell that runs
-	Told  bool     // the user knows that its initializer runs again
-	From  int      // of a program's: which of the memory's it is
+	Line  int      // line of the cell where Text begins, from 1
+	Owner string   // the client's id of the cell, or ""
+	Calls bool     // whether it is a variable whose initializer calls a function
+	Aside string   // the reason why it is left out of programs, or ""
+	Back  bool     // whether it was set aside, and may compile again with the running cell
+	Told  bool     // whether the user knows that its initializer runs again
+	From  int      // in a program: index of the declaration in the memory
 }
 
-// where is the declaration for the user: its name and its cell.
+// where returns the name and the cell of the declaration, for the user.
 func (d decl) where() string { return fmt.Sprintf("%s (cell [%d])", d.title(), d.Cell) }
 
 func (d decl) title() string {
@@ -35,24 +35,25 @@ func (d decl) title() string {
 	return strings.Join(d.Names, ", ")
 }
 
-// memory is what the cells of a notebook have declared. The cell that runs last wins: what it declares takes the place
-// of a declaration of the same name, of whatever kind. A declaration that no longer compiles with it is set aside.
+// memory holds the declarations of a notebook's cells. The cell that runs last wins: its declarations replace
+// declarations of the same name, of any kind. A declaration that no longer compiles with the replacement is set aside.
 type memory struct {
 	decls []decl
-	gone  map[string]string // why a name is not declared
+	gone  map[string]string // by name, the reason why the name is not declared
 }
 
-// program is what the build of a cell needs to know of it: see [RunBuild].
+// program has all that the build of a cell needs: see [RunBuild].
 type program struct {
-	Decls []decl // earlier ones first
-	Own   int    // those from here on are the cell's
+	Decls []decl // in the order of their cells
+	Own   int    // index of the first declaration of the cell that runs
 	Body  body
 	Cell  int
 	Test  bool
 }
 
-// with is the program of a cell on top of what is remembered, and what is to be remembered if it compiles. A name that
-// the cell takes over is its former owner's again when the cell no longer declares it, where cells have owners.
+// with returns the program of a cell together with the memory, and the declarations to remember if it compiles. If
+// cells have owners, and a cell no longer declares a name that it took from another cell, the other cell's declaration
+// is valid again.
 func (m *memory) with(c cell, number int, owner string) (program, []decl) {
 	own := slices.Clone(c.decls)
 	anew := map[string]bool{}
@@ -65,7 +66,7 @@ func (m *memory) with(c cell, number int, owner string) (program, []decl) {
 	var all []decl
 	for _, d := range m.decls {
 		if owner != "" && d.Owner == owner {
-			continue // An earlier text of the cell.
+			continue // An earlier text of the same cell.
 		}
 		if owner == "" {
 			d = d.without(anew)
@@ -79,7 +80,7 @@ func (m *memory) with(c cell, number int, owner string) (program, []decl) {
 	p := program{Body: c.body, Cell: number, Test: c.test}
 	taken := map[string]bool{}
 	for i, d := range slices.Backward(all) {
-		if i < first { // Twice in one cell is an error that the compiler tells of.
+		if i < first { // The compiler reports a name that a cell declares twice.
 			if d = d.without(taken); d.Names == nil {
 				continue
 			}
@@ -99,7 +100,8 @@ func (m *memory) with(c cell, number int, owner string) (program, []decl) {
 	return p, all
 }
 
-// markBack finds what was set aside and uses a name that is declared anew, or a declaration that may be back.
+// markBack marks declarations that were set aside and use a name that is declared anew, or a name of a marked
+// declaration.
 func markBack(decls []decl, anew map[string]bool) {
 	for again := true; again; {
 		again = false
@@ -115,7 +117,7 @@ func markBack(decls []decl, anew map[string]bool) {
 	}
 }
 
-// uses reports whether one of the names is in the declaration's text.
+// uses reports whether the declaration's text contains one of the names.
 func (d decl) uses(names map[string]bool) bool {
 	file, _ := parser.ParseFile(token.NewFileSet(), "", "package p\n"+d.Text, parser.SkipObjectResolution)
 	found := false
@@ -130,7 +132,7 @@ func (d decl) uses(names map[string]bool) bool {
 	return found
 }
 
-// without is the declaration without some names: nothing where no name is left, else the names give way to blanks.
+// without returns the declaration with some names replaced by blanks, or an empty declaration if no name is left.
 func (d decl) without(names map[string]bool) decl {
 	left := slices.DeleteFunc(slices.Clone(d.Names), func(name string) bool { return names[name] })
 	if len(left) == len(d.Names) {
@@ -167,7 +169,7 @@ func (d decl) without(names map[string]bool) decl {
 	return d
 }
 
-// keep remembers the declarations of a program that was compiled, and what the build has found of them.
+// keep remembers the declarations of a compiled program, and the results of the build.
 func (m *memory) keep(p program, all []decl, b built) {
 	for i, d := range p.Decls {
 		all[d.From].Aside = b.Aside[i]
@@ -185,8 +187,8 @@ func (m *memory) keep(p program, all []decl, b built) {
 	}
 	for _, name := range p.Body.Short {
 		if b.Runs && !now[name] {
-			m.missing(name, fmt.Sprintf("cell [%d] has it for itself: a cell is a program, and its values end with it; declare "+
-				"it by var in a line before %%%%, and keep what takes long by notebook.Keep", p.Cell))
+			m.missing(name, fmt.Sprintf("cell [%d] has it as a local variable: a cell is a program, and its values end with it; "+
+				"declare it by var before the line %%%%, and keep values that take long to compute by notebook.Keep", p.Cell))
 		}
 	}
 	for name := range now {
@@ -204,7 +206,7 @@ func (m *memory) names() map[string]bool {
 	return all
 }
 
-// missing notes why a name is not there.
+// missing stores the reason why a name is not declared.
 func (m *memory) missing(name, why string) {
 	if m.gone == nil {
 		m.gone = map[string]string{}
@@ -212,7 +214,7 @@ func (m *memory) missing(name, why string) {
 	m.gone[name] = why
 }
 
-// forget drops what cells have declared that the user has deleted.
+// forget removes the declarations of cells that the user has deleted.
 func (m *memory) forget(owners []string) {
 	if len(owners) == 0 {
 		return
@@ -221,7 +223,7 @@ func (m *memory) forget(owners []string) {
 		func(d decl) string { return fmt.Sprintf("its cell [%d] was deleted", d.Cell) })
 }
 
-// remove drops some names, and returns those that are not there.
+// remove removes some names, and returns those that are not declared.
 func (m *memory) remove(names []string) (missing []string) {
 	for _, name := range names {
 		had := len(m.decls)
@@ -246,7 +248,7 @@ func (m *memory) drop(which func(decl) bool, why func(decl) string) {
 	})
 }
 
-// list is what %ls shows.
+// list returns the text that %ls shows.
 func (m *memory) list() string {
 	if len(m.decls) == 0 {
 		return "No cell has declared anything.\n"
@@ -262,24 +264,25 @@ func (m *memory) list() string {
 	return out.String()
 }
 
-// hint says more of a name that a program misses, "" where nothing is known.
+// hint explains why a name is not declared, or returns "" if the reason is unknown.
 func (m *memory) hint(name string, first bool) string {
 	for _, d := range m.decls {
 		if d.Aside != "" && slices.Contains(d.Names, name) {
-			return fmt.Sprintf("cell [%d] declares it, and was set aside: %s; change that cell and run it again", d.Cell, d.Aside)
+			return fmt.Sprintf("cell [%d] declares it, and was set aside: %s; change that cell and run it again", d.Cell,
+				d.Aside)
 		}
 	}
 	if why := m.gone[name]; why != "" {
 		return why
 	}
 	if first {
-		return "the kernel is new and knows no other cell: run the cells that declare it"
+		return "the kernel has just started and has run no other cell: run the cells that declare the name"
 	}
 	return ""
 }
 
-// again are variables of earlier cells whose initializers the program evaluates again, and of which the user does not
-// know that.
+// again returns the indices of variables of earlier cells whose initializers the program evaluates again, if the user
+// has not been told yet.
 func (p program) again(b built) (found []int) {
 	for i, d := range p.Decls[:p.Own] {
 		if d.Calls && !d.Told && b.Aside[i] == "" {
@@ -289,7 +292,8 @@ func (p program) again(b built) (found []int) {
 	return found
 }
 
-// notes are for the user: what is evaluated again, each said once, and what is set aside.
+// notes returns messages for the user about variables that are evaluated again, once for each variable, and about
+// declarations that are set aside.
 func (p program) notes(b built) (lines []string) {
 	for _, i := range p.again(b) {
 		lines = append(lines, fmt.Sprintf("%s is evaluated again in each cell, since its initializer calls a function; to "+

@@ -27,7 +27,7 @@ func TestParseCell(t *testing.T) {
 	for _, c := range []struct {
 		code  string
 		names []string // of its declarations
-		body  string   // what its program does, without the blank lines before it
+		body  string   // the statements of its program, without the blank lines before them
 		bare  bool
 	}{
 		{"func f() {}", []string{"f"}, "", false},
@@ -74,7 +74,7 @@ func TestParseCell(t *testing.T) {
 	}
 }
 
-// A notebook is a memory with a compiler that needs no processes.
+// notebook is a memory with a compiler that starts no processes.
 type notebook struct {
 	t      *testing.T
 	memory memory
@@ -83,7 +83,7 @@ type notebook struct {
 
 var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
 
-// check compiles as Go's compiler does, and speaks as it does.
+// check compiles a text. Its errors have the form of the Go compiler's.
 func check(text string) ([]byte, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "main.go", text, parser.SkipObjectResolution|parser.ParseComments)
@@ -102,7 +102,7 @@ func check(text string) ([]byte, error) {
 	return nil, nil
 }
 
-// run runs a cell; what it says is what the kernel would.
+// run runs a cell, and returns the same result as the kernel.
 func (n *notebook) run(owner, code string) (built, composition) {
 	n.t.Helper()
 	n.number++
@@ -119,7 +119,7 @@ func (n *notebook) run(owner, code string) (built, composition) {
 	return b, text
 }
 
-// aside is what is set aside.
+// aside returns the names of the declarations that are set aside.
 func (n *notebook) aside() (names []string) {
 	for _, d := range n.memory.decls {
 		if d.Aside != "" {
@@ -240,7 +240,7 @@ func TestVariableThatRunsAgain(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	n := &notebook{t: t}
-	if hint := n.memory.hint("x", true); !strings.Contains(hint, "the kernel is new") {
+	if hint := n.memory.hint("x", true); !strings.Contains(hint, "the kernel has just started") {
 		t.Errorf("at first: %q", hint)
 	}
 	n.run("1", "func f() {}")
@@ -251,7 +251,7 @@ func TestHints(t *testing.T) {
 	n.run("4", "var four = 4")
 	n.memory.forget([]string{"4"})
 	n.memory.remove([]string{"g"})
-	for name, want := range map[string]string{"f": "cell [3] no longer declares it", "x": "cell [2] has it for itself",
+	for name, want := range map[string]string{"f": "cell [3] no longer declares it", "x": "cell [2] has it as a local",
 		"h": "cell [4] declares it, and was set aside: not enough arguments in call to g", "four": "its cell [6] was deleted",
 		"g": "%rm has removed it"} {
 		if hint := n.memory.hint(name, false); !strings.HasPrefix(hint, want) {
@@ -263,9 +263,9 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestRandomEditor keeps ten cells of functions, types, methods, variables and constants that use each other, and edits,
-// deletes and runs them in random order. Each cell that runs gives what a new kernel gives that has run the same cells
-// in the order of their latest runs; or it names what it misses.
+// TestRandomEditor keeps ten cells of functions, types, methods, variables and constants that use each other. It edits,
+// deletes and runs them in random order. A cell either gives the same result as in a new kernel, after the cells in the
+// order of their latest runs, or its error names what is missing.
 func TestRandomEditor(t *testing.T) {
 	for seed := range uint64(4) {
 		e := &author{t: t, r: rand.New(rand.NewPCG(seed, 1)), kernel: &notebook{t: t}}
@@ -279,7 +279,7 @@ func TestRandomEditor(t *testing.T) {
 	}
 }
 
-// author is someone who works on a notebook.
+// author simulates a user who works on a notebook.
 type author struct {
 	t           *testing.T
 	r           *rand.Rand
@@ -288,12 +288,12 @@ type author struct {
 	code        map[string]string
 	ids         int
 	ran, failed int
-	compared    int // with a new kernel that runs all cells
+	compared    int // number of comparisons to a new kernel that runs all cells
 }
 
 func (e *author) pick(of ...string) string { return of[e.r.IntN(len(of))] }
 
-// write writes a cell: one or two declarations, each in one of several forms, and perhaps a body.
+// write returns a cell: one or two declarations, each in one of several forms, and sometimes a body.
 func (e *author) write() string {
 	var parts []string
 	seen := map[string]bool{}
@@ -331,10 +331,10 @@ func (e *author) step() {
 		e.ids++
 		id = fmt.Sprint("id", e.ids)
 		e.code[id] = e.write()
-	case what < 7: // Another text.
+	case what < 7: // A new text for a cell.
 		id = e.cells[e.r.IntN(len(e.cells))]
 		e.code[id] = e.write()
-	case what < 9: // The same again.
+	case what < 9: // The same cell again.
 		id = e.cells[e.r.IntN(len(e.cells))]
 	default:
 		at := e.r.IntN(len(e.cells))
@@ -344,7 +344,7 @@ func (e *author) step() {
 	}
 	was := slices.Clone(e.kernel.memory.decls)
 	b, text := e.kernel.run(id, e.code[id])
-	if !b.Kept { // As if it had not been run; its earlier text counts no longer.
+	if !b.Kept { // As if the cell had not run; its earlier text no longer counts.
 		if !reflect.DeepEqual(was, e.kernel.memory.decls) {
 			e.t.Fatalf("a cell that fails changes what is declared: %q", e.code[id])
 		}
@@ -366,7 +366,7 @@ func (e *author) step() {
 	var ft composition
 	for _, c := range e.cells {
 		if fb, ft = fresh.run(c, e.code[c]); !fb.Kept || len(fb.Aside) > 0 {
-			return // A new kernel names what this cell misses.
+			return // A new kernel reports what this cell lacks.
 		}
 	}
 	e.compared++
@@ -378,7 +378,7 @@ func (e *author) step() {
 	}
 }
 
-// uses are the declarations that a program's main function needs, directly or not, by name.
+// uses returns the declarations that a program's main function needs, directly or indirectly, by name.
 func uses(t *testing.T, text string) map[string]string {
 	files := token.NewFileSet()
 	file := must.M1(parser.ParseFile(files, "", text, parser.SkipObjectResolution))

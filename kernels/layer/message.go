@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// protocolVersion of Jupyter's messages.
+// protocolVersion is the version of Jupyter's messaging protocol.
 const protocolVersion = "5.4"
 
 // header identifies a message.
@@ -24,11 +24,11 @@ type header struct {
 	Date     string `json:"date"`
 }
 
-// message is a Jupyter message. The parts that the layer has no need to change are kept as they came.
+// message is a Jupyter message. Parts that the layer does not change are kept unparsed.
 type message struct {
 	route    [][]byte // ids of the peers on its way, or the topic
 	head     header
-	parent   header // of the request that it belongs to, zero for a request
+	parent   header // header of the request that it belongs to; zero for a request
 	rawHead  json.RawMessage
 	rawUp    json.RawMessage // the parent's header
 	metadata json.RawMessage
@@ -43,7 +43,7 @@ var (
 	errSignature = errors.New("wrong signature")
 )
 
-// signer is the key of a connection; an empty one signs nothing.
+// signer is the key of a connection. An empty key signs nothing.
 type signer []byte
 
 func (s signer) sign(parts [][]byte) []byte {
@@ -57,7 +57,7 @@ func (s signer) sign(parts [][]byte) []byte {
 	return []byte(hex.EncodeToString(mac.Sum(nil)))
 }
 
-// decode takes a message apart after checking its signature.
+// decode checks the signature of a message and parses the message.
 func (s signer) decode(frames [][]byte) (message, error) {
 	i := 0
 	for i < len(frames) && !bytes.Equal(frames[i], delimiter) {
@@ -81,7 +81,7 @@ func (s signer) decode(frames [][]byte) (message, error) {
 	return m, nil
 }
 
-// encode is the opposite of decode.
+// encode is the inverse of decode.
 func (s signer) encode(m message) [][]byte {
 	parts := [][]byte{m.rawHead, m.rawUp, m.metadata, m.content}
 	frames := append([][]byte{}, m.route...)
@@ -89,16 +89,16 @@ func (s signer) encode(m message) [][]byte {
 	return append(append(frames, parts...), m.buffers...)
 }
 
-// read decodes the content.
+// read parses the content.
 func (m message) read(into any) error { return json.Unmarshal(m.content, into) }
 
-// with is the message with another content.
+// with returns the message with different content.
 func (m message) with(content any) message {
 	m.content = mustJSON(content)
 	return m
 }
 
-// answer is a new message that belongs to a request, on its way back.
+// answer returns a new message to the sender of a request.
 func (m message) answer(session, kind string, content any) message {
 	head := header{ID: newID(), Username: "kernel", Session: session, Type: kind, Version: protocolVersion,
 		Date: time.Now().UTC().Format(time.RFC3339Nano)}
@@ -110,7 +110,7 @@ func (m message) answer(session, kind string, content any) message {
 		metadata: json.RawMessage("{}"), content: mustJSON(content)}
 }
 
-// mustJSON encodes what is known to be encodable.
+// mustJSON encodes a value that can always be encoded.
 func mustJSON(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -12,35 +12,35 @@ import (
 	"strings"
 )
 
-// cell is a cell of Go, taken apart.
+// cell is a parsed Go cell.
 type cell struct {
 	decls    []decl
 	body     body
-	commands []string // its special lines but for %%, each where it stands; the others are ""
+	commands []string // special lines except %%, at the index of their line; "" for all other lines
 	main     string   // the line of %%, with the program's arguments
 	test     bool
 	wasm     bool
-	empty    bool // there is no Go in it
+	empty    bool // there is no Go code
 }
 
-// body is what the program of a cell does.
+// body holds the statements of a cell's program.
 type body struct {
 	Text  string
-	Line  int      // of the cell where Text begins
+	Line  int      // line of the cell where Text begins
 	Own   bool     // the cell has a main function, and Text is ""
-	Bare  bool     // the cell has statements alone: its last expression is shown, and a variable may be unused
-	Short []string // variables that it declares for itself
-	// Where its last statement is an expression, from where to where; 0 and 0 elsewhere.
+	Bare  bool     // the cell only has statements: its last expression is shown, and a variable may be unused
+	Short []string // names of the variables that the body declares
+	// From and To are the start and the end of the last statement in Text if it is an expression, else 0.
 	From, To int
 }
 
-// complaint is what is wrong with a line of a cell.
+// complaint is an error in a line of a cell.
 type complaint struct {
-	Cell, Line int // 0 where there is none
+	Cell, Line int // 0 if unknown
 	Text       string
 }
 
-// parseCell takes a cell apart. Complaints say why it cannot.
+// parseCell parses a cell. The complaints are the errors of the cell.
 func parseCell(code string) (cell, []complaint) {
 	lines := strings.Split(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
 	c := cell{commands: make([]string, len(lines))}
@@ -80,13 +80,13 @@ func parseCell(code string) (cell, []complaint) {
 	return c, nil
 }
 
-// declaresFirst reports whether code begins with a declaration that no statement begins with.
+// declaresFirst reports whether code begins with a declaration that cannot begin a statement.
 func declaresFirst(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "func ") && !strings.HasPrefix(text, "func (") || strings.HasPrefix(text, "import ")
 }
 
-// hinted adds what to do about statements among declarations.
+// hinted adds advice about statements among declarations.
 func hinted(wrong []complaint) []complaint {
 	if strings.Contains(wrong[0].Text, "non-declaration statement") || strings.Contains(wrong[0].Text, "expected declaration") {
 		wrong[0].Text += "\nA cell that has declarations and statements needs a line %% between them."
@@ -94,8 +94,8 @@ func hinted(wrong []complaint) []complaint {
 	return wrong
 }
 
-// split separates special lines from Go: the declarations before %%, or all Go, and the statements after it. Both have
-// as many lines as the cell.
+// split separates special lines from Go code. head is the code before %%, or all code; rest is the code after %%. Both
+// have as many lines as the cell.
 func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 	before, after := make([]string, len(lines)), make([]string, len(lines))
 	into := before
@@ -107,7 +107,7 @@ func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 			begun := in
 			in = in.after(lines[i])
 			if strings.HasPrefix(bare(lines[i]), "package ") && into[0] == "" && begun == outside && c.main == "" {
-				continue // GoNB leaves it out, too.
+				continue // GoNB ignores this line, too.
 			}
 			if !strings.HasPrefix(lines[i], "//gonb:") {
 				into[i] = lines[i]
@@ -147,14 +147,14 @@ func (c *cell) split(lines []string) (head, rest string, wrong *complaint) {
 	return strings.Join(before, "\n"), strings.Join(after, "\n"), nil
 }
 
-// specialLine is a line of a cell that begins with % or !, and what follows it after a backslash at the end of the line.
+// specialLine is a line of a cell that begins with % or !, joined with the lines that continue it after a backslash.
 type specialLine struct {
 	text string
-	last int // the last line that belongs to it
+	last int // index of the last line that belongs to it
 }
 
-// specialLines are those of a cell, by their first lines. A line within a raw string or a comment is none. The result
-// tells whether the last one goes on after the cell's end.
+// specialLines returns the special lines of a cell by the index of their first line. A line inside a raw string or a
+// comment is not special. open reports whether the last special line continues after the end of the cell.
 func specialLines(lines []string) (found map[int]specialLine, open bool) {
 	found = map[int]specialLine{}
 	var in literal
@@ -175,7 +175,7 @@ func specialLines(lines []string) (found map[int]specialLine, open bool) {
 	return found, open
 }
 
-// literal is what a line of Go begins in.
+// literal says whether a line of Go begins outside literals, in a raw string, or in a comment.
 type literal byte
 
 const (
@@ -184,7 +184,7 @@ const (
 	comment literal = '*'
 )
 
-// after is what the line after this one begins in.
+// after returns the state at the beginning of the next line.
 func (in literal) after(line string) literal {
 	for i := 0; i < len(line); i++ {
 		switch ch := line[i]; {
@@ -215,10 +215,10 @@ func (in literal) after(line string) literal {
 	return in
 }
 
-// packageLine goes before a cell; one line less is a line of the cell.
+// packageLine precedes a cell's code in a file. It adds one line.
 const packageLine = "package main\n"
 
-// parseDecls takes declarations apart.
+// parseDecls parses declarations.
 func parseDecls(text string) ([]decl, []complaint) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", packageLine+text, parser.SkipObjectResolution|parser.ParseComments)
@@ -232,7 +232,7 @@ func parseDecls(text string) ([]decl, []complaint) {
 	return d.decls, nil
 }
 
-// complaintsOf are those of the parser about a text. What is wrong after its end is wrong at its end.
+// complaintsOf returns the parser's errors about a text. Errors after the end of the text are reported at its end.
 func complaintsOf(err error, text string) (all []complaint) {
 	var list scanner.ErrorList
 	if !errors.As(err, &list) {
@@ -269,7 +269,7 @@ func parseBody(text string) (*ast.BlockStmt, []complaint) {
 	return file.Decls[0].(*ast.FuncDecl).Body, nil
 }
 
-// splitImports separates the imports at the beginning from what follows; both have all lines.
+// splitImports separates the imports at the beginning from the rest. Both parts keep the line numbers.
 func splitImports(text string) (imports, rest string) {
 	files := token.NewFileSet()
 	file, _ := parser.ParseFile(files, "", packageLine+text, parser.ImportsOnly)
@@ -277,13 +277,13 @@ func splitImports(text string) (imports, rest string) {
 		return "", text
 	}
 	end := files.Position(file.Decls[len(file.Decls)-1].End()).Offset - len(packageLine)
-	if end < 0 || end > len(text) { // The last one is not finished.
+	if end < 0 || end > len(text) { // The last import is unfinished.
 		return "", text
 	}
 	return text[:end], strings.Repeat("\n", strings.Count(text[:end], "\n")) + text[end:]
 }
 
-// finish notes what the body declares for itself, and its last expression.
+// finish stores the names that the body declares, and the position of its last expression.
 func (c *cell) finish() {
 	c.body.Own = slices.ContainsFunc(c.decls, func(d decl) bool { return slices.Contains(d.Names, "main") })
 	block, _ := parseBody(c.body.Text)
@@ -308,7 +308,7 @@ func (c *cell) finish() {
 	}
 }
 
-// taker makes declarations of a file.
+// taker collects the declarations of a file.
 type taker struct {
 	files *token.FileSet
 	text  string
@@ -320,7 +320,8 @@ func (t *taker) between(from, to token.Pos) (string, int) {
 	return t.text[p.Offset:t.files.Position(to).Offset], p.Line - 1
 }
 
-// add adds the text from a node's comment, if it has one, to the node's end. A keyword goes before a line of a group.
+// add adds a declaration with the text of a node, including its comment. keyword precedes the text of a line of a
+// group.
 func (t *taker) add(names []string, doc *ast.CommentGroup, n ast.Node, keyword string) *decl {
 	text, line := t.between(n.Pos(), n.End())
 	text = keyword + text
@@ -336,7 +337,7 @@ func (t *taker) take(d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		added := t.add(namesOf(d), d.Doc, d, "")
-		if name := d.Name.Name; d.Recv == nil && strings.HasPrefix(name, "init_") { // Several init functions, as GoNB's.
+		if name := d.Name.Name; d.Recv == nil && strings.HasPrefix(name, "init_") { // GoNB's init functions.
 			added.Text = strings.Replace(added.Text, "func "+name, "func init"+strings.Repeat(" ", len(name)-len("init")), 1)
 		}
 	case *ast.GenDecl:
@@ -353,7 +354,7 @@ func (t *taker) take(d ast.Decl) {
 	}
 }
 
-// spec takes a line of a group, or a group of one.
+// spec adds a line of a group, or a group of one line.
 func (t *taker) spec(d *ast.GenDecl, s ast.Spec) {
 	var doc *ast.CommentGroup
 	var names []string
@@ -379,7 +380,7 @@ func (t *taker) spec(d *ast.GenDecl, s ast.Spec) {
 		added.Spec = specOf(i)
 		return
 	}
-	// Blanks are no names: each stays, until its cell runs again.
+	// A blank is not a name: each blank declaration stays until its cell runs again.
 	for i, name := range added.Names {
 		if name == "_" {
 			added.Names[i] = "_ " + added.Text
@@ -388,7 +389,8 @@ func (t *taker) spec(d *ast.GenDecl, s ast.Spec) {
 	added.Calls = d.Tok == token.VAR && callsFunction(s)
 }
 
-// importKey is the name that an import takes in its file. Dot and blank imports take none.
+// importKey returns the name that an import declares in its file. Dot and blank imports declare no name; their key
+// includes the path.
 func importKey(s *ast.ImportSpec) string {
 	name := importedName(s)
 	if name == "." || name == "_" {
@@ -397,7 +399,7 @@ func importKey(s *ast.ImportSpec) string {
 	return name
 }
 
-// independent reports whether each line of a const group has a value of its own that does not count lines.
+// independent reports whether each line of a const group has its own value, without iota.
 func independent(d *ast.GenDecl) bool {
 	for _, s := range d.Specs {
 		v, ok := s.(*ast.ValueSpec)
@@ -419,25 +421,25 @@ func independent(d *ast.GenDecl) bool {
 	return true
 }
 
-// harmless are calls that cost nothing and give the same again: of these packages, and these built-in functions.
+// harmless matches calls that are cheap and always give the same result: of some packages, and of built-in functions.
 var harmless = regexp.MustCompile(`^(errors|regexp|strings|strconv|math|fmt|time|big|template|slices|maps|sync|floats|mat|index)\.\w+$|` +
 	`^(append|cap|complex|copy|imag|len|make|max|min|new|real|string|bool|byte|rune|error|any|u?int(8|16|32|64)?|` +
 	`float(32|64)|complex(64|128)|rand\.New\w*)$`)
 
-// callsFunction reports whether the initializer of a variable calls a function when it is evaluated, but for harmless
-// ones, and notebook.Keep.
+// callsFunction reports whether the initializer of a variable calls a function that is not harmless. A call of
+// notebook.Keep does not count.
 func callsFunction(s ast.Spec) bool {
 	v, ok := s.(*ast.ValueSpec)
 	if !ok {
 		return false
 	}
 	calls, keeps := false, false
-	local := map[string]bool{} // variables of a function that is called where it stands
+	local := map[string]bool{} // variables of a function literal that is called in the initializer
 	var look func(ast.Node) bool
 	look = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			return false // It is not called here.
+			return false // The function is not called here.
 		case *ast.AssignStmt:
 			for _, x := range n.Lhs {
 				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
@@ -463,7 +465,7 @@ func callsFunction(s ast.Spec) bool {
 	return calls && !keeps
 }
 
-// callee is a called function as it is written, "" for what is no name.
+// callee returns the text of a called function, or "" if it has no name.
 func callee(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

@@ -18,25 +18,26 @@ import (
 	"time"
 )
 
-// plan is how the Go command has compiled a cell's program: the two command lines, and what they read. While the
-// imports of the program are the same, and the files behind them, another cell is compiled by the same command lines.
-// The Go command needs 0.15 s to find that out.
+// plan holds the steps by which the Go command compiled a cell's program: its two command lines, and the files that
+// they read. While the imports of the program and the files behind them are the same, the same command lines compile
+// another cell. The Go command would need 0.15 s to find out.
 type plan struct {
 	Compile, Link       []string            // command lines
-	Packages, Libraries string              // their -importcfg
+	Packages, Libraries string              // the contents of their -importcfg files
 	Root                string              // GOROOT
-	Sources             map[string][]source // the files of each folder that may change, those of local modules
+	Sources             map[string][]source // the files of each folder that may change: the folders of local modules
 }
 
-// source is a file as it was.
+// source is the state of a file when the plan was made.
 type source struct {
 	Name string
 	Size int64
 	Time time.Time
 }
 
-// planFile is where the plan of a program lies: "" when there can be none, since the program is more than one Go file
-// or tells the compiler something. What the plan depends on, but for sources, is in its name.
+// planFile returns the name of the plan's file. The name depends on everything that the plan depends on, except
+// sources. It returns "" if there can be no plan, because the program has more than one Go file or has compiler
+// directives.
 func (b builder) planFile(text []byte) string {
 	if bytes.Contains(text, []byte("//go:")) || bytes.Contains(text, []byte("// +build")) {
 		return ""
@@ -108,7 +109,7 @@ func (a source) same(b source) bool {
 	return a.Name == b.Name && a.Size == b.Size && a.Time.Equal(b.Time)
 }
 
-// filesOf are the files of a folder, in the order of their names.
+// filesOf returns the files of a folder, ordered by name.
 func filesOf(folder string) ([]source, error) {
 	list, err := os.ReadDir(folder)
 	if err != nil {
@@ -128,7 +129,7 @@ func filesOf(folder string) ([]source, error) {
 	return all, nil
 }
 
-// carryOut compiles and links.
+// carryOut compiles and links with the plan's command lines.
 func (p *plan) carryOut(dir, out string) error {
 	tmp, err := os.MkdirTemp(dir, "build-")
 	if err != nil {
@@ -137,7 +138,7 @@ func (p *plan) carryOut(dir, out string) error {
 	defer os.RemoveAll(tmp)
 	object, packages, libraries := filepath.Join(tmp, "main.a"), filepath.Join(tmp, "packages"),
 		filepath.Join(tmp, "libraries")
-	was := p.Link[len(p.Link)-1] // The program's own package.
+	was := p.Link[len(p.Link)-1] // The package of the program.
 	if err := errors.Join(os.WriteFile(packages, []byte(p.Packages), 0o600),
 		os.WriteFile(libraries, []byte(strings.ReplaceAll(p.Libraries, "="+was+"\n", "="+object+"\n")), 0o600)); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (p *plan) carryOut(dir, out string) error {
 	return os.Rename(filepath.Join(tmp, "out"), out)
 }
 
-// with is a command line with other values of some flags.
+// with returns a command line with new values for some flags.
 func with(argv []string, values map[string]string) []string {
 	out := slices.Clone(argv)
 	for i := range out[:len(out)-1] {
@@ -165,14 +166,14 @@ func with(argv []string, values map[string]string) []string {
 	return out
 }
 
-// planning makes a plan beside the Go command.
+// planning is a plan that is made while the Go command runs.
 type planning struct {
 	plan plan
-	file string // where the plan goes
-	dir  string // where RunTool tells what it has seen
+	file string // file of the plan
+	dir  string // folder where RunTool writes the command lines
 }
 
-// beginPlan notes the files before they are compiled: one that changes later makes the plan invalid.
+// beginPlan lists the source files before they are compiled. If one of them changes later, the plan is invalid.
 func (b builder) beginPlan(text []byte) *planning {
 	file := b.planFile(text)
 	if file == "" || strings.ContainsAny(b.program+b.plans, `'"`) {
@@ -195,7 +196,7 @@ func (b builder) beginPlan(text []byte) *planning {
 	return m
 }
 
-// note takes what `go list` says of the packages.
+// note reads the output of `go list` about the packages.
 func (m *planning) note(list []byte) error {
 	folders := map[string]bool{}
 	for d := json.NewDecoder(bytes.NewReader(list)); d.More(); {
@@ -216,7 +217,7 @@ func (m *planning) note(list []byte) error {
 			continue
 		}
 		if r := p.Module.Replace; !p.Module.Main && (r == nil || r.Version != "") {
-			continue // In the module cache, where nothing changes.
+			continue // It is in the module cache, where nothing changes.
 		}
 		folders[p.Dir], folders[filepath.Dir(p.Module.GoMod)] = true, true
 		for _, file := range p.EmbedFiles {
@@ -233,20 +234,20 @@ func (m *planning) note(list []byte) error {
 	return nil
 }
 
-// toolexec is the value of Go's flag that has every tool run by [RunTool].
+// toolexec returns the value of the flag -toolexec that makes the Go command run every tool by [RunTool].
 func (m *planning) toolexec(program string) string {
 	return fmt.Sprintf("'%s' %s '%s'", program, ToolVerb, m.dir)
 }
 
-// seen is a tool's command line, and the file that its flag -importcfg names.
+// seen is a tool's command line, and the content of the file of its flag -importcfg.
 type seen struct {
 	Argv   []string
 	Config string
 	Root   string
 }
 
-// RunTool runs one of Go's tools for the Go command. The first argument is a folder: how the program of a cell was
-// compiled and linked is written there.
+// RunTool runs one of Go's tools for the Go command, and returns its exit status. The first argument is a folder, where
+// RunTool writes how the program of a cell was compiled and linked.
 func RunTool(argv []string) int {
 	if len(argv) < 2 {
 		return 2
@@ -268,13 +269,13 @@ func RunTool(argv []string) int {
 	return 1
 }
 
-// isMain tells whether the compiler is to compile a program's package.
+// isMain reports whether the compiler compiles the package of a program.
 func isMain(argv []string) bool {
 	at := slices.Index(argv, "-p")
 	return at > 0 && argv[at+1] == "main"
 }
 
-// end writes the plan if it can be carried out again: the program is one file, and all that it needs is in Go's cache.
+// end writes the plan if it can be used again: the program is a single file, and all other inputs are in Go's cache.
 func (m *planning) end(built bool) {
 	defer os.RemoveAll(m.dir)
 	var compile, link seen
@@ -301,7 +302,7 @@ func (m *planning) end(built bool) {
 	}
 }
 
-// isExtra tells of a flag that names one more file of the Go command's.
+// isExtra reports whether a flag names one more input file of the Go command.
 func isExtra(arg string) bool {
 	return isOneOf(arg, []string{"-embedcfg", "-symabis", "-asmhdr", "-pgoprofile", "-coveragecfg"})
 }

@@ -11,22 +11,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
 
-// programs are the connections of what cells have started: package frontend is their side.
+// programs holds the connections of programs that cells have started. Package frontend is the programs' side.
 type programs struct {
 	mu    sync.Mutex
-	comms map[string]*connected // who has opened a comm
+	comms map[string]*connected // by id of the comm, the program that has opened it
 	live  map[*connected]bool
-	asks  *connected // which waits for a line of input
+	asks  *connected // the program that waits for a line of input, or nil
 }
 
-// connected is a program that has connected. What it displays belongs to the request that was carried out when it connected.
+// connected is a program that has connected. Its outputs belong to the request that was being executed when it
+// connected.
 type connected struct {
 	conn    net.Conn
-	mu      sync.Mutex // of writing
+	mu      sync.Mutex // held while a message is written
 	request message
 }
 
-// replaces ends the programs that an earlier execution of a cell has left, when the cell is executed again.
+// replaces ends the programs of an earlier execution of a cell when the cell is executed again.
 func (p *programs) replaces(m message) {
 	cell := cellOf(m)
 	if cell == "" {
@@ -41,7 +42,7 @@ func (p *programs) replaces(m message) {
 	}
 }
 
-// cellOf is the id that a client gives the cell of a request, "" without one.
+// cellOf returns the client's id of a request's cell, or "".
 func cellOf(m message) string {
 	var metadata struct {
 		Cell string `json:"cellId"`
@@ -50,10 +51,10 @@ func cellOf(m message) string {
 	return metadata.Cell
 }
 
-// programSocket is where programs find the kernel: in a folder that is the user's alone.
+// programSocket returns the socket to which programs connect. It is in a folder that only the user can read.
 func programSocket(dir string) string { return filepath.Join(dir, "f") }
 
-// serve takes connections until the listener closes.
+// serve accepts connections until the listener closes.
 func (p *programs) serve(l net.Listener, k *kernel) {
 	for {
 		conn, err := l.Accept()
@@ -76,7 +77,7 @@ func (p *programs) serve(l net.Listener, k *kernel) {
 	}
 }
 
-// listen passes on what a program sends, until it ends. Then its comms are closed.
+// listen passes on the messages of a program until the program ends. Then it closes the program's comms.
 func (p *programs) listen(one *connected, k *kernel) {
 	defer p.ended(one, k)
 	lines := bufio.NewScanner(one.conn)
@@ -97,7 +98,7 @@ func (p *programs) listen(one *connected, k *kernel) {
 			p.follow(one, m)
 		case "display_data", "update_display_data", "clear_output":
 		default:
-			continue // Nothing else is a program's to say.
+			continue // A program may send no other messages.
 		}
 		out := one.request.answer(k.session, m.Type, m.Content)
 		if m.Metadata != nil {
@@ -109,7 +110,7 @@ func (p *programs) listen(one *connected, k *kernel) {
 	}
 }
 
-// ask asks the user for a line, where the client takes questions.
+// ask asks the user for a line, if the client answers questions.
 func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
 	k.mu.Lock()
 	x := k.current
@@ -131,7 +132,7 @@ func (p *programs) ask(one *connected, k *kernel, m frontend.Message) {
 	k.front.stdin.send(one.request.answer(k.session, "input_request", m.Content))
 }
 
-// asked is the program that waits for a line, or nil. It waits no longer.
+// asked returns the program that waits for a line, or nil. After the call no program waits.
 func (p *programs) asked() *connected {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +141,7 @@ func (p *programs) asked() *connected {
 	return one
 }
 
-// tell hands a program the user's answer.
+// tell sends the user's answer to a program.
 func (one *connected) tell(m message) {
 	var a inputAnswer
 	if m.read(&a) != nil {
@@ -149,7 +150,7 @@ func (one *connected) tell(m message) {
 	one.send(frontend.Message{Type: tellMessage, Content: mustJSON(a)})
 }
 
-// follow notes whose comms are whose.
+// follow stores which program has opened which comm.
 func (p *programs) follow(one *connected, m frontend.Message) {
 	var body struct {
 		ID string `json:"comm_id"`
@@ -170,7 +171,7 @@ func (p *programs) follow(one *connected, m frontend.Message) {
 	}
 }
 
-// owner is the program whose comm a client's message is for, or nil.
+// owner returns the program that owns the comm of a client's message, or nil.
 func (p *programs) owner(m message) *connected {
 	var body struct {
 		ID string `json:"comm_id"`
@@ -187,12 +188,12 @@ func (p *programs) owner(m message) *connected {
 	return one
 }
 
-// take hands a program a client's comm message.
+// take sends a client's comm message to a program.
 func (one *connected) take(m message) {
 	one.send(frontend.Message{Type: m.head.Type, Content: m.content, Metadata: m.metadata, Buffers: m.buffers})
 }
 
-// hearLimit is how long a program may take to hear a message; one that is stopped must not hold up the kernel.
+// hearLimit is the maximum time for writing a message to a program. A stopped program must not block the kernel.
 const hearLimit = 5 * time.Second
 
 func (one *connected) send(m frontend.Message) {
@@ -204,7 +205,7 @@ func (one *connected) send(m frontend.Message) {
 	}
 }
 
-// ended closes what a program has left open.
+// ended closes a program's connection and the comms that the program has left open.
 func (p *programs) ended(one *connected, k *kernel) {
 	one.conn.Close()
 	p.mu.Lock()

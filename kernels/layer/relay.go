@@ -10,32 +10,32 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// relay stands between a cell's program and GoNB's pipes, by which the program displays things and speaks to widgets.
-// GoNB 0.11.4 closes the pipes when it sees that the program has ended, with whatever it has not read by then: a
-// picture that a program shows last is lost now and then. Behind the relay GoNB sees the end of the wrapper, and the
-// wrapper ends when GoNB has acknowledged everything.
+// relay connects a cell's program to GoNB's pipes, which programs use to display data and to communicate with widgets.
+// When GoNB 0.11.4 sees that a program has ended, it closes the pipes without reading the rest, so that a picture at
+// the end is sometimes lost. With a relay GoNB sees the end of the wrapper, and the wrapper ends after GoNB has
+// acknowledged everything.
 type relay struct {
-	env   []string // the program's
-	dir   string   // of the program's pipes
+	env   []string // environment of the program
+	dir   string   // folder of the program's pipes
 	hold  *os.File // keeps the pipe of displays open until the program has ended
-	in    *os.File // what the program displays
-	back  *os.File // what the program hears
+	in    *os.File // data that the program displays
+	back  *os.File // data for the program
 	done  chan struct{}
 	acked chan struct{}
 }
 
-// lastSync is the number of the relay's own question to GoNB; programs count theirs from 0.
+// lastSync is the number of the relay's own synchronisation request to GoNB. Programs count theirs from 0.
 const lastSync = -1
 
-// syncLimit is how long GoNB may take to acknowledge everything after the program's end.
+// syncLimit is the maximum time between the program's end and GoNB's last acknowledgement.
 const syncLimit = 10 * time.Second
 
-func init() { // as GoNB does
+func init() { // as in GoNB
 	gob.Register(map[string]any{})
 	gob.Register([]any{})
 }
 
-// startRelay makes the program's pipes. Without pipes of GoNB there is no relay.
+// startRelay makes the program's pipes. It returns nil if there are no pipes of GoNB.
 func startRelay() (*relay, error) {
 	gonb := [2]string{os.Getenv(protocol.GONB_PIPE_ENV), os.Getenv(protocol.GONB_PIPE_BACK_ENV)}
 	if gonb[0] == "" || gonb[1] == "" {
@@ -51,7 +51,7 @@ func startRelay() (*relay, error) {
 	for _, open := range []func() error{
 		func() error { return makePipe(out) },
 		func() error { return makePipe(back) },
-		// One who reads and writes need not wait for another to open the pipe.
+		// Opening for both reading and writing does not wait for another process.
 		func() (err error) { r.hold, err = os.OpenFile(out, os.O_RDWR, 0); return err },
 		func() (err error) { r.in, err = os.OpenFile(out, os.O_RDONLY, 0); return err },
 		func() (err error) { r.back, err = os.OpenFile(back, os.O_RDWR, 0); return err },
@@ -64,20 +64,20 @@ func startRelay() (*relay, error) {
 	go func() {
 		defer close(r.done)
 		if err := r.forward(gonb); err != nil {
-			fmt.Fprintln(os.Stderr, "what the cell displays is lost from here on:", err)
+			fmt.Fprintln(os.Stderr, "further displays of the cell are lost:", err)
 		}
 	}()
 	return r, nil
 }
 
-// forward hands on what the program displays, until the program has ended and GoNB has it all.
+// forward passes on the data that the program displays, until the program has ended and GoNB has received everything.
 func (r *relay) forward(gonb [2]string) error {
 	from := gob.NewDecoder(r.in)
 	var to *gob.Encoder
 	for {
 		var d protocol.DisplayData
 		if from.Decode(&d) != nil {
-			break // The end, or what GoNB would not understand either.
+			break // The end, or data that GoNB could not decode either.
 		}
 		if to == nil {
 			w, err := os.OpenFile(gonb[0], os.O_WRONLY, 0)
@@ -108,7 +108,7 @@ func (r *relay) forward(gonb [2]string) error {
 	return nil
 }
 
-// backward hands on what GoNB tells the program. A program that has ended hears nothing.
+// backward passes on GoNB's data for the program. After the program's end the data are discarded.
 func (r *relay) backward(b *os.File) {
 	defer close(r.acked)
 	from, to := gob.NewDecoder(b), gob.NewEncoder(r.back)
@@ -121,18 +121,18 @@ func (r *relay) backward(b *os.File) {
 	}
 }
 
-// finish waits, after the program's end, or when the program stays and its cell ends, until GoNB has all that the
-// program has displayed.
+// finish waits until GoNB has received all that the program has displayed. It is called after the program's end, or at
+// the end of the cell if the program stays.
 func (r *relay) finish(stays bool) {
 	r.hold.Close()
-	if stays { // It keeps its end of the pipe open, and has waited until GoNB had all.
+	if stays { // The program keeps its end of the pipe open; it has waited until GoNB received everything.
 		_ = r.in.SetReadDeadline(time.Now())
 	}
 	r.back.Close()
 	select {
 	case <-r.done:
 	case <-time.After(syncLimit):
-		fmt.Fprintf(os.Stderr, "GoNB has not taken what the cell displays within %v\n", syncLimit)
+		fmt.Fprintf(os.Stderr, "GoNB has not received all displays of the cell within %v\n", syncLimit)
 	}
 	r.close()
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// A program shows three pictures, asks GoNB something, and ends. GoNB reads after that, and slowly: the relay ends when
-// GoNB has everything.
+// A program shows three pictures, sends GoNB a question, and ends. GoNB reads later, and slowly. The relay ends when
+// GoNB has received everything.
 func TestRelay(t *testing.T) {
 	dir := t.TempDir()
 	pipe, back := filepath.Join(dir, "pipe"), filepath.Join(dir, "back")
@@ -71,7 +71,7 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// A program that shows nothing is not waited for, nor GoNB.
+// The relay waits neither for a program that displays nothing nor for GoNB.
 func TestRelayOfNothing(t *testing.T) {
 	t.Setenv(protocol.GONB_PIPE_ENV, filepath.Join(t.TempDir(), "pipe"))
 	t.Setenv(protocol.GONB_PIPE_BACK_ENV, filepath.Join(t.TempDir(), "back"))

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// packet is the most that one write hands on. A pipe takes as much at once, and where it can (see [packets]) its reader
-// gets each write for itself: GoNB makes text of whatever one read gives it.
+// packet is the maximum size of a write in bytes. A pipe accepts that many bytes at once, and if possible (see
+// [packets]) its reader receives each write separately: GoNB converts the bytes of each read to text.
 const packet = 4096
 
-// runes hands on text in writes of whole characters.
+// runes passes on text in writes of whole characters.
 type runes struct {
 	mu   sync.Mutex
 	to   io.Writer
-	rest []byte // the beginning of a character
+	rest []byte // the first bytes of an incomplete character
 }
 
 func (r *runes) Write(p []byte) (int, error) {
@@ -35,8 +35,8 @@ func (r *runes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wholeRunes is the length of the longest text of whole characters at the beginning that fits in a packet. What is no
-// character counts as one.
+// wholeRunes returns the length of the longest prefix of whole characters that fits into a packet. An invalid byte
+// counts as a character.
 func wholeRunes(text []byte) int {
 	n := min(len(text), packet)
 	for back := 1; back < utf8.UTFMax && back <= n; back++ {
@@ -50,7 +50,7 @@ func wholeRunes(text []byte) int {
 	return n
 }
 
-// finish writes what is left.
+// finish writes the remaining bytes.
 func (r *runes) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

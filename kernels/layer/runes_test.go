@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// writes keeps each write.
+// writes records each write.
 type writes []string
 
 func (w *writes) Write(p []byte) (int, error) {
@@ -38,7 +38,7 @@ func TestRunes(t *testing.T) {
 	}
 
 	got = nil
-	for _, part := range []string{"\xff\xfe\x80\x80\x80", "\xc3", "\xa9", "\xf0\x9f"} { // What is no text comes as it is.
+	for _, part := range []string{"\xff\xfe\x80\x80\x80", "\xc3", "\xa9", "\xf0\x9f"} { // Invalid bytes do not change.
 		to.Write([]byte(part))
 	}
 	to.finish()

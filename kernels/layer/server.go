@@ -13,38 +13,40 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Starter runs a language server. What it returns speaks with it, and ends it.
+// Starter starts a language server. The result communicates with the server; its Close ends the server.
 type Starter func() (io.ReadWriteCloser, error)
 
-// server is a language server that runs while it is asked: the first question starts it, it ends after a rest, and the
-// next question starts it again, with the files that it had. One that ends by itself is started again as well.
+// server is a language server that runs while it is used. The first question starts it. It ends after some time without
+// a question, and the next question starts it again with the same files. A server that ends by itself is started again,
+// too.
 type server struct {
 	start Starter
-	begin func() map[string]any   // what initialize says
-	hear  func(*jsonrpc2.Request) // told of what the server says of its own accord; may be nil, and must not wait
+	begin func() map[string]any   // returns the parameters of initialize
+	hear  func(*jsonrpc2.Request) // gets messages that the server sends without a request; may be nil; must not block
 	rest  time.Duration
 
-	mu    sync.Mutex // of one question
+	mu    sync.Mutex // serializes questions
 	conn  *jsonrpc2.Conn
 	files map[string]shown // by URI
 	asked time.Time
 }
 
-// shown is a file as the server has it.
+// shown is a file that the server has.
 type shown struct {
 	version int
 	text    string
 }
 
-// goplsRest is how long gopls stays without a question. It has 300 MB or more, and needs a second or two to begin: who
-// writes asks every few minutes, and who reads, or has gone, leaves it to other kernels.
+// goplsRest is the time without a question after which gopls ends. gopls needs 300 MB or more, and a second or two to
+// start. A user who writes asks every few minutes. While a user reads, or is away, the memory is free for other
+// kernels.
 const goplsRest = 5 * time.Minute
 
 func newServer(start Starter, begin func() map[string]any) *server {
 	return &server{start: start, begin: begin, rest: goplsRest, files: map[string]shown{}}
 }
 
-// wake has the server run. The caller holds the lock.
+// wake starts the server if it does not run. The caller holds the lock.
 func (s *server) wake(ctx context.Context) error {
 	s.asked = time.Now()
 	if err := ctx.Err(); err != nil {
@@ -67,7 +69,7 @@ func (s *server) wake(ctx context.Context) error {
 	return nil
 }
 
-// runs tells whether there is a session.
+// runs reports whether there is a session. The caller holds the lock.
 func (s *server) runs() bool {
 	if s.conn == nil {
 		return false
@@ -80,7 +82,7 @@ func (s *server) runs() bool {
 	return s.conn != nil
 }
 
-// open begins a session, with all files.
+// open begins a session, and sends all files.
 func (s *server) open(ctx context.Context, conn *jsonrpc2.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, helpLimit)
 	defer cancel()
@@ -104,7 +106,7 @@ func notifyOpen(ctx context.Context, conn *jsonrpc2.Conn, uri string, f shown) e
 		"uri": uri, "languageId": "go", "version": f.version, "text": f.text}})
 }
 
-// doze ends a session that nobody has asked for the time of a rest.
+// doze ends a session if there was no question for the time rest.
 func (s *server) doze(conn *jsonrpc2.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,14 +128,14 @@ func (s *server) end() {
 	}
 }
 
-// stop ends the session until the next question.
+// stop ends the session. The next question begins another.
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end()
 }
 
-// show tells the server what is in a file.
+// show sends the text of a file to the server.
 func (s *server) show(ctx context.Context, uri, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +156,7 @@ func (s *server) show(ctx context.Context, uri, text string) error {
 		"contentChanges": []any{map[string]string{"text": text}}})
 }
 
-// hide takes a file from the server.
+// hide removes a file from the server.
 func (s *server) hide(ctx context.Context, uri string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,14 +170,14 @@ func (s *server) hide(ctx context.Context, uri string) error {
 	return s.conn.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": map[string]string{"uri": uri}})
 }
 
-// version is that of a file, 0 of one that the server does not have.
+// version returns the version of a file, or 0 if the server does not have the file.
 func (s *server) version(uri string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.files[uri].version
 }
 
-// call asks a question.
+// call sends a question and decodes the answer.
 func (s *server) call(ctx context.Context, method string, params, answer any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +187,7 @@ func (s *server) call(ctx context.Context, method string, params, answer any) er
 	return s.conn.Call(ctx, method, params, answer)
 }
 
-// answer answers what the server asks: there is nothing to configure.
+// answer answers a request of the server: there is no configuration.
 func (s *server) answer(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
 	if r.Method == "workspace/configuration" && r.Params != nil {
 		var p struct{ Items []json.RawMessage }
@@ -198,14 +200,15 @@ func (s *server) answer(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 	return nil, nil
 }
 
-// goplsOf is gopls's path: it lies beside GoNB.
+// goplsOf returns the path of gopls, which is in the folder of GoNB.
 func goplsOf(c Config) string { return filepath.Join(filepath.Dir(c.Engine[0]), "gopls") }
 
-// noTelemetry keeps gopls, and the Go commands that it runs, from counting what they do: gopls would start a process of
-// 10 to 100 MB for it. The variable is that of golang.org/x/telemetry, by which such a process starts no other.
+// noTelemetry prevents gopls, and the Go commands that it runs, from counting their usage: gopls would start a process
+// of 10 to 100 MB for that. golang.org/x/telemetry sets the variable in such a process, which therefore starts no
+// further one.
 const noTelemetry = "GO_TELEMETRY_CHILD=2"
 
-// StartGopls runs gopls in a folder. What it says of errors goes to a log, which may be nil.
+// StartGopls starts gopls in a folder. Its error output goes to log; nil discards the output.
 func StartGopls(path, dir string, env []string, log *os.File) (io.ReadWriteCloser, error) {
 	cmd := exec.Command(path)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, append(env[:len(env):len(env)], noTelemetry), ownGroup()
@@ -231,7 +234,7 @@ func StartGopls(path, dir string, env []string, log *os.File) (io.ReadWriteClose
 	return p, nil
 }
 
-// process is a program that speaks by its standard input and output.
+// process is a program with which the caller communicates by its standard input and output.
 type process struct {
 	io.Reader
 	io.WriteCloser
@@ -239,10 +242,10 @@ type process struct {
 	ended chan struct{}
 }
 
-// closeGrace is how long a program may take to end after its input.
+// closeGrace is the time that a program has to end after its input has ended.
 const closeGrace = 500 * time.Millisecond
 
-// Close ends the program, and what it has started.
+// Close ends the program and its children.
 func (p *process) Close() error {
 	err := p.WriteCloser.Close()
 	select {

@@ -11,8 +11,8 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// A server starts with the first question, ends after a rest, and starts again with the next question or when it has
-// died, with the files that it had.
+// A server starts with the first question and ends after some rest. It starts again with the next question, also after
+// a crash, with the same files.
 func TestServerRests(t *testing.T) {
 	gopls := newFakeGopls(t)
 	s := newServer(gopls.start, func() map[string]any { return map[string]any{} })
@@ -23,7 +23,7 @@ func TestServerRests(t *testing.T) {
 		t.Fatal("it starts before a question")
 	}
 	must.M(s.show(ctx, "file:///a.go", "var a int"))
-	for range 4 { // Questions keep it awake.
+	for range 4 { // Questions keep the server running.
 		must.M(s.call(ctx, "q", struct{}{}, nil))
 		time.Sleep(s.rest / 2)
 	}
@@ -41,7 +41,7 @@ func TestServerRests(t *testing.T) {
 	must.M(s.show(ctx, "file:///a.go", "var a bool"))
 	must.M(s.call(ctx, "q", struct{}{}, nil))
 	gopls.hears("initialize . 0", "initialized . 0", "didOpen a.go 2 var a bool", "q . 0")
-	must.M((<-gopls.ends).Close()) // It dies.
+	must.M((<-gopls.ends).Close()) // The server crashes.
 	time.Sleep(50 * time.Millisecond)
 	must.M(s.show(ctx, "file:///a.go", "var a bool"))
 	must.M(s.call(ctx, "q", struct{}{}, nil))
@@ -49,7 +49,7 @@ func TestServerRests(t *testing.T) {
 	s.stop()
 }
 
-// What ends a server ends the process and what it has started, and no process counts what gopls does.
+// Ending a server ends its process and the process's children. No process counts the usage of gopls.
 func TestStartGopls(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "gopls")

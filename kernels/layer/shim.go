@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// ShimDir is the folder of a kernel that must come first in its engine's PATH: it holds a `go` of its own, a
-// `goimports`, and a `gopls`.
+// ShimDir returns the folder of a kernel that must come first in its engine's PATH. The folder has scripts named `go`,
+// `goimports` and `gopls`.
 func ShimDir(dir string) string { return filepath.Join(dir, "bin") }
 
-// writeShim puts the scripts there.
+// writeShim writes the scripts.
 func writeShim(c Config) error {
 	dir := ShimDir(c.Dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -24,5 +24,5 @@ func writeShim(c Config) error {
 		os.WriteFile(filepath.Join(dir, "gopls"), []byte(fill.Replace(goplsShim)), 0o700))
 }
 
-// quote makes a word of a shell's of any text.
+// quote makes a single word for the shell from any text.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

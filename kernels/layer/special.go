@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// own carries out the special lines that are the kernel's own business, and takes them out of a cell.
+// own carries out the special lines that the kernel handles itself, and removes them from a cell.
 func (k *kernel) own(x *exchange, c *cell) *fault {
 	say := func(text string) {
 		if !x.silent {
@@ -27,7 +27,7 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 			}
 		case "help":
 			say(help)
-		case "with_inputs": // Whatever reads its input is asked.
+		case "with_inputs": // All programs can ask for input.
 		case "reset":
 			if len(words) == 1 {
 				k.memory = memory{}
@@ -41,7 +41,7 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 			}
 			continue
 		case "with_password":
-			x.ask(true) // GoNB does.
+			x.ask(true) // GoNB asks.
 			continue
 		case KeptVerb, HyperVerb:
 			continue
@@ -56,7 +56,7 @@ func (k *kernel) own(x *exchange, c *cell) *fault {
 	return nil
 }
 
-// tests are the arguments of a test program for the tests and benchmarks of a cell.
+// tests returns the arguments of a test program that run the tests and benchmarks of a cell.
 func (c cell) tests() []string {
 	args := []string{"-test.v"}
 	var names []string
@@ -79,22 +79,23 @@ func (c cell) tests() []string {
 	return args
 }
 
-const help = `A cell is a program of Go. It takes what earlier cells declare: functions, types, constants, variables and
-imports. The cell that runs last wins. Values end with a cell; notebook.Keep keeps what takes long.
+const help = `A cell is a Go program. It can use all declarations of earlier cells: functions, types, constants, variables
+and imports. If several cells declare a name, the cell that runs last wins. Values end with a cell; notebook.Keep keeps
+values that take long to compute.
 
-A cell of statements alone runs them, and shows its last expression. In a cell that has declarations, too, a line %%
-stands between them and the statements.
+A cell that only has statements runs them, and shows the value of its last expression. In a cell that also has
+declarations, a line %% must separate the declarations from the statements.
 
-  %% [ARGUMENT...]       the statements that follow are the program; the arguments are for package flag
-  %exec FUNCTION [ARG..] the program is a call of a function
+  %% [ARGUMENT...]       the statements that follow are the program; package flag reads the arguments
+  %exec FUNCTION [ARG..] the program calls the function
   %test [FLAG...]        runs the tests and benchmarks of the cell
   %ls, %rm NAME..., %reset   lists, removes and forgets declarations
-  %kept [--remove NAME]  lists and removes what notebook.Keep has kept
+  %kept [--remove NAME]  lists and removes the values that notebook.Keep has kept
   %hyper COMMAND...      the hyper command
   %env NAME VALUE, %cd FOLDER, %goflags FLAG..., %capture FILE, %track FOLDER, %version
   %with_password         the next ! command may ask for a password
   !COMMAND               a command of the shell; !*COMMAND in the folder of the program, such as !*go get PACKAGE
-  %%bash, %%sh, %%script PROGRAM, %%writefile FILE   as the first line: the rest of the cell is no Go
+  %%bash, %%sh, %%script PROGRAM, %%writefile FILE   as the first line: the rest of the cell is not Go
 
 Tab completes, Shift-Tab shows documentation.
 `

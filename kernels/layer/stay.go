@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
 
-// stay is how a cell's program tells its wrapper that the cell has ended while the program goes on: by a byte in a
-// pipe. See [frontend.Conn.Stay].
+// stay is a pipe by which a cell's program tells its wrapper that the cell has ended although the program continues:
+// the program writes a byte. See [frontend.Conn.Stay].
 type stay struct {
 	read, write *os.File
 	went        bool
@@ -21,7 +21,7 @@ func newStay() (s *stay, err error) {
 	return s, err
 }
 
-// give hands a command that is to be started the end of the pipe that it writes.
+// give passes the writing end of the pipe to a command that has not been started yet.
 func (s *stay) give(cmd *exec.Cmd) {
 	if s.write == nil {
 		return
@@ -31,10 +31,10 @@ func (s *stay) give(cmd *exec.Cmd) {
 	}
 	cmd.SysProcAttr = mayStay()
 	cmd.ExtraFiles = []*os.File{s.write}
-	cmd.Env = append(cmd.Env, frontend.StayVar+"="+strconv.Itoa(3)) // After standard error.
+	cmd.Env = append(cmd.Env, frontend.StayVar+"="+strconv.Itoa(3)) // The first file after standard error.
 }
 
-// wait waits for the command's end, or for the end of the cell. The command is the wrapper's child until then.
+// wait waits for the end of the command or of the cell. Until then the command is a child of the wrapper.
 func (s *stay) wait(cmd *exec.Cmd) error {
 	if s.write == nil {
 		return cmd.Wait()

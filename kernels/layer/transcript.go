@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// A page that closes a notebook loses what its cells put out from then on. The kernel keeps a transcript of each
-// execution until a page says that the notebook is saved with it; a page that opens the notebook later asks for what is
-// kept.
+// A page that closes a notebook loses the later output of its cells. The kernel keeps a transcript of each execution
+// until a page reports that it has saved the notebook with the output. A page that opens the notebook later requests
+// the transcripts.
 
-// transcript is what an execution of a cell has put out.
+// transcript holds the output of an execution of a cell.
 type transcript struct {
-	Request string `json:"request"` // the id of the message that asked for it
-	Session string `json:"session"` // of the client that asked for it
+	Request string `json:"request"` // id of the message that requested the execution
+	Session string `json:"session"` // session of the client that requested the execution
 	Cell    string `json:"cell"`
-	Count   int    `json:"count"` // 0 until it begins
+	Count   int    `json:"count"` // 0 until the execution begins
 	Done    bool   `json:"done"`
 
 	outputs []record
-	clear   bool // remove the outputs when the next one comes
+	clear   bool // remove the outputs when the next output arrives
 	size    int  // bytes of the outputs
-	lost    int  // bytes of outputs that are no longer kept
+	lost    int  // bytes of outputs that were removed to save memory
 }
 
 // record is an output: a message of the iopub channel.
@@ -30,13 +30,13 @@ type record struct {
 	Type    string          `json:"type"`
 	Content json.RawMessage `json:"content"`
 
-	stream string // the name of a stream, whose text is kept here
-	text   []byte
-	id     string // its display_id
+	stream string // the name of a stream, if the output is text
+	text   []byte // the text of the stream
+	id     string // the display_id
 }
 
-// Bounds of what is kept, in bytes and transcripts. The oldest outputs go first. A page gets a transcript in one
-// message: Jupyter's server drops messages of more than 3 MB in 3 seconds.
+// Limits in bytes, and in number of transcripts. The oldest outputs are removed first. A page receives a transcript in
+// one message: Jupyter's server drops messages of more than 3 MB in 3 seconds.
 const (
 	mostOfTranscript   = 1 << 20
 	mostOfTranscripts  = 32 << 20
@@ -44,13 +44,13 @@ const (
 	transcriptOverhead = 100 // of an output
 )
 
-// transcripts are the transcripts of executions that no saved notebook has, oldest first.
+// transcripts holds the transcripts of executions that no saved notebook contains, from old to new.
 type transcripts struct {
 	mu  sync.Mutex
 	all []*transcript
 }
 
-// expect notes that a client asks for the execution of a cell.
+// expect stores that a client has requested the execution of a cell.
 func (t *transcripts) expect(m message) {
 	cell := cellOf(m)
 	if cell == "" {
@@ -63,7 +63,7 @@ func (t *transcripts) expect(m message) {
 	t.trim()
 }
 
-// begin notes that an execution begins, as number count.
+// begin stores that an execution begins, with number count.
 func (t *transcripts) begin(request string, count int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *transcripts) find(request string) *transcript {
 	return nil
 }
 
-// send adds a message to the transcript that it belongs to, and sends it.
+// send adds a message to its transcript, and sends it.
 func (t *transcripts) send(m message, send func(message) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +100,7 @@ func (t *transcripts) send(m message, send func(message) error) error {
 	return send(m)
 }
 
-// trim removes the oldest that have ended until the bounds of all together hold.
+// trim removes the oldest transcripts of ended executions until all together are within the limits.
 func (t *transcripts) trim() {
 	size, number := 0, len(t.all)
 	for _, s := range t.all {
@@ -118,7 +118,7 @@ func (t *transcripts) trim() {
 	})
 }
 
-// add notes a message of the execution.
+// add adds a message of the execution.
 func (s *transcript) add(m message) {
 	var c struct {
 		Name, Text string
@@ -154,7 +154,7 @@ func (s *transcript) add(m message) {
 
 func (s *transcript) empty() { s.outputs, s.clear, s.size = nil, false, 0 }
 
-// put adds an output. Text of the same stream becomes one.
+// put adds an output. Consecutive text of the same stream is joined.
 func (s *transcript) put(o record) {
 	if s.clear {
 		s.empty()
@@ -170,8 +170,8 @@ func (s *transcript) put(o record) {
 	}
 }
 
-// drop removes the oldest output, or of a long text only its beginning: some bytes at least, and a quarter of what may
-// be kept, so that a text does not move with each of its pieces.
+// drop removes the oldest output, or the beginning of a long text. It removes at least the given number of bytes and a
+// quarter of the limit, so that a text is not copied for each new piece.
 func (s *transcript) drop(bytes int) {
 	first, lost := &s.outputs[0], 0
 	if n := max(bytes, mostOfTranscript/4); len(first.text) > n {
@@ -183,11 +183,12 @@ func (s *transcript) drop(bytes int) {
 	s.lost, s.size = s.lost+lost, s.size-lost
 }
 
-// shown returns the outputs as a page takes them.
+// shown returns the outputs in the form that a page needs.
 func (s *transcript) shown() []record {
 	out := []record{}
 	if s.lost > 0 {
-		out = append(out, streamed("stderr", fmt.Sprintf("[the first %.1f MB of the output are gone: the notebook was closed meanwhile]\n", float64(s.lost)/1e6)))
+		out = append(out, streamed("stderr", fmt.Sprintf("[the first %.1f MB of the output were removed while the "+
+			"notebook was closed]\n", float64(s.lost)/1e6)))
 	}
 	for _, o := range s.outputs {
 		if o.stream != "" {
@@ -202,13 +203,14 @@ func streamed(name, text string) record {
 	return record{Type: "stream", Content: mustJSON(map[string]string{"name": name, "text": text})}
 }
 
-// cellsTarget is the target of the comms by which pages ask for transcripts. The data that a page opens a comm with is
+// cellsTarget is the target of the comms by which pages ask for transcripts. A page opens a comm with one of these
+// data:
 //
-//	{}                      which transcripts there are     answer: {"cells": [...]}
-//	{"take": REQUEST}       what this one has put out       answer: {"done": ..., "count": ..., "outputs": [...]}, or {}
-//	{"saved": [REQUEST]}    the notebook is saved with these
+//	{}                      list the transcripts            answer: {"cells": [...]}
+//	{"take": REQUEST}       get the output of a request     answer: {"done": ..., "count": ..., "outputs": [...]}, or {}
+//	{"saved": [REQUEST]}    the notebook is saved with the output of these requests
 //
-// and the kernel closes the comm after its answer.
+// The kernel closes the comm after its answer.
 const cellsTarget = "hypermodels.cells"
 
 // answerPage answers a page's question about transcripts.
@@ -222,7 +224,7 @@ func (k *kernel) answerPage(m message, comm string, data json.RawMessage) {
 	if ask.Saved != nil {
 		t.forget(ask.Saved...)
 	} else {
-		t.mu.Lock() // Outputs that are not in the answer come after it.
+		t.mu.Lock() // Later outputs must be sent after the answer.
 		out := m.answer(k.session, "comm_msg", map[string]any{"comm_id": comm, "data": t.answer(ask.Take)})
 		out.route = [][]byte{[]byte(out.head.Type)}
 		k.front.iopub.send(out)
@@ -231,7 +233,7 @@ func (k *kernel) answerPage(m message, comm string, data json.RawMessage) {
 	k.publish(m, "comm_close", map[string]any{"comm_id": comm, "data": struct{}{}})
 }
 
-// answer is the answer to a page. The caller holds the lock.
+// answer returns the answer to a page's question. The caller holds the lock.
 func (t *transcripts) answer(take string) map[string]any {
 	if take == "" {
 		all := t.all

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// cellRequest is a request of a page for the execution of a cell.
+// cellRequest returns the request of a page for the execution of a cell.
 func cellRequest(cell string) message {
 	m := message{}.answer("page", "execute_request", executeRequest{Code: "%%"})
 	m.metadata = mustJSON(map[string]string{"cellId": cell})
 	return m
 }
 
-// shownTexts are the outputs of an answer in short: their type, and their text or data.
+// shownTexts returns the outputs of an answer in short form: their types, and their text or data.
 func shownTexts(answer map[string]any) string {
 	var out []string
 	for _, r := range answer["outputs"].([]record) {
@@ -75,7 +75,7 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("%d messages are sent, want all 14", sent)
 	}
 
-	// A cell that is asked for again has one transcript; one without an id has none.
+	// A cell that is requested again has a single transcript. A cell without an id has none.
 	again := cellRequest("a")
 	all.expect(again)
 	all.expect(message{}.answer("page", "execute_request", executeRequest{}))
@@ -89,7 +89,8 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// What is kept of a cell is its end, which a line says; what is kept of all is bounded, and none that runs goes.
+// Of a long output only the end is kept, and a line says so. The total is limited, and no transcript of a running cell
+// is removed.
 func TestTranscriptBounds(t *testing.T) {
 	var all transcripts
 	m := cellRequest("a")

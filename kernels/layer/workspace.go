@@ -26,15 +26,15 @@ func usesPlain(work []byte, folder string) bool {
 	return false
 }
 
-// join lets a program import the packages of the module that the notebook lies in, internal ones too: the module is
-// used by the program's workspace, and the program becomes a package of it. A program that imports nothing of it stays
-// as it is, since the module may want other versions of what cells use.
+// join lets a program import the packages of the module that contains the notebook, including internal packages. It
+// adds the module to the program's workspace, and makes the program a package of the module. A program that imports
+// none of these packages does not change, because the module may require other versions of the modules that cells use.
 func (b builder) join(p program, from string) error {
 	folder, path := moduleOf(from)
 	modFile, workFile := filepath.Join(b.dir(), "go.mod"), filepath.Join(b.dir(), "go.work")
 	mod, err := os.ReadFile(modFile)
 	if err != nil {
-		return nil // GoNB has made none.
+		return nil // GoNB has not written it.
 	}
 	work, err := os.ReadFile(workFile)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b builder) join(p program, from string) error {
 	return os.WriteFile(modFile, newMod, 0o600)
 }
 
-// moduleOf is the module that a folder lies in: the folder of its go.mod, and its path.
+// moduleOf returns the module that contains a folder: the folder of its go.mod, and its path.
 func moduleOf(from string) (folder, path string) {
 	if from == "" {
 		return "", ""

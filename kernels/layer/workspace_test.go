@@ -35,7 +35,7 @@ func TestJoin(t *testing.T) {
 		if gotMod, gotWork := join("import \"example.com/minerals\""); gotMod != mod || gotWork != work {
 			t.Errorf("without it again: %q, %q", gotMod, gotWork)
 		}
-		own := strings.Replace(work, "\t.\n", "\t.\n\t\""+mine+"\"\n", 1) // A module that the workspace has already.
+		own := strings.Replace(work, "\t.\n", "\t.\n\t\""+mine+"\"\n", 1) // The workspace already has this module.
 		must.M(os.WriteFile(dir+"/go.work", []byte(own), 0o600))
 		if _, gotWork := join("import x \"example.com/mine\""); gotWork != own {
 			t.Errorf("a module that is used: %q", gotWork)

@@ -15,18 +15,19 @@ import (
 	"time"
 )
 
-// stopVar names the stop file to the wrappers.
+// stopVar is the environment variable with the path of the stop file.
 const stopVar = "HYPERMODELS_STOP"
 
-// RunCell runs the program of a cell: a path and its arguments. What it says of panics and of positions in the cell is
-// marked for the layer. The result is the wrapper's exit status, which is 0 however the program ended.
+// RunCell runs the program of a cell: argv has the path and the arguments. It marks panics and positions in the
+// program's error output for the layer. RunCell returns the wrapper's exit status, which is 0 whether or not the
+// program fails.
 func RunCell(argv []string) int {
 	if len(argv) == 0 {
 		return 2
 	}
 	var about running
 	if text, err := os.ReadFile(argv[0] + ".run"); err == nil {
-		_ = json.Unmarshal(text, &about) // Without it positions are those in the program's file.
+		_ = json.Unmarshal(text, &about) // Without the file, positions refer to the program's file.
 	}
 	for _, note := range about.Notes {
 		fmt.Fprintln(os.Stderr, note)
@@ -36,7 +37,7 @@ func RunCell(argv []string) int {
 	return wrapped(CellVerb, "", argv, newFilter(errors, filepath.Dir(argv[0]), about.Lines))
 }
 
-// RunShell runs a `!command`, encoded by [rewrite], and RunScript the interpreter of a script cell.
+// RunShell runs a `!command`, encoded by [rewrite]. It returns an exit status.
 func RunShell(argv []string) int {
 	if len(argv) != 1 {
 		return 2
@@ -54,15 +55,15 @@ func RunShell(argv []string) int {
 	return wrapped(ShellVerb, name, []string{"/bin/bash", "-c", string(command)}, nil)
 }
 
-// RunScript: see [RunShell].
+// RunScript runs the interpreter of a script cell. It returns an exit status.
 func RunScript(argv []string) int {
 	if len(argv) == 0 {
-		return tell("", report{ScriptVerb, "no program is named", ""})
+		return tell("", report{ScriptVerb, "%%script needs the name of a program", ""})
 	}
 	return wrapped(ScriptVerb, "", argv, nil)
 }
 
-// wrapped runs a command, unless the cell is to end, and reports a failure.
+// wrapped runs a command, unless the cell has to end, and reports a failure.
 func wrapped(kind, name string, argv []string, errors *filter) int {
 	stop := os.Getenv(stopVar)
 	if raised(stop) {
@@ -83,21 +84,22 @@ func wrapped(kind, name string, argv []string, errors *filter) int {
 	return tell(panics, report{kind, status, name})
 }
 
-// stopped is the status of what did not begin.
+// stopped is the status of a command that was not started.
 const stopped = "stopped"
 
-// tell reports to the layer. The exit status is 0, since GoNB would print any other.
+// tell reports to the layer. The exit status is 0, because GoNB would print any other status.
 func tell(panics string, r report) int {
 	fmt.Fprint(os.Stderr, openText+panics+closeText+r.String())
 	return 0
 }
 
-// killAfter is how long a command may go on after an interrupt; GoNB would kill its wrapper alone a second later.
+// killAfter is the time that a command has to end after an interrupt. A second later, GoNB would kill the wrapper but
+// not the command.
 const killAfter = 4 * time.Second
 
-// runGroup runs a command in a process group of its own and returns how it failed, or "".
+// runGroup runs a command in its own process group, and returns a description of its failure, or "".
 func runGroup(kind string, argv []string, errors *filter) (string, error) {
-	runtime.LockOSThread() // The child dies with the thread that started it.
+	runtime.LockOSThread() // The child is killed when the thread that started it ends.
 	var pipes *relay
 	stays := new(stay)
 	if kind == CellVerb {
@@ -130,7 +132,7 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	}
 	defer in.finish()
 	cmd.Stdout, cmd.Stdin = out.write, in.read
-	if kind == ScriptVerb { // The script.
+	if kind == ScriptVerb { // Standard input is the script.
 		cmd.Stdin = os.Stdin
 	}
 	if pipes != nil {
@@ -156,9 +158,9 @@ func runGroup(kind string, argv []string, errors *filter) (string, error) {
 	return cmd.ProcessState.String(), nil
 }
 
-// output is the standard output of a command, on its way to GoNB.
+// output is the standard output of a command, which is passed on to GoNB.
 type output struct {
-	write *os.File // the command's end
+	write *os.File // the end of the pipe that the command writes to
 	done  chan struct{}
 }
 
@@ -183,13 +185,13 @@ func startOutput() (*output, error) {
 	return o, nil
 }
 
-// finish waits until GoNB has all that the command, and what it has left running, has printed.
+// finish waits until GoNB has received everything that the command and its children have printed.
 func (o *output) finish() {
 	o.write.Close()
 	<-o.done
 }
 
-// passSignals hands signals to a process group, and kills it when it does not end.
+// passSignals passes signals to a process group, and kills the group if it does not end in time.
 func passSignals(group int, signals <-chan os.Signal) {
 	for s := range signals {
 		signalGroup(group, s)

@@ -1,4 +1,4 @@
-// Package project holds the templates of `kernels new`, and tests what is made of them.
+// Package project has the templates of `kernels new`, and tests the projects that are made from them.
 package project
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// goIn runs the go command in a folder and returns what it printed.
+// goIn runs the go command in a folder and returns its output.
 func goIn(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -27,7 +27,7 @@ func goIn(t *testing.T, dir string, env []string, args ...string) string {
 
 const modulePath = "github.com/hypermodels/hypermodels"
 
-// A new project's tests pass, and its notebook runs, by the commands that its README names.
+// A new project's tests pass, and its notebook runs, with the commands of its README.
 func TestNewProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs what `kernels setup` installs")
@@ -44,8 +44,9 @@ func TestNewProject(t *testing.T) {
 	}
 }
 
-// A new project has hyper as a tool, and may import the agent's log: before and after `go mod tidy`, and where the tool
-// has been dropped and is added again, by an edit of go.mod or by `go get`. What is in the module cache is enough then.
+// A new project has hyper as a tool, and may import the agent's log. This holds before and after `go mod tidy`, and if
+// the tool has been removed and is added again by editing go.mod or by `go get`. It needs no modules outside the module
+// cache.
 func TestToolsOfNewProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the hyper command in a module of its own")
@@ -68,7 +69,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/agent/durable"
 )
 
-// OpenAgent returns an agent of a folder, which loses nothing.
+// OpenAgent returns the agent in a folder, which loses no data.
 func OpenAgent(dir string, items int) (*agent.Agent, error) {
 	log, err := durable.Open(filepath.Join(dir, "log"), durable.Options{})
 	if err != nil {
@@ -107,8 +108,8 @@ func OpenAgent(dir string, items int) (*agent.Agent, error) {
 	works()
 }
 
-// A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook against itself.
-// The release is this checkout, packed as Go's proxies do.
+// A release needs no checkout: it makes a project, installs its kernel, and runs the project's notebook with itself.
+// The release is this checkout, packed like a module of Go's proxies.
 func TestReleaseNeedsNoCheckout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs what `kernels setup` installs")
@@ -126,7 +127,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 		t.Errorf("the notebook was not run:\n%s", out)
 	}
 
-	// The kernel for a Jupyter of the user's own, and notebooks anywhere.
+	// The kernel for the user's own Jupyter, with notebooks in any folder.
 	prefix := t.TempDir()
 	goIn(t, outside, env, "run", modulePath+"/kernels@"+version, "install", "--prefix", prefix)
 	script := filepath.Join(t.TempDir(), "own.py")
@@ -140,7 +141,7 @@ func TestReleaseNeedsNoCheckout(t *testing.T) {
 	}
 }
 
-// ownJupyter is a Jupyter that knows nothing of this project but the kernel below a prefix.
+// ownJupyter runs a Jupyter that only knows the kernel of this project below a prefix.
 const ownJupyter = `
 import os, sys
 prefix, folder = sys.argv[1:]
@@ -158,8 +159,8 @@ finally:
     km.shutdown_kernel()
 `
 
-// release offers the checkout's files, as git lists them, as a version of this module; it returns the variables that
-// let the go command find it. What the go command keeps of it is removed at the end.
+// release offers the checkout's files, as listed by git, as a version of this module. It returns variables with which
+// the go command finds the version. The files that the go command stores are removed at the end.
 func release(t *testing.T, version string) []string {
 	t.Helper()
 	repo, proxy := checkout(t), t.TempDir()

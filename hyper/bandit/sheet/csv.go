@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// readCSV reads header and cells, no more than a table may have. The reader wants as many fields in each row as in the
-// header.
+// readCSV reads the header and the cells. It stops with an error when there are more cells than a table may have. The
+// CSV reader requires the same number of fields in each row as in the header.
 func readCSV(contents []byte) (*Sheet, error) {
 	s, r := &Sheet{}, csv.NewReader(bytes.NewReader(bytes.TrimPrefix(contents, []byte("\ufeff")))) // a byte order mark
 	for {
 		record, err := r.Read()
 		switch {
 		case err == io.EOF && len(s.Rows) < 2:
-			return nil, fmt.Errorf("has %d rows below a header; it needs 2 at least", len(s.Rows))
+			return nil, fmt.Errorf("has %d rows after the header, but needs at least 2", len(s.Rows))
 		case err == io.EOF:
 			return s, nil
 		case err != nil:
@@ -28,14 +28,14 @@ func readCSV(contents []byte) (*Sheet, error) {
 		}
 		if s.Header == nil {
 			if s.Header = record; len(record) < 2 {
-				return nil, errors.New("needs two columns at least: a context and a target")
+				return nil, errors.New("needs at least two columns: a context and a target")
 			}
 			continue
 		}
 		line, _ := r.FieldPos(0)
 		s.Rows, s.Lines = append(s.Rows, record), append(s.Lines, line)
 		if len(s.Rows)*(len(s.Header)-1) > MostCells {
-			return nil, fmt.Errorf("has more than %d numbers by line %d: use fewer rows or columns", MostCells, line)
+			return nil, fmt.Errorf("has more than %d numbers at line %d: use fewer rows or columns", MostCells, line)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// The data sets that come along, with their numbers of rows and columns.
+// The built-in data sets with their numbers of rows and columns.
 func ExampleSet() {
 	for _, name := range sheet.Sets() {
 		s, err := sheet.Set(name)
@@ -27,7 +27,7 @@ func ExampleSet() {
 	// shuttle 49097 10
 }
 
-// A file whose cells are apart by bars, of which a program learns to read them.
+// A file with cells that are separated by bars. A program registers how to read it.
 func ExampleRegister() {
 	sheet.Register(".bars", func(contents []byte) (*sheet.Sheet, error) {
 		lines := strings.Split(strings.TrimSpace(string(contents)), "\n")

@@ -12,18 +12,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// files are the data sets that come along: data/README.md says where they are from, and under which licence.
+// files holds the built-in data sets. data/README.md names their sources and licences.
 //
 //go:embed data/*.csv.gz
 var files embed.FS
 
 const suffix = ".csv.gz"
 
-// Sets are the names of the data sets that come along, for [Set], in the order of the alphabet.
+// Sets returns the names of the built-in data sets, for [Set], in alphabetical order.
 func Sets() []string {
 	found, err := files.ReadDir("data")
 	if err != nil {
-		panic(err) // no: it is embedded
+		panic(err) // cannot happen, because the folder is embedded
 	}
 	var names []string
 	for _, f := range found {
@@ -32,7 +32,7 @@ func Sets() []string {
 	return names
 }
 
-// Set reads a data set that comes along. Its contents are a CSV text.
+// Set reads a built-in data set. Its contents are CSV text.
 func Set(name string) (*Sheet, error) {
 	packed, err := files.ReadFile(path.Join("data", name+suffix))
 	if err != nil {

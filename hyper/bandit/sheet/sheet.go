@@ -1,5 +1,5 @@
-// Package sheet reads tables: of CSV files, of data sets that come along, and of files of other kinds, whose packages
-// register how to read them, as package parquet does.
+// Package sheet reads tables: from CSV files, from built-in data sets, and from other kinds of files if a package
+// registers a reader for them, as package parquet does.
 package sheet
 
 import (
@@ -13,42 +13,42 @@ import (
 	"sync"
 )
 
-// Sheet is the text of a table, no cell of which is empty.
+// Sheet is the text of a table. No cell is empty.
 type Sheet struct {
-	Name   string     // of the file, or of the data set
+	Name   string     // name of the file or of the data set
 	Sum    string     // SHA-256 of its contents, in hex
-	Header []string   // names of the columns, 2 or more
-	Rows   [][]string // of as many cells each, 2 rows or more
-	Lines  []int      // that each row begins at, from 1; nil where a file has none
+	Header []string   // names of the columns, at least 2
+	Rows   [][]string // at least 2 rows, each with as many cells as Header
+	Lines  []int      // line at which each row begins, counted from 1; nil if the file has no lines
 }
 
-// A table may have so many bytes as a file, and so many cells besides those of one column.
+// The largest size of a file in bytes, and the largest number of cells of a table, not counting one column.
 const (
 	MostBytes = 256 << 20
 	MostCells = 2_000_000
 )
 
-// MostErrors is how many errors of one kind are told.
+// MostErrors is the largest number of errors of one kind that are reported.
 const MostErrors = 10
 
-// Reader makes a Sheet of the contents of a file: Header, Rows and, if there are any, Lines.
+// Reader makes a Sheet with Header, Rows and, if the file has lines, Lines, from the contents of a file.
 type Reader func(contents []byte) (*Sheet, error)
 
-// readers are those of files, by how their names end.
+// readers maps the extension of a file name to the Reader for such files.
 var readers = struct {
 	sync.RWMutex
 	by map[string]Reader
 }{by: map[string]Reader{}}
 
-// Register says how files are read whose names end in an extension, as .parquet. What has no other way is read as CSV.
-// It may be called from several goroutines; packages call it when they begin.
+// Register sets the Reader for files with an extension such as .parquet. Files with other extensions are read as CSV.
+// Register is safe for concurrent use; packages call it from init.
 func Register(extension string, r Reader) {
 	readers.Lock()
 	defer readers.Unlock()
 	readers.by[extension] = r
 }
 
-// readerOf is the Reader of a file.
+// readerOf returns the Reader for a file.
 func readerOf(file string) (Reader, error) {
 	extension := strings.ToLower(filepath.Ext(file))
 	readers.RLock()
@@ -57,13 +57,13 @@ func readerOf(file string) (Reader, error) {
 	case r != nil:
 		return r, nil
 	case extension == ".parquet":
-		return nil, fmt.Errorf("file: this program cannot read %s: import hyper/bandit/sheet/parquet in it, "+
+		return nil, fmt.Errorf("file: this program cannot read %s: import hyper/bandit/sheet/parquet in the program, "+
 			"or save the table as CSV", file)
 	}
 	return readCSV, nil
 }
 
-// Read reads a regular file that is not too large, and reports everything that is wrong with it.
+// Read reads a regular file of at most MostBytes, and returns all faults.
 func Read(file string) (*Sheet, error) {
 	contents, err := readFile(file)
 	if err != nil {
@@ -90,9 +90,9 @@ func readFile(file string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("file: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("file: %s is no regular file", file)
+		return nil, fmt.Errorf("file: %s is not a regular file", file)
 	case info.Size() > MostBytes:
-		return nil, fmt.Errorf("file: %s has %d bytes; at most %d are read", file, info.Size(), MostBytes)
+		return nil, fmt.Errorf("file: %s has %d bytes, but at most %d are allowed", file, info.Size(), MostBytes)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -101,21 +101,21 @@ func readFile(file string) ([]byte, error) {
 	defer f.Close()
 	contents := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, contents); err != nil {
-		return nil, fmt.Errorf("file: %s became shorter while it was read: %w", file, err)
+		return nil, fmt.Errorf("file: %s became shorter while being read: %w", file, err)
 	}
 	return contents, nil
 }
 
 func digest(contents []byte) string { return fmt.Sprintf("%x", sha256.Sum256(contents)) }
 
-// missing reports cells without a value, by row and column.
+// missing returns an error for each cell without a value, with its row and column.
 func (s *Sheet) missing() error {
 	var errs []error
 	for r, row := range s.Rows {
 		for i, cell := range row {
 			switch strings.ToLower(cell) {
 			case "", "na", "n/a", "nan", "null", "?", "inf", "-inf", "+inf":
-				errs = append(errs, fmt.Errorf("%s: %s, column %d (%q): the value %q is missing or no number: "+
+				errs = append(errs, fmt.Errorf("%s: %s, column %d (%q): the value %q is missing or not a number: "+
 					"fill it in, or remove the row", s.Name, s.place(r), i+1, s.Header[i], cell))
 			}
 			if len(errs) > MostErrors {
@@ -126,7 +126,7 @@ func (s *Sheet) missing() error {
 	return Some(errs)
 }
 
-// place says where a row is.
+// place describes the position of a row.
 func (s *Sheet) place(row int) string {
 	if s.Lines == nil {
 		return fmt.Sprintf("row %d", row+1)
@@ -134,10 +134,10 @@ func (s *Sheet) place(row int) string {
 	return fmt.Sprintf("line %d", s.Lines[row])
 }
 
-// Some joins the first errors.
+// Some joins the first MostErrors errors.
 func Some(errs []error) error {
 	if len(errs) > MostErrors {
-		errs = append(errs[:MostErrors:MostErrors], errors.New("and more like these"))
+		errs = append(errs[:MostErrors:MostErrors], errors.New("and more errors like these"))
 	}
 	return errors.Join(errs...)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// The data sets are those of data/README.md. The digests of phishing, segment and shuttle are those of the CSV texts in
-// the wheel of river 0.26.1.
+// The data sets are the ones in data/README.md. The digests of phishing, segment and shuttle are the digests of the CSV
+// texts in the wheel of river 0.26.1.
 func TestSets(t *testing.T) {
 	type set struct {
 		rows, columns int
@@ -59,8 +59,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// Files are read as their names end, whatever the case, and cells without a value are told by row where there are no
-// lines.
+// The extension of a file, in upper or lower case, determines how it is read. Cells without a value are reported by row
+// if the file has no lines.
 func TestRegister(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.Letters")
 	if err := os.WriteFile(file, []byte("a?"), 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// No text makes the reader of CSV panic, or read a table that is none.
+// No text makes the CSV reader panic, or return a table that is not valid.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,x\n2,y\n", "\ufeffa,b\n1,2\n\"3\n4\",5\n", "a,b\n1\n", "\"",
 		"a,b\r\n1,2\r\n\r\n,\r\n"} {

@@ -15,11 +15,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/study"
 )
 
-// answers prints the answers to the paper's ten sentences, by the results in a folder.
+// answers prints the answers to the paper's ten sentences, from the results in a folder.
 func (f *checkFlags) answers(c *cobra.Command) error {
 	for _, flag := range []string{"all", "quick", "periods", "runs", "claim", "seed", "mix"} {
 		if c.Flags().Changed(flag) {
-			return fmt.Errorf("--%s does not go with --paper: the sentences have their own runs", flag)
+			return fmt.Errorf("--%s cannot be combined with --paper: the sentences have their own runs", flag)
 		}
 	}
 	if len(f.study) != 1 {
@@ -59,12 +59,12 @@ func (f *checkFlags) answers(c *cobra.Command) error {
 		count[study.DoesNotHold], count[study.Open])}
 }
 
-// answerColors are the colors of the answers in the figure.
+// answerColors has the colours of the answers in the figure.
 var answerColors = map[study.Verdict]color.NRGBA{
 	study.Holds: plot.Palette[2], study.DoesNotHold: plot.Palette[1], study.Open: plot.Gray,
 }
 
-// forest draws all comparisons of the sentences, and strongly those that make the answers.
+// forest draws all comparisons of the sentences, and emphasises those that decide the answers.
 func forest(all []study.Answered) (*gonum.Plot, error) {
 	var rows []plot.ForestRow
 	for _, s := range all {

@@ -20,9 +20,9 @@ func TestBadMeasuresAreExitStatus2(t *testing.T) {
 		"--measure gaussian --draws 0":                     "--draws must be at least 1, got 0",
 		"--measure gaussian --reference foo":               "choose uniform or gaussian",
 		"--measure gaussian --construction f":              "the constructions are coordinatewise, kuhn, max-affine, steps, trained",
-		"--measure mixture --construction steps":           "construction steps is for maps by intervals",
-		"--measure mixture --points 4 --construction kuhn": "kuhn is for K <= 3 points",
-		"--measure process --optimal":                      "--optimal is for the measure discrete",
+		"--measure mixture --construction steps":           "construction steps supports maps by intervals",
+		"--measure mixture --points 4 --construction kuhn": "kuhn supports K <= 3 points",
+		"--measure process --optimal":                      "--optimal needs --measure discrete",
 		"--measure gaussian --backend tpu":                 "choose one of go, xla:cpu, xla:cuda",
 	} {
 		status, stdout, stderr := call(t, append([]string{"approx"}, strings.Fields(args)...)...)
@@ -53,7 +53,7 @@ func TestApproxPrintsACertificate(t *testing.T) {
 	}
 }
 
-// With 10 draws no probability is known to be 0.99.
+// With 10 draws no probability can be certified to be 0.99.
 func TestApproxFailsWithoutACertificate(t *testing.T) {
 	status, stdout, stderr := call(t, "approx", "--measure", "gaussian", "--draws", "10", "--delta", "0.01")
 	if status != exitFailed || !strings.Contains(stdout, "not certified") ||

@@ -21,28 +21,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// workload is something to time: an agent of an experiment.
+// workload is a task to time: an agent of an experiment.
 type workload struct {
 	name, agent string
 	experiment  lab.Experiment
 	sets        []string
 	periods     int
 	runs        []int
-	batchRuns   []int // to sweep over; nil is the flag's alone
+	batchRuns   []int // values to compare; nil means the flag's value only
 }
 
-// figure2 is the work of the paper's figure 2 at K = 100 arms, with a way to take the expectation over z: index
-// dimension 30, batch 1024, 16 indices, one step.
+// figure2 returns the settings of the paper's figure 2 at K = 100 arms with a training method: index dimension 30,
+// batch 1024, 16 indices, one step.
 func figure2(integrate string) []string {
 	return []string{"arms=100", "index-dim=30", "batch=1024", "index-samples=16", "sgd-steps=1", "step-size=0.3",
 		"integrate=" + integrate}
 }
 
-// figure3 is the work of the paper's figure 3 as the tests of speed take it: index dimension 30, 200 actions.
+// figure3 has the settings of the paper's figure 3 in the speed tests: index dimension 30, 200 actions.
 var figure3 = []string{"actions=200", "index-dim=10", "batch=64", "sgd-steps=8", "index-samples=16", "index-set=iid",
 	"optimizer=sgd", "step-size=0.003", "clip=0", "perturbation=0"}
 
-// figure4 is the work of the paper's figure 4: 398 actions, 500 functions for each decision.
+// figure4 has the settings of the paper's figure 4: 398 actions, 500 functions for each decision.
 var figure4 = []string{"size=200", "policy-samples=500"}
 
 var workloads = []workload{
@@ -55,7 +55,7 @@ var workloads = []workload{
 	{"batches", "linear", paper.Gaussian, figure2("analytic"), 1000, []int{32}, []int{1, 2, 4, 8, 16, 32}},
 }
 
-// measurement is a line of the bench.
+// measurement is a line of hyper bench.
 type measurement struct {
 	Workload   string  `json:"workload"`
 	Backend    string  `json:"backend"`
@@ -74,13 +74,14 @@ func benchCommand() *cobra.Command {
 	var engine engineFlags
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
-		Short: "Measure run-periods a second, beside the machine's matrix-product peak",
-		Long: `bench measures run-periods a second of some workloads, and in the same call the machine's peak at float32
-matrix products. Operations are counted by the paper's formula (section 4.1), a multiplication and an addition
-each: collapsing a minibatch by arms, closed forms and sufficient statistics do the same work with fewer, so
-that their share of the peak may exceed 1.
+		Short: "Measure run-periods per second, and the machine's peak speed of matrix products",
+		Long: `bench measures the run-periods per second of some workloads, and in the same call the machine's peak speed of
+float32 matrix products. Operations are counted by the paper's formula (section 4.1), multiplications and additions
+separately. Grouping a minibatch by arms, closed forms and sufficient statistics do the same work with fewer
+operations, so that a workload's share of the peak may exceed 1.
 
-Workloads: ` + strings.Join(workloadNames(), ", ") + `, normals, matmul (default: all but batches)`,
+Workloads: ` + strings.Join(workloadNames(), ", ") + `, normals, matmul (default: the three
+gaussian ones)`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&engine.backend, "backend", "", "as for hyper run")
@@ -141,7 +142,7 @@ func bench(c *cobra.Command, names []string, engine engineFlags) error {
 		})
 }
 
-// measure runs a workload, and counts the time after compilation.
+// measure runs a workload, and measures the time after compilation.
 func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measurement, error) {
 	spec, err := w.experiment.Spec([]string{w.agent}, w.sets, lab.Size{Periods: w.periods, Runs: runs}, 0)
 	if err != nil {
@@ -169,7 +170,7 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 		return measurement{}, err
 	}
 	if s[0].Diverged > 0 {
-		return measurement{}, failure{errors.New("runs diverged: the speed of nonsense is not measured")}
+		return measurement{}, failure{errors.New("runs diverged, so their speed has no meaning")}
 	}
 	return measurement{
 		Workload: w.name, Backend: h.Backend, Runs: runs, Periods: w.periods, BatchRuns: h.BatchRuns,
@@ -178,7 +179,8 @@ func measure(c *cobra.Command, w workload, runs int, engine engineFlags) (measur
 	}, nil
 }
 
-// primitives measures the peak of float32 matrix products, in GFLOP/s, and the time of a normal number, in ns.
+// primitives measures the peak speed of float32 matrix products, in GFLOP/s, and the time of a normal random number, in
+// ns.
 func primitives(name string) (peak, normals float64, err error) {
 	b, err := backend.Open(name)
 	if err != nil {
@@ -205,7 +207,7 @@ func primitives(name string) (peak, normals float64, err error) {
 	return 2 * n * n * n * products / t1.Seconds() / 1e9, float64(t2.Nanoseconds()) / draws, err
 }
 
-// fastest is the shortest of some calls.
+// fastest returns the shortest time of several calls.
 func fastest(e *Exec) (time.Duration, error) {
 	best := time.Duration(1 << 62)
 	for i := range 6 {

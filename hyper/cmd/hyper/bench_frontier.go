@@ -23,13 +23,13 @@ func benchFrontierCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "frontier [ARMS...]",
-		Short: "Measure the time of a period at the points of figure 2, beside the computation by the paper's formula",
-		Long: `frontier finds the points of figure 2 in a study: for each agent, way to train and number of arms the
-least computation, by the paper's formula, that is below a bar: the paper's 0.01 sqrt(K), or twice the regret of exact
-Thompson sampling (hyper check frontier says how). It then measures what a run-period costs with these settings,
-on one core: those of one number of arms in turn, in rounds, of which the fastest counts, in the second half of
-the periods and without compiling; see hyper bench scaling. Ratios are an ensemble's over those of the linear
-hypermodel trained in the same way.`,
+		Short: "Measure the time of a period at the points of figure 2, and compare it to the paper's formula",
+		Long: `frontier finds the points of figure 2 in a study: for each agent, training method and number of arms, the least
+computation by the paper's formula that is below a bar. The bar is the paper's 0.01 sqrt(K), or twice the regret of
+exact Thompson sampling (see hyper check frontier). It then measures the time of a run-period with these settings on one
+core: settings with the same number of arms in turn, in rounds, of which the fastest counts. It measures the second half
+of the periods, without compilation; see hyper bench scaling. A ratio divides an ensemble by the linear hypermodel with
+the same training method.`,
 		Example: "  hyper bench frontier\n  hyper bench frontier 10 30 --json",
 	}
 	t.add(c)
@@ -57,7 +57,8 @@ hypermodel trained in the same way.`,
 	return c
 }
 
-// byArms groups the points at which an agent is below a bar by their numbers of arms: those named, or all.
+// byArms groups the points at which an agent is below a bar by their numbers of arms. named selects numbers; without
+// names it returns all.
 func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.FrontierPoint, err error) {
 	groups := map[int][]paper.FrontierPoint{}
 	for _, p := range points {
@@ -77,7 +78,7 @@ func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.Frontie
 	}
 	for _, arms := range named {
 		if !slices.Contains(known, arms) {
-			return nil, fmt.Errorf("the study has no point of %q arms; it has them of %s", arms,
+			return nil, fmt.Errorf("the study has no point with %q arms; it has points with %s", arms,
 				strings.Join(known, ", "))
 		}
 		out = append(out, groups[must.M1(strconv.Atoi(arms))])
@@ -87,7 +88,7 @@ func byArms(points []paper.FrontierPoint, named []string) (out [][]paper.Frontie
 
 const frontierRow = "%-5v %-12s %-10s %-9s %-46s %12s %9s %10s %9s\n"
 
-// frontier measures group by group, and prints each as soon as it is measured.
+// frontier measures group by group, and prints each group when it is measured.
 func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) error {
 	if !t.json {
 		fmt.Printf(frontierRow, "arms", "below", "trained", "agent", "setting", "computation", "ratio", "us/period",
@@ -114,7 +115,7 @@ func (t timing) frontier(ctx context.Context, groups [][]paper.FrontierPoint) er
 func (t timing) times(ctx context.Context, points []paper.FrontierPoint) ([]paper.FrontierTime, error) {
 	size := lab.Size{Periods: paper.Frontier.Full.Periods, Runs: lab.BatchRuns(t.backend)}
 	var specs []lab.Spec
-	at := map[string]int{} // the place of a setting in specs: one may stand at the points of several bars
+	at := map[string]int{} // index in specs of a setting; several bars may share a setting
 	name := func(p paper.FrontierPoint) string { return p.Agent + " " + strings.Join(p.Setting, " ") }
 	for _, p := range points {
 		if _, ok := at[name(p)]; ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// The points with 10 arms of the committed study: ratios are those of the lines.
+// The points of the committed study with 10 arms: ratios are the quotients of the lines.
 func TestBenchFrontier(t *testing.T) {
 	study := must.M1(filepath.Abs("../../../notebooks/results/frontier/*.gz"))
 	quick := []string{"bench", "frontier", "10", "--study", study, "--rounds", "1", "--time", "1ms"}
@@ -33,7 +33,7 @@ func TestBenchFrontier(t *testing.T) {
 		} else if l, ok := linear[p.Bar][p.Integrate]; ok {
 			ratios++
 			if p.Ratio.Value != p.Computation.Value/l.Computation.Value || float64(p.MicrosRatio) != p.Micros/l.Micros {
-				t.Errorf("the ratios are not those of %v to %v: %s", p.Computation.Value, l.Computation.Value, line)
+				t.Errorf("want the ratio of %v to %v, and of the times: %s", p.Computation.Value, l.Computation.Value, line)
 			}
 		}
 	}
@@ -48,9 +48,9 @@ func TestBenchFrontier(t *testing.T) {
 	}
 	refuses(t, map[string]string{
 		"bench frontier":                                "--study notebooks/results/frontier/*.gz: no such file or folder",
-		"bench frontier 7 --study " + study:             `no point of "7" arms; it has them of 10`,
+		"bench frontier 7 --study " + study:             `no point with "7" arms; it has points with 10`,
 		"bench frontier 10 --rounds 0 --study " + study: "must be positive",
 		"bench frontier --study " + strings.Replace(study, "frontier", "neural",
-			1): "holds results of experiment neural, not of frontier",
+			1): "has results of experiment neural, not of frontier",
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// startWorkloads are short calls of `hyper run`, whose time is that of starting and compiling.
+// startWorkloads are short calls of `hyper run`, which spend their time on starting and compiling.
 var startWorkloads = map[string][]string{
 	"gaussian":          {"gaussian", "--agent", "linear", "--runs", "4", "--periods", "50"},
 	"gaussian-ensemble": {"gaussian", "--agent", "ensemble", "--set", "particles=10", "--runs", "4", "--periods", "50"},
@@ -30,20 +30,20 @@ var startWorkloads = map[string][]string{
 	"ids":               {"ids", "--agent", "ids", "--runs", "4", "--periods", "20"},
 }
 
-// startTime is what one start of a command took, in seconds.
+// startTime holds the times of one start of a command, in seconds.
 type startTime struct {
 	Wall      float64 `json:"wall_seconds"`      // of the whole process
 	Processor float64 `json:"processor_seconds"` // of all its threads
 	Compile   float64 `json:"compile_seconds"`   // until the first period is done
 }
 
-// startLine is a line of `hyper bench start`: medians over the rounds.
+// startLine is a line of `hyper bench start`, with medians over the rounds.
 type startLine struct {
 	Workload string    `json:"workload"`
 	Backend  string    `json:"backend"`
 	Rounds   int       `json:"rounds"`
 	Cold     startTime `json:"cold"` // with an empty compile cache
-	Warm     startTime `json:"warm"` // with what the cold start left there
+	Warm     startTime `json:"warm"` // with the cache that the cold start has filled
 	Peer     float64   `json:"peer_compile_seconds,omitempty"`
 }
 
@@ -60,13 +60,12 @@ func benchStartCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "start [WORKLOAD...]",
 		Short: "Measure how long a command takes before its first period, with an empty and a filled compile cache",
-		Long: `start runs short commands as processes of their own: cold, with an empty compile cache, and then warm,
-with what the first process left in the cache. The results of both must be the same bytes. The times are
-medians over the rounds. "compile" is the time of building and compiling the programs, until the first
-period is done.
+		Long: `start runs short commands as separate processes: first cold, with an empty compile cache, and then warm, with
+the cache that the cold process has filled. Both must give the same bytes as results. Times are medians over the rounds.
+"compile" is the time of building and compiling the programs, until the first period is done.
 
-A peer is another program that does the same work. It runs in the same rounds. Its last line of output must
-be a JSON object with the seconds that it took to compile in "compile_s".
+A peer is another program for the same task, which runs in the same rounds. The last line of its output must be a JSON
+object whose "compile_s" is its compilation time in seconds.
 
 Workloads: ` + strings.Join(names, ", ") + ` (default: all)`,
 		Example: `  hyper bench start
@@ -90,7 +89,7 @@ func (f startFlags) run(ctx context.Context, names []string) error {
 	for _, p := range f.peers {
 		name, command, ok := strings.Cut(p, "=")
 		if !ok || command == "" {
-			return fmt.Errorf("--peer %s: it must be WORKLOAD=COMMAND", p)
+			return fmt.Errorf("--peer %s: the form is WORKLOAD=COMMAND", p)
 		}
 		peers[name] = command
 	}
@@ -145,7 +144,7 @@ func (f startFlags) measure(ctx context.Context, name, peer string) (startLine, 
 	return out, nil
 }
 
-// round starts a command twice, with an empty cache and with what the first start left in it, and compares the results.
+// round starts a command twice, with an empty cache and with the cache of the first start, and compares the results.
 func (f startFlags) round(ctx context.Context, args []string) (cold, warm startTime, err error) {
 	dir, err := os.MkdirTemp("", "hyper-start-")
 	if err != nil {
@@ -162,16 +161,16 @@ func (f startFlags) round(ctx context.Context, args []string) (cold, warm startT
 		if err != nil {
 			return cold, warm, err
 		}
-		// the header has no place for times, but may tell more of the process
+		// Headers have no times, but may differ in information about the process.
 		_, rows[i], _ = bytes.Cut(text, []byte("\n"))
 	}
 	if !bytes.Equal(rows[0], rows[1]) {
-		return cold, warm, errors.New("a program from the compile cache has other results than the fresh one")
+		return cold, warm, errors.New("a program from the compile cache gives different results than a newly compiled one")
 	}
 	return cold, warm, nil
 }
 
-// once is a start of `hyper run` as a process with one worker.
+// once starts `hyper run` as a process with one worker.
 func (f startFlags) once(ctx context.Context, args []string, out, cache string) (t startTime, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -195,7 +194,7 @@ func (f startFlags) once(ctx context.Context, args []string, out, cache string) 
 	return t, err
 }
 
-// peerCompile is what a peer says of itself.
+// peerCompile runs a peer, and returns its own measurement of the compilation time.
 func peerCompile(ctx context.Context, command string) (float64, error) {
 	c := exec.CommandContext(ctx, "sh", "-c", command)
 	c.Stderr = os.Stderr

@@ -18,16 +18,16 @@ func benchStudyCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "study EXPERIMENT [KEY=VALUE...]",
-		Short: "Measure the time of a period of each agent of a study, beside its regret and its computation",
-		Long: `study answers which agent to take for a given budget a period. Of each agent and setting of a study
-that has the given values it prints the mean regret with its 95% interval, the computation of a period by the paper's
-formula (section 4.1), and the microseconds that a run-period takes on one core: all in turn, in rounds, of which the
-fastest counts, in the second half of the periods and without compiling. Beside them is the memory that a run takes in
-a call: its state before and after, data included, and temporaries.
+		Short: "Measure the time of a period of each agent of a study, and print it with regret and computation",
+		Long: `study helps to choose an agent for a given budget per period. For each agent and setting of a study with the
+given values it prints the mean regret with its 95% interval, the computation of a period by the paper's formula
+(section 4.1), and the microseconds of a run-period on one core. All are timed in turn, in rounds, of which the fastest
+counts, in the second half of the periods and without compilation. It also prints the memory of a run during a call: its
+state before and after the call, including data, and temporary memory.
 
-An agent is on the frontier, of operations or of seconds, when all agents that cost no more have more regret, and off
-it when one of them has less: over the same seeds, at 95% confidence for all pairs together (Holm's correction). With
-neither it is undecided.`,
+An agent is on the frontier, of operations or of time, if all agents that cost at most as much have more regret. It is
+off the frontier if one of them has less regret. The comparisons use the same seeds, at 95% confidence for all pairs
+together (Holm's correction). If neither is certain, the agent is undecided.`,
 		Example: "  hyper bench study neural actions=1000",
 		Args:    arguments("EXPERIMENT"),
 	}
@@ -40,7 +40,7 @@ neither it is undecided.`,
 		if err != nil {
 			return err
 		}
-		if _, err := lab.Offers(h, rows, nil); err != nil { // before minutes are spent on times
+		if _, err := lab.Offers(h, rows, nil); err != nil { // finds faults before the timing, which takes minutes
 			return err
 		}
 		if err := t.open(); err != nil {
@@ -67,7 +67,7 @@ neither it is undecided.`,
 	return c
 }
 
-// readPart reads the entries of an experiment's study that have values, "key=value" texts.
+// readPart reads those entries of an experiment's study that have the values, "key=value" texts.
 func readPart(name string, values, study []string, mix mixFlag) (lab.Header, []lab.Row, error) {
 	x, err := experiment(name)
 	if err != nil {

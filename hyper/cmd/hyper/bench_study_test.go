@@ -11,8 +11,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Each agent of the part of a study that is asked for has its time, its computation and its regret, and its place by
-// both costs.
+// Each agent of the selected part of a study has its time, its computation, its regret, and its position by both costs.
 func TestBenchStudy(t *testing.T) {
 	study := must.M1(filepath.Abs("../../../notebooks/results/neural/*.gz"))
 	quick := []string{"bench", "study", "neural", "actions=200", "--study", study, "--rounds", "1", "--time", "1ms"}

@@ -14,14 +14,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Marks around the table of agents.
+// Marks around the table of agents on the page.
 const (
 	agentsBegin = "<!-- hyper table; go test ./hyper/cmd/hyper -run LaterWork -update -->\n\n"
 	agentsEnd   = "\n<!-- end of hyper table -->"
 )
 
-// The tables of agents and of claims in notebooks/results/beyond are what the committed results say; -update writes
-// them.
+// The tables of agents and of claims in notebooks/results/beyond equal the committed results. -update writes them.
 func TestTableOfLaterWork(t *testing.T) {
 	const dir = "../../../notebooks/results/beyond"
 	all := must.M1(judgeFolder(beyond.Order, dir, false))
@@ -50,15 +49,15 @@ const (
 	publishedEnd   = "\n<!-- end of published means -->"
 )
 
-// published are means of cumulative regret after 10,000 periods, in the order of the table: those of 30 seeds that
-// figure 3 of ATS has, read off by eye.
+// published has means of cumulative regret after 10,000 periods and 30 seeds, in the order of the table. They were read
+// by eye from figure 3 of ATS.
 var published = []struct {
 	agent string
 	mean  float64
 }{{"mlp", 770}, {"dropout", 220}, {"ensemble", 420}, {"ensemble+", 178}, {"hypermodel", 107}, {"epinet", 74}}
 
-// The page and notebook 12 have the published means beside our intervals, and say which intervals do not hold them;
-// -update writes the page.
+// The page and notebook 12 show the published means next to the project's intervals, and say which intervals do not
+// contain them. -update writes the page.
 func TestBeyondPublishedMeans(t *testing.T) {
 	const notebooks = "../../../notebooks"
 	const file = notebooks + "/results/beyond/README.md"
@@ -89,8 +88,8 @@ func TestBeyondPublishedMeans(t *testing.T) {
 	t.Errorf("no Markdown of notebook 12 has the table of published means:\n%s", table)
 }
 
-// publishedTable is a table of published means and our intervals of three studies, by a folder of results. Bold are
-// intervals that do not hold the mean.
+// publishedTable returns a table of published means and the project's intervals from three studies in a folder of
+// results. Intervals that do not contain the published mean are bold.
 func publishedTable(dir string) string {
 	worlds := must.M1(beyond.Tabulate(paper.Known, dir, nil)).Worlds
 	sixty := must.M1(filepath.Glob(dir + "/beyond/testbed-bandit/sixty/*.gz"))
@@ -125,7 +124,7 @@ func publishedTable(dir string) string {
 	return out.String()
 }
 
-// hyper table prints the table, as Markdown and as JSON, and says what a folder lacks.
+// hyper table prints the table as Markdown and as JSON, and reports what a folder lacks.
 func TestTable(t *testing.T) {
 	dir := must.M1(filepath.Abs("../../../notebooks/results"))
 	status, out, errors := call(t, "table", "--study", dir)
@@ -143,7 +142,7 @@ func TestTable(t *testing.T) {
 		"table --study .":    ".: no results of the testbed or of a world of the table: give --study DIR"})
 }
 
-// The command prints the same table, and wants a folder.
+// hyper check beyond prints the same table, and requires a folder.
 func TestCheckOfLaterWork(t *testing.T) {
 	_, out, _ := call(t, "check", beyond.Name, "--study", must.M1(os.Getwd())+"/../../../notebooks/results/beyond")
 	if !strings.Contains(out, "`joint-flat`") || !strings.Contains(out, "`eight-columns-near-exact`") ||

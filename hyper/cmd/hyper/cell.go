@@ -14,11 +14,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// inCell tells whether a cell of a notebook has started the command, as `%hyper`.
+// inCell reports whether a notebook's cell has started the command, as `%hyper`.
 func inCell() bool { return os.Getenv(frontend.Var) != "" }
 
-// simulateInCell is simulate in a cell: the figure changes in place while runs go on and stays at the end, and the
-// results get a name for [notebook.Results].
+// simulateInCell is like simulate, in a cell. The figure changes while the runs are in progress, and stays at the end.
+// The results get a name for [notebook.Results].
 func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.Options) (lab.Progress, error)) error {
 	o, err := engine.options(dir, nil)
 	if err != nil {
@@ -38,8 +38,8 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 		}
 	}
 	if interrupted {
-		fmt.Fprintf(os.Stderr, "interrupted; everything is saved: `%%hyper resume %s` goes on, and "+
-			"notebook.Results(%q) reads what there is\n", dir, spec.Experiment)
+		fmt.Fprintf(os.Stderr, "interrupted; all results are saved: `%%hyper resume %s` continues, and "+
+			"notebook.Results(%q) reads the results so far\n", dir, spec.Experiment)
 		return err
 	}
 	h, rows, err := lab.ReadResults(dir, paper.Known)
@@ -58,14 +58,14 @@ func simulateInCell(dir string, spec lab.Spec, engine engineFlags, run func(lab.
 	if engine.json {
 		return printLines(outcomes...)
 	}
-	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` has them in the next cells, `%%hyper plot %[1]s` draws "+
+	where := fmt.Sprintf("Results in `%s`: `notebook.Results(%q)` reads them in the next cells, `%%hyper plot %[1]s` draws "+
 		"them.", dir, spec.Experiment)
 	notebook.ShowMarkdown(markdownOutcome(outcomes, labels) + "\n\n" + where)
 	return nil
 }
 
-// markdownOutcome is what a run has come to, as one text of a page: what comes by standard error stands in a red box,
-// somewhere among what comes by standard output.
+// markdownOutcome returns the outcome of a run as a single text. A page would show standard error in a red box, at any
+// position within standard output.
 func markdownOutcome(outcomes []outcome, labels []string) string {
 	t := notebook.NewTable(outcomeHead...)
 	for i, o := range outcomes {
@@ -78,8 +78,8 @@ func markdownOutcome(outcomes []outcome, labels []string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// notes is where a command says what it has done: on standard error, and in a cell on standard output, as a page shows
-// the other in red.
+// notes returns the file for messages about what a command has done: standard error, or in a cell standard output,
+// because a page shows standard error in red.
 func notes() *os.File {
 	if inCell() {
 		return os.Stdout

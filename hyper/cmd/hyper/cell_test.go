@@ -15,10 +15,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook/frontend"
 )
 
-// listen plays the kernel for commands: it returns what they display, by MIME type.
+// listen simulates the kernel for commands: it returns the data that they display, by MIME type.
 func listen(t *testing.T) (socket string, displayed <-chan map[string]string) {
 	t.Helper()
-	dir := must.M1(os.MkdirTemp("", "f")) // A socket's path is short.
+	dir := must.M1(os.MkdirTemp("", "f")) // The path of a socket must be short.
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket = filepath.Join(dir, "f")
 	l := must.M1(net.Listen("unix", socket))
@@ -48,8 +48,8 @@ func listen(t *testing.T) (socket string, displayed <-chan map[string]string) {
 	return socket, all
 }
 
-// A run in a cell shows a figure and one text, with a table and where the results are: nothing comes by the outputs,
-// of which a page shows standard error in red.
+// A run in a cell shows a figure and one text, with a table and the folder of the results. It writes nothing to
+// standard output and error; a page shows the latter in red.
 func TestRunInACell(t *testing.T) {
 	socket, displayed := listen(t)
 	c := command(t, "run", "gaussian", "--agent", "linear,ensemble", "--runs", "2", "--periods", "20", "--set", "arms=3",
@@ -73,7 +73,7 @@ func TestRunInACell(t *testing.T) {
 		t.Fatalf("%d pictures and %q", pictures, texts)
 	}
 	for _, want := range []string{"**gaussian, 20 periods, 2 runs", "\n| agent | cumulative regret |", "\n| linear | ",
-		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` has them"} {
+		"\n| ensemble | ", "\n\nResults in `here`: `notebook.Results(\"gaussian\")` reads them"} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("%q is not in %s", want, texts[0])
 		}

@@ -17,54 +17,54 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// freshSeeds is where the seeds of checks begin: no default setting was chosen on these.
+// freshSeeds is the first seed of checks. No default setting was chosen with these seeds.
 const freshSeeds = 1_000_000
 
-const checkHelp = `check tests what the paper says about an experiment, one claim after the other. A claim
-is about a number, such as the regret of one agent over the regret of another. It says that
-the number is below a bound. check simulates the agents, with seeds that were not used to choose
-any setting. It prints the number with a 95% interval: of 100 such intervals about 95 hold the
-true number. Then it prints a verdict:
+const checkHelp = `check tests the claims about an experiment, one after the other. A claim is about a
+number, such as the regret of one agent divided by the regret of another. It says that the number is
+below a bound. check simulates the agents with seeds that were not used to choose any setting. It
+prints the number with a 95% interval: of 100 such intervals about 95 contain the true number. Then it
+prints a verdict:
 
   reproduced  The whole interval is below the bound. The claim holds here.
   refuted     The whole interval is above the bound. The claim does not hold here.
-  undecided   The bound is inside the interval. More runs may decide. Where check can tell, it
-              says about how many.
+  undecided   The bound is inside the interval. More runs may decide. If check can estimate
+              the necessary number of runs, it prints the number.
   not tested  There is nothing to compare. The study lacks runs, periods or settings that the
               claim needs, or no setting of an agent is good enough for the comparison. check
               says which.
 
-A claim that two agents are alike has two bounds, and holds where the interval lies between them.
+A claim that two agents are alike has two bounds, and holds if the interval is between them.
 
 A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
 in turn, and its regret counts like that of every other run. check says how many runs diverged.
 
 Each claim has its own number of runs and of periods: hyper list EXPERIMENT shows both. With --study
-the study must have that many runs or more, with results at exactly that period. --periods and
+the study must have at least that many runs, with results at exactly that period. --periods and
 --runs judge all claims at another size; check then says so.
 
-With --paper and --study DIR check answers whether the paper holds: ten sentences of it, each with the paper's
-words, one answer (holds, does not hold, open), the number that makes the answer with its 95% interval, and
-what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says how the
-answers are found.
+With --paper and --study DIR check tests whether the paper holds. It prints ten sentences of the paper, each
+with the paper's words, one answer (holds, does not hold, open), the number that decides the answer with its 95%
+interval, and what would decide an open sentence. DIR is a folder such as notebooks/results; its PROTOCOL.md says
+how the answers are found.
 
-With --all and --study DIR check prints what else was found: the table of all claims that are no part of the
-ten sentences, as Markdown, from the results in the folders DIR/EXPERIMENT. These claims are read together, so
-their verdicts are corrected by Holm's method: some that are decided one by one are undecided in the table.
---claim prints the lines of some. With the name beyond in place of an experiment's it prints the table of the
-claims of later work, which are read together, too.
+With --all and --study DIR check prints other findings: the table of all claims that do not belong to the ten
+sentences, as Markdown, from the results in the folders DIR/EXPERIMENT. These claims are judged together, and
+their verdicts are corrected by Holm's method. Therefore some claims that are decided alone are undecided in the
+table. --claim prints the lines of some claims. With the name beyond instead of an experiment, check prints the
+table of the claims of later work, which are judged together, too.
 
-The exit status is 0 when all claims are reproduced, 1 when not, and 2 when the input is wrong.`
+The exit status is 0 if all claims are reproduced, 1 if not, and 2 if the input is wrong.`
 
 const checkExample = `  hyper check gaussian --quick                                   # a minute or two, fewer runs
   hyper check gaussian --claim linear-near-exact                 # one claim, at its full size
-  hyper check neural --study 'notebooks/results/neural/*.gz'     # on results that are there
+  hyper check neural --study 'notebooks/results/neural/*.gz'     # on existing results
   hyper check ids --study mine --periods 300 --runs 40           # at the size of a smaller study
   hyper check --paper --study notebooks/results                  # does the paper hold? Ten answers
-  hyper check --all --study notebooks/results                    # what else was found
-  hyper check beyond --study notebooks/results/beyond            # that of later work's`
+  hyper check --all --study notebooks/results                    # other findings
+  hyper check beyond --study notebooks/results/beyond            # findings about later work`
 
-// checkFlags are those of hyper check.
+// checkFlags holds the flags of hyper check.
 type checkFlags struct {
 	quick, json   bool
 	all, paper    bool
@@ -79,7 +79,7 @@ func checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:               "check EXPERIMENT | --paper --study DIR | --all --study DIR | beyond --study DIR",
-		Short:             "Test what the paper says, with 95% intervals: exit status 1 unless all claims are reproduced",
+		Short:             "Test the paper's claims, with 95% intervals: exit status 1 unless all claims are reproduced",
 		Long:              checkHelp,
 		Example:           checkExample,
 		ValidArgsFunction: completeFirst,
@@ -92,7 +92,7 @@ func checkCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case f.figure != "" && !f.paper:
-				return errors.New("--figure is for --paper")
+				return errors.New("--figure needs --paper")
 			case f.paper:
 				return f.answers(c)
 			case f.all:
@@ -104,18 +104,18 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.paper, "paper", false, "does the paper hold? The answers to ten sentences, by the results in "+
+	flags.BoolVar(&f.paper, "paper", false, "print whether ten sentences of the paper hold, from the results in "+
 		"--study DIR")
 	flags.StringVar(&f.figure, "figure", "", "with --paper: path of a figure of the answers, without extension")
-	flags.BoolVar(&f.all, "all", false, "what else was found: the table of all claims beside the ten sentences, by the "+
+	flags.BoolVar(&f.all, "all", false, "print the table of all claims that do not belong to the ten sentences, from the "+
 		"results in --study DIR")
-	flags.BoolVar(&f.quick, "quick", false, "the claims' quick sizes, with fewer runs: a minute or two")
-	flags.IntVar(&f.periods, "periods", 0, "judge after this many periods (default: the claim's own number, see "+
+	flags.BoolVar(&f.quick, "quick", false, "use the claims' quick sizes, with fewer runs: takes a minute or two")
+	flags.IntVar(&f.periods, "periods", 0, "judge after this number of periods (default: the claim's own number, see "+
 		"hyper list)")
-	flags.IntVar(&f.runs, "runs", 0, "judge with this many runs of each agent (default: the claim's own number)")
+	flags.IntVar(&f.runs, "runs", 0, "judge with this number of runs of each agent (default: the claim's own number)")
 	flags.StringSliceVar(&f.only, "claim", nil, "names of the claims to test, separated by commas (default: all, "+
 		"see hyper list)")
-	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: simulate nothing, and judge by these results; "+
+	flags.StringArrayVar(&f.study, "study", nil, "DIR|FILE: judge by these results without a simulation; "+
 		"repeatable, or a pattern such as 'results/neural*.gz'")
 	f.engine.mix.add(flags)
 	flags.Uint64Var(&f.seed, "seed", freshSeeds, "run i has seed SEED+i")
@@ -164,7 +164,7 @@ func (f *checkFlags) judge(experiment string, claims []lab.Claim, simulate lab.S
 	return verdicts(count)
 }
 
-// verdicts is an error where not all claims are reproduced.
+// verdicts returns an error unless all claims are reproduced.
 func verdicts(count map[lab.Verdict]int) error {
 	all := count[lab.Reproduced] + count[lab.Refuted] + count[lab.Undecided] + count[lab.NotTested]
 	if all == count[lab.Reproduced] {
@@ -174,7 +174,7 @@ func verdicts(count map[lab.Verdict]int) error {
 		count[lab.Reproduced], count[lab.Refuted], count[lab.Undecided], count[lab.NotTested])}
 }
 
-// size is that at which a claim is judged.
+// size returns the size at which a claim is judged.
 func (f *checkFlags) size(claim lab.Claim) lab.Size {
 	size := claim.Size(f.quick)
 	if f.periods > 0 {
@@ -205,7 +205,7 @@ func (f *checkFlags) print(c lab.Claim, found lab.Finding) {
 
 func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	if len(x.Claims) == 0 {
-		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare tells how its agents do", x.Name)
+		return nil, fmt.Errorf("experiment %s has no claims to check: hyper compare compares its agents", x.Name)
 	}
 	var known []string
 	var out []lab.Claim
@@ -224,7 +224,7 @@ func selectClaims(x lab.Experiment, names []string) ([]lab.Claim, error) {
 	return out, nil
 }
 
-// simulator runs agents of an experiment for claims. It writes nothing, and runs nothing twice.
+// simulator returns a simulator that runs agents of an experiment. It writes no files, and runs nothing twice.
 func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engineFlags) lab.Simulator {
 	type results struct {
 		h    lab.Header
@@ -247,7 +247,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 			return err
 		})
 		if errors.Is(err, lab.ErrInterrupted) {
-			fmt.Fprintln(os.Stderr, "hyper: interrupted; a check keeps no results")
+			fmt.Fprintln(os.Stderr, "hyper: interrupted; check does not keep results")
 		}
 		if err == nil {
 			done[asked] = results{h, rows}
@@ -256,7 +256,7 @@ func simulator(ctx context.Context, x lab.Experiment, seed uint64, engine engine
 	}
 }
 
-// readStudy reads results of an experiment from the files that the patterns match.
+// readStudy reads an experiment's results from the files that match the patterns.
 func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	var paths []string
 	for _, p := range patterns {
@@ -269,11 +269,11 @@ func readStudy(x lab.Experiment, patterns []string, mix mixFlag) (h lab.Header, 
 	return readPieces(x, paths, mix)
 }
 
-// readPieces reads results of an experiment from files or folders.
+// readPieces reads an experiment's results from files or folders.
 func readPieces(x lab.Experiment, paths []string, mix mixFlag) (h lab.Header, rows []lab.Row, err error) {
 	h, rows, err = lab.Study{Mix: mix.hear()}.Read(paper.Known, paths...)
 	if err == nil && h.Spec.Experiment != x.Name {
-		err = fmt.Errorf("--study holds results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
+		err = fmt.Errorf("--study has results of experiment %s, not of %s", h.Spec.Experiment, x.Name)
 	}
 	return h, rows, err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// A study of exact Thompson sampling alone decides some claims, leaves one open, and has nothing for that about other
-// agents.
+// A study of exact Thompson sampling alone decides some claims, leaves one undecided, and cannot judge claims about
+// other agents.
 func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	study, err := filepath.Abs("../../../notebooks/results/frontier/exact.jsonl.gz")
 	if err != nil {
@@ -38,8 +38,8 @@ func TestCheckTellsWhyClaimsAreNotShown(t *testing.T) {
 	}
 }
 
-// A study is judged at the size of the claims, or at one that is asked for, which the verdict then says; with --json
-// too.
+// A study is judged at the size of the claims, or at a size that flags select. The output then says so, also with
+// --json.
 func TestCheckJudgesAtOneSize(t *testing.T) {
 	study, err := filepath.Abs("../../../notebooks/results/noise-sensitivity/noise-2.jsonl.gz")
 	if err != nil {
@@ -67,8 +67,7 @@ func TestCheckJudgesAtOneSize(t *testing.T) {
 	}
 }
 
-// Results that have a header and no rows yet, as those of a run that was stopped early, are an error that says how to
-// go on.
+// Results with a header and no rows, as from a run that was stopped early, give an error that says how to continue.
 func TestCheckOfAHeaderAlone(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"run", "gaussian", "--agent", "linear", "--periods", "5", "--runs", "2", "--out", dir}
@@ -86,7 +85,7 @@ func TestCheckOfAHeaderAlone(t *testing.T) {
 	}
 }
 
-// Every verdict that check can print is explained in its help, and what a claim needs is in the list.
+// The help explains every verdict of check, and the list shows the size that a claim needs.
 func TestCheckHelp(t *testing.T) {
 	_, help, _ := call(t, "check", "--help")
 	for _, v := range []lab.Verdict{lab.Reproduced, lab.Refuted, lab.Undecided, lab.NotTested} {

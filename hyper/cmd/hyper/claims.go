@@ -17,11 +17,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// table prints all claims of experiments, in their order, by the results of a folder.
+// table prints all claims of experiments, in their order, from the results of a folder.
 func (f *checkFlags) table(c *cobra.Command, order []string) error {
 	for _, flag := range []string{"periods", "runs", "quick", "seed"} {
 		if c.Flags().Changed(flag) {
-			return fmt.Errorf("--%s is for one experiment: a table of all claims has each at its own size", flag)
+			return fmt.Errorf("--%s needs a single experiment: in a table of all claims each has its own size", flag)
 		}
 	}
 	if len(f.study) != 1 {
@@ -50,7 +50,7 @@ func (f *checkFlags) table(c *cobra.Command, order []string) error {
 	return verdicts(count)
 }
 
-// namedClaims are those of the table with these names, or all.
+// namedClaims returns the claims with the given names, or all if there are no names.
 func namedClaims(all []paper.Judged, names []string) (out []paper.Judged, err error) {
 	var known []string
 	for _, j := range all {
@@ -62,7 +62,7 @@ func namedClaims(all []paper.Judged, names []string) (out []paper.Judged, err er
 	return out, unknown("claim", known, names...)
 }
 
-// judgeFolder judges all claims by the results in the folders of dir that have the names of experiments.
+// judgeFolder judges all claims by the results in those subfolders of dir that have the names of experiments.
 func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error) {
 	studies := map[string][]lab.Simulator{}
 	for _, name := range order {
@@ -81,17 +81,17 @@ func judgeFolder(order []string, dir string, mix mixFlag) ([]paper.Judged, error
 	return paper.JudgeAll(order, studies)
 }
 
-// noStudies is the error about a folder without results of experiments.
+// noStudies returns the error about a folder without results of experiments.
 func noStudies(dir string, order []string) error {
-	return fmt.Errorf("--study %s: no results in folders that have the names of experiments, such as %s", dir,
+	return fmt.Errorf("--study %s: found no results in folders named after experiments, such as %s", dir,
 		filepath.Join(dir, order[0], "*.gz"))
 }
 
-// studyPatterns are those of the studies of an experiment in a folder: the pieces in DIR/NAME are one study, and those
-// in each folder within it another, as results that different code made are not joined.
+// studyPatterns returns a pattern for each study of an experiment in a folder. The files directly in DIR/NAME are one
+// study, and the files in each of its subfolders another, because results of different code are not joined.
 func studyPatterns(dir, name string) (patterns []string) {
 	for _, pattern := range []string{filepath.Join(dir, name, "*.gz"), filepath.Join(dir, name, "*", "*.gz")} {
-		pieces, _ := filepath.Glob(pattern) // the only error is of a pattern
+		pieces, _ := filepath.Glob(pattern) // the only possible error is about the pattern
 		for _, piece := range pieces {
 			if p := filepath.Join(filepath.Dir(piece), "*.gz"); !slices.Contains(patterns, p) {
 				patterns = append(patterns, p)
@@ -101,7 +101,7 @@ func studyPatterns(dir, name string) (patterns []string) {
 	return patterns
 }
 
-// writeClaims writes the table as Markdown, a part for each experiment.
+// writeClaims writes the table as Markdown, with a section for each experiment.
 func writeClaims(w io.Writer, all []paper.Judged) {
 	last := ""
 	for _, j := range all {
@@ -121,7 +121,7 @@ func sectionTitle(section string) string {
 	return strings.ToUpper(named[:1]) + named[1:]
 }
 
-// sectionName is an experiment's section in words: a number alone is a section of the paper.
+// sectionName returns an experiment's section in words. A number alone is a section of the paper.
 func sectionName(section string) string {
 	if section[0] < '0' || section[0] > '9' {
 		return section
@@ -129,7 +129,7 @@ func sectionName(section string) string {
 	return "section " + section
 }
 
-// claimLine is a line of the table: of what a smaller size has, where there is no more.
+// claimLine returns a line of the table. If there are only results of a smaller size, it shows these.
 func claimLine(j paper.Judged) string {
 	shown := j.Shown()
 	f := shown.Finding
@@ -141,12 +141,12 @@ func claimLine(j paper.Judged) string {
 	return fmt.Sprintf("| %s | %s, %s | %s | %s | %s |", name, f.Kind, f.Wants(), estimate(f), sizeText(size), judgement(j))
 }
 
-// estimate is that of a finding, with its interval.
+// estimate returns a finding's estimate with its interval.
 func estimate(f lab.Finding) string {
 	return interval(lab.Estimate{Value: f.Estimate, Lower: f.Lower, Upper: f.Upper})
 }
 
-// judgement is the verdict of the table, with what it needs to change.
+// judgement returns the verdict for the table, and what could change it.
 func judgement(j paper.Judged) string {
 	f := j.Finding
 	switch {
@@ -180,7 +180,7 @@ func nonePasses(why error) string {
 	return "no setting of " + agents + " performs well with confidence"
 }
 
-// sizeText is a size as runs × periods.
+// sizeText returns a size as runs × periods.
 func sizeText(s lab.Size) string {
 	text := fmt.Sprintf("%d × %s", s.Runs, thousands(s.Periods))
 	if len(s.Sets) > 0 {
@@ -189,7 +189,7 @@ func sizeText(s lab.Size) string {
 	return text
 }
 
-// number has three digits, and no exponent.
+// number returns x with three digits and without an exponent.
 func number(x float64) string {
 	if math.Abs(x) >= 1000 && !math.IsInf(x, 0) {
 		return thousands(int(math.Round(x)))
@@ -197,7 +197,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// thousands is a number with commas.
+// thousands returns a number with commas.
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {

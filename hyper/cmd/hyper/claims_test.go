@@ -23,7 +23,7 @@ const (
 	resultsPage   = resultsFolder + "/README.md"
 )
 
-// between is the text of a page between two marks, each at the end of a line.
+// between returns the text of a page between two marks, each at the end of a line.
 func between(t *testing.T, page, begin, end string) (before, text, after string) {
 	t.Helper()
 	before, rest, ok := strings.Cut(page, begin)
@@ -35,7 +35,7 @@ func between(t *testing.T, page, begin, end string) (before, text, after string)
 	return before + begin + line + "-->\n", text, end + after
 }
 
-// has compares a part of a page with what it is to be, or writes it with -update.
+// has compares a part of a page to its expected text, or writes it with -update.
 func has(t *testing.T, file, begin, end, want string) {
 	t.Helper()
 	before, text, after := between(t, string(must.M1(os.ReadFile(file))), begin, end)
@@ -46,7 +46,7 @@ func has(t *testing.T, file, begin, end, want string) {
 	}
 }
 
-// The table of claims in notebooks/results is what the committed results say.
+// The table of claims in notebooks/results equals the committed results.
 func TestClaimsTable(t *testing.T) {
 	all, err := judgeFolder(paper.Order, resultsFolder, false)
 	if err != nil {
@@ -57,8 +57,7 @@ func TestClaimsTable(t *testing.T) {
 	has(t, resultsPage, "<!-- claims", "<!-- end of claims -->", table.String()+"\n")
 }
 
-// The ten answers, their evidence and their figure are what the committed results say, on the results page and in the
-// README.
+// The ten answers, their evidence and their figure, on the results page and in the README, equal the committed results.
 func TestAnswersOnPages(t *testing.T) {
 	all := must.M1(study.Answer(study.NewArchive(resultsFolder, paper.Known), paper.Sentences))
 	table := "\n" + study.Table(all) + "\n"
@@ -82,7 +81,7 @@ func TestAnswersOnPages(t *testing.T) {
 	}
 }
 
-// hyper check --paper prints ten answers, as text and as JSON, and refuses what does not go with it.
+// hyper check --paper prints ten answers, as text and as JSON, and refuses flags that it cannot be combined with.
 func TestCheckPaper(t *testing.T) {
 	status, stdout, stderr := call(t, "check", "--paper", "--study", must.M1(filepath.Abs(resultsFolder)))
 	if status != 1 || strings.Count(stdout, "“") != 10 || !strings.Contains(stdout,
@@ -97,11 +96,11 @@ func TestCheckPaper(t *testing.T) {
 		t.Errorf("%d lines of JSON, the seventh %+v, %v", len(lines), seventh, err)
 	}
 	for want, args := range map[string][]string{
-		"--paper needs one --study DIR":   {"check", "--paper"},
-		"--runs does not go with --paper": {"check", "--paper", "--study", "x", "--runs", "3"},
-		"no results in folders":           {"check", "--paper", "--study", t.TempDir()},
-		"--figure is for --paper":         {"check", "gaussian", "--figure", "x"},
-		"unknown command \"ids\" for":     {"check", "--paper", "ids", "--study", "x"},
+		"--paper needs one --study DIR":          {"check", "--paper"},
+		"--runs cannot be combined with --paper": {"check", "--paper", "--study", "x", "--runs", "3"},
+		"no results in folders":                  {"check", "--paper", "--study", t.TempDir()},
+		"--figure needs --paper":                 {"check", "gaussian", "--figure", "x"},
+		"unknown command \"ids\" for":            {"check", "--paper", "ids", "--study", "x"},
 	} {
 		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
@@ -109,7 +108,7 @@ func TestCheckPaper(t *testing.T) {
 	}
 }
 
-// A line of the table is printed alone, with the verdict that it has in the table.
+// A single line of the table is printed with its verdict in the table.
 func TestCheckAllOfOneClaim(t *testing.T) {
 	results := must.M1(filepath.Abs("../../../notebooks/results"))
 	one := []string{"check", "--all", "--study", results, "--claim", "hypernetwork-below-linear"}
@@ -129,13 +128,13 @@ func TestCheckAllOfOneClaim(t *testing.T) {
 	}
 }
 
-// What cannot be printed is refused, with what to do.
+// Impossible requests are refused, with advice.
 func TestCheckAllRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs one --study DIR":           {"check", "--all"},
-		"unknown command":                 {"check", "--all", "ids", "--study", "x"},
-		"no results in folders":           {"check", "--all", "--study", t.TempDir()},
-		"--periods is for one experiment": {"check", "--all", "--study", "x", "--periods", "10"},
+		"needs one --study DIR":    {"check", "--all"},
+		"unknown command":          {"check", "--all", "ids", "--study", "x"},
+		"no results in folders":    {"check", "--all", "--study", t.TempDir()},
+		"--periods needs a single": {"check", "--all", "--study", "x", "--periods", "10"},
 	} {
 		if status, _, stderr := call(t, args...); status != exitBadInput || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit status %d, want 2 and %q: %s", args, status, want, stderr)
@@ -143,7 +142,7 @@ func TestCheckAllRefuses(t *testing.T) {
 	}
 }
 
-// The rounds of a search are read from flags, and a word too many is refused.
+// The rounds of a search are read from flags, and additional words are refused.
 func TestStages(t *testing.T) {
 	plan, err := stages([]string{"24:16:500", "3:32:2000"})
 	if err != nil || len(plan) != 2 || plan[0].Candidates != 24 || plan[1].Size.Runs != 32 ||

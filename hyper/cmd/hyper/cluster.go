@@ -16,7 +16,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
-// clusterFlags say what a scheduler gives to each shard.
+// clusterFlags holds the resources that a scheduler gives to each shard.
 type clusterFlags struct {
 	cpus, parallel, retries          int
 	memory, time                     string
@@ -25,23 +25,23 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.retries, "retries", 3, "times that a shard is tried again after its worker, task or pod failed")
-	flags.IntVar(&f.cpus, "cpus", 1, "slurm, kubernetes: cores for each shard")
+	flags.IntVar(&f.retries, "retries", 3, "number of times that a shard is tried again after its worker, task or pod has failed")
+	flags.IntVar(&f.cpus, "cpus", 1, "slurm, kubernetes: number of cores for each shard")
 	flags.StringVar(&f.memory, "memory", "",
 		"slurm, kubernetes: memory for each shard, such as 2G (slurm) or 2Gi (kubernetes)")
-	flags.IntVar(&f.parallel, "parallel", 0, "slurm, kubernetes: shards at once (default: all that there is room for)")
+	flags.IntVar(&f.parallel, "parallel", 0, "slurm, kubernetes: maximum number of shards at once (default: no maximum)")
 	flags.StringVar(&f.time, "time", "",
-		"slurm: time limit of a task; a shard that needs longer saves, and is requeued")
+		"slurm: time limit of a task; a shard that needs more time saves its state and is requeued")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "slurm: an option for sbatch, such as --partition=night; repeatable")
 	flags.StringVar(&f.image, "image", "hypermodels", "kubernetes: the image, see docker/")
-	flags.StringVar(&f.claim, "claim", "", "kubernetes: the PersistentVolumeClaim with the sweep's folder (needed)")
-	flags.StringVar(&f.mount, "mount", "/results", "kubernetes: where pods mount it")
+	flags.StringVar(&f.claim, "claim", "", "kubernetes: the PersistentVolumeClaim with the sweep's folder (required)")
+	flags.StringVar(&f.mount, "mount", "/results", "kubernetes: the folder in pods where the volume is mounted")
 	flags.StringVar(&f.dir, "pod-dir", "",
 		"kubernetes: the sweep's folder in the pods (default: its name below the mount)")
 	flags.StringVar(&f.spaces, "namespace", "", "kubernetes: the Job's namespace (default: kubectl's)")
 }
 
-// check reports what is wrong with an engine's flags, for a sweep in a folder.
+// check reports the faults of an engine's flags, for a sweep in a folder.
 func (f *clusterFlags) check(engine, dir string) error {
 	errs := []error{unknown("engine", []string{"local", "slurm", "kubernetes"}, engine)}
 	if f.cpus < 1 || f.retries < 0 || f.parallel < 0 {
@@ -64,7 +64,7 @@ func (f *clusterFlags) task(command []string) sweep.Task {
 	return sweep.Task{Command: command, CPUs: f.cpus, Memory: f.memory, Parallel: f.parallel, Retries: f.retries}
 }
 
-// slurm submits what is left of a sweep, or prints the script.
+// slurm submits the remaining shards of a sweep, or prints the script.
 func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engine engineFlags, dryRun bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 		return err
 	}
 	if len(due) == 0 {
-		fmt.Fprintf(os.Stderr, "all shards of %s are done, at work or in the queue; `hyper status %s` tells more\n",
+		fmt.Fprintf(os.Stderr, "all shards of %s are done, running or in the queue; see `hyper status %s`\n",
 			dir, dir)
 		return nil
 	}
@@ -89,11 +89,11 @@ func (f *clusterFlags) slurm(ctx context.Context, p sweep.Plan, dir string, engi
 	if err != nil {
 		return err
 	}
-	fmt.Printf("job %s: shards %s; `hyper status %s` tells how far it is\n", job, sweep.Ranges(due), dir)
+	fmt.Printf("job %s: shards %s; `hyper status %s` shows the progress\n", job, sweep.Ranges(due), dir)
 	return nil
 }
 
-// job is the Job of a sweep in a folder, without its Task.
+// job returns the Job of a sweep in a folder, without its Task.
 func (f *clusterFlags) job(dir string) (sweep.Kubernetes, error) {
 	full, err := filepath.Abs(dir)
 	inside := cmp.Or(f.dir, path.Join(f.mount, filepath.Base(full)))
@@ -119,6 +119,6 @@ func (f *clusterFlags) kubernetes(p sweep.Plan, dir string, engine engineFlags, 
 	if err := lab.WriteFile(file, text); err != nil {
 		return err
 	}
-	fmt.Printf("wrote %s: with %s in the volume as %s, `kubectl apply -f %s` begins\n", file, dir, k.Dir, file)
+	fmt.Printf("wrote %s: put %s into the volume as %s, then start with `kubectl apply -f %s`\n", file, dir, k.Dir, file)
 	return nil
 }

@@ -17,13 +17,12 @@ func compareCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "compare DIR|FILE...",
-		Short: "Compare the agents of results or pieces of a study, paired by seed, with 95% intervals",
-		Long: `compare prints a line for each agent and setting, after the last period that all its runs have
-reached: the number of runs; the mean and the median of their cumulative regret; the share of runs
-that failed, which is that their regret per period is still high late in the run; how many runs
-diverged; and the mean less that of the first line, over the runs of both with the same seed.
-Numbers in brackets are 95% intervals. A dash says that there is nothing to compare, or that the
-runs are too few for an interval: a median's needs six.
+		Short: "Compare the agents of results or study files, paired by seed, with 95% intervals",
+		Long: `compare prints a line for each agent and setting, after the last period that all its runs have reached. A line
+has the number of runs, the mean and the median of their cumulative regret, the share of runs that failed, the number of
+runs that diverged, and the difference to the first line's mean over the runs with common seeds. A run fails if its
+regret per period is still high late in the run. Numbers in brackets are 95% intervals. A dash means that there is
+nothing to compare, or that there are too few runs for an interval: a median needs six.
 
 A run diverges when its predictions are no longer finite numbers. From then on it takes all actions
 in turn, and its regret counts like that of every other run.`,
@@ -55,9 +54,9 @@ in turn, and its regret counts like that of every other run.`,
 const comparisonHead = "agent\tperiod\truns\tmean [95%]\tmedian [95%]\tfailed [95%]\tdiverged\tless the first's, " +
 	"paired [95%]"
 
-// comparison is what stands behind the agent in its row.
+// comparison returns the row's text after the agent's name.
 func comparison(s lab.Standing) string {
-	difference := "-" // of the first, and where nothing pairs the two
+	difference := "-" // in the first line, and if no seeds are common
 	if s.Pairs > 0 {
 		difference = s.Difference.String()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// completeExperiments completes the names of experiments, in shells and in cells.
+// completeExperiments completes names of experiments, in shells and in cells.
 func completeExperiments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var left []string
 	for _, name := range experiments() {
@@ -23,7 +23,7 @@ func completeExperiments(_ *cobra.Command, args []string, _ string) ([]string, c
 	return left, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFirst is completeExperiments for commands that take one.
+// completeFirst is like completeExperiments, for commands with a single argument.
 func completeFirst(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -31,7 +31,7 @@ func completeFirst(c *cobra.Command, args []string, word string) ([]string, cobr
 	return completeExperiments(c, args, word)
 }
 
-// completes adds what the flags of a Spec take: agents, keys and policies of the experiment that is named.
+// completes registers completions for the flags of a Spec: agents, keys and policies of the named experiment.
 func (f *specFlags) completes(c *cobra.Command) {
 	for name, values := range map[string]func(lab.Experiment) []string{
 		"agent":  func(x lab.Experiment) []string { return agentsOf(x) },
@@ -63,14 +63,14 @@ func (f *specFlags) completes(c *cobra.Command) {
 	}
 }
 
-// agentsOf are the agents of an experiment, and the learners that every one can run.
+// agentsOf returns the agents of an experiment, and the learners that every experiment can run.
 func agentsOf(x lab.Experiment) []string {
 	all := slices.Concat(x.Order, slices.Sorted(maps.Keys(learners.Known)))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// keysOf are the keys of the agents that are named, or of all of the experiment, each with "=".
+// keysOf returns the keys of the named agents, or of all agents of the experiment, each followed by "=".
 func (f *specFlags) keysOf(x lab.Experiment) []string {
 	agents := f.agents
 	if len(agents) == 0 {

@@ -18,7 +18,7 @@ import (
 func doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say which backends work here, with what versions, and how to get what is missing",
+		Short: "Show which backends work here, their versions, and how to install missing ones",
 		Args:  cobra.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return doctor() },
 	}
@@ -45,7 +45,7 @@ func doctor() error {
 	return broken
 }
 
-// probe opens a backend and adds two numbers on it.
+// probe opens a backend and adds two numbers with it.
 func probe(name string) (string, error) {
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
 		switch {
@@ -69,28 +69,28 @@ func probe(name string) (string, error) {
 		return "does not work: " + err.Error(), err
 	}
 	if sum.Value().(float32) != 3 {
-		return "is wrong: 1 + 2 is not 3", errors.New("wrong result")
+		return "gives wrong results: 1 + 2 is not 3", errors.New("wrong result")
 	}
 	if device, isXLA := strings.CutPrefix(name, "xla:"); isXLA {
-		about := b.Description() // go-xla names the plugin's path up to twice
+		about := b.Description() // go-xla repeats the plugin's path in the description
 		text := "works: PJRT " + about[strings.LastIndex(about, ") ")+len(") "):] + ", plugin " +
 			backend.PluginPath(device)
 		if _, err := backend.CompilingOf(name); err != nil {
-			text += "; it compiles in every process anew: " + err.Error()
+			text += "; each process compiles again: " + err.Error()
 		}
 		return text, nil
 	}
 	return "works: " + b.Description(), nil
 }
 
-// compileCache tells what XLA need not compile again.
+// compileCache describes the cache of XLA's compiled programs.
 func compileCache() string {
 	if backend.CompileCacheDir() == "" {
-		return "off, by HYPER_COMPILE_CACHE"
+		return "switched off by HYPER_COMPILE_CACHE"
 	}
 	c, err := backend.ReadCompileCache()
 	if err != nil {
-		return fmt.Sprintf("cannot be used, so that it compiles in every process anew: %v", err)
+		return fmt.Sprintf("cannot be used, so each process compiles again: %v", err)
 	}
 	const mb = 1 << 20
 	return fmt.Sprintf("%d programs, %.0f MB of at most %d, in %s (HYPER_COMPILE_CACHE=off|DIR)", c.Programs,

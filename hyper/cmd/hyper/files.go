@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// table returns the experiment of a file with a table, with the setting that names the file; other names are
+// table returns the experiment of a file with a table, and the setting with the file's name. Other names are
 // experiments.
 func table(name string) (experiment string, sets []string) {
 	if extension := filepath.Ext(name); extension != ".csv" && extension != ".parquet" {
@@ -23,7 +23,8 @@ func table(name string) (experiment string, sets []string) {
 	return "table", []string{"file=" + name}
 }
 
-// withFiles returns the experiment with the agents that are files, under their names without .json, and all agents.
+// withFiles returns an experiment that includes the agents that are files, by their names without .json, and the names
+// of all agents.
 func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, error) {
 	agents = slices.Clone(agents)
 	for i, path := range agents {
@@ -42,7 +43,7 @@ func withFiles(x lab.Experiment, agents []string) (lab.Experiment, []string, err
 	return x, agents, nil
 }
 
-// mostLearner is how many bytes a learner's file may have.
+// mostLearner is the maximum size of a learner's file in bytes.
 const mostLearner = 1 << 20
 
 // readLearner reads {"learner": KIND, "settings": {KEY: VALUE}}.
@@ -57,7 +58,7 @@ func readLearner(path string) (kind string, settings json.RawMessage, err error)
 		return "", nil, err
 	}
 	if len(text) > mostLearner {
-		return "", nil, fmt.Errorf("the file of a learner has at most %d bytes", mostLearner)
+		return "", nil, fmt.Errorf("a learner's file must have at most %d bytes", mostLearner)
 	}
 	var own struct {
 		Learner  string          `json:"learner"`

@@ -9,10 +9,10 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// rows are a CSV file of two kinds that one column tells apart.
+// rows is a CSV file of two kinds that one column distinguishes.
 const rows = "size,color,kind\n1,red,ant\n2,red,bee\n1.1,black,ant\n2.1,black,bee\n0.9,red,ant\n1.9,red,bee\n"
 
-// written is a file with a text, in a folder of its own.
+// written writes a file with a text in a new folder, and returns its path.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -20,7 +20,7 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// A Parquet file is a world like a CSV file; so is a data set that comes along, in any order and scale.
+// A Parquet file is a world like a CSV file, and so is an included data set, in any order and scale.
 func TestTables(t *testing.T) {
 	for _, args := range [][]string{
 		{must.M1(filepath.Abs("../../bandit/sheet/parquet/testdata/pyarrow.parquet")), "--periods", "10", "--set",
@@ -36,8 +36,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A CSV file is a world, a learner's settings may be in a file, and any learner runs in any world, also one whose
-// rewards come late; what is done can be resumed and read without the file of settings.
+// A CSV file is a world, and a learner's settings may come from a file. Any learner runs in any world, even if rewards
+// are late. Results can be continued and read without the file of settings.
 func TestFilesOfOnesOwn(t *testing.T) {
 	table := written(t, "rows.csv", rows)
 	mine := written(t, "mine.json",
@@ -76,12 +76,12 @@ func TestBadFilesOfOnesOwn(t *testing.T) {
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3, "particles": 5}}`)},
 		"something after the JSON value": {"run", "gaussian", "--agent",
 			written(t, "a.json", `{"learner": "ensemble", "settings": {"particles": 3}} {"particles": 5}`)},
-		"has an agent linear of its own": {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
-		"missing":                        {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
-		"none.csv":                       {"run", "none.csv"},
-		"cannot be read as Parquet":      {"run", written(t, "a.parquet", rows)},
-		`unknown "shufled" (did you me`:  {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
-		`has no column "knd"`:            {"run", written(t, "a.csv", rows), "--set", "target=knd"},
+		"already has an agent linear":   {"run", "gaussian", "--agent", written(t, "linear.json", `{"learner": "linear"}`)},
+		"missing":                       {"run", written(t, "a.csv", "x,kind\n1,a\n,b\n")},
+		"none.csv":                      {"run", "none.csv"},
+		"cannot be read as Parquet":     {"run", written(t, "a.parquet", rows)},
+		`unknown "shufled" (did you me`: {"run", "table", "--set", "data=digits", "--set", "order=shufled"},
+		`has no column "knd"`:           {"run", written(t, "a.csv", rows), "--set", "target=knd"},
 	} {
 		if status, _, stderr := call(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("hyper %v: exit status %d: %s, want %q", args, status, stderr, want)

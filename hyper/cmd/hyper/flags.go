@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/nearest"
 )
 
-// flagError says in plain words what is wrong with a flag: of one that is not known which may have been meant, of a
-// value that cannot be read what is wanted.
+// flagError returns a clear error about a flag: for an unknown flag it suggests a similar one, for a wrong value it
+// says which values are possible.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -24,7 +24,7 @@ func flagError(c *cobra.Command, err error) error {
 		name, hint := unknown.GetSpecifiedName(), ""
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if strings.EqualFold(f.Name[:1], name[:1]) { // a slip is seldom there, and a short name is near to any
+			if strings.EqualFold(f.Name[:1], name[:1]) { // the first letter is rarely wrong
 				names = append(names, f.Name)
 			}
 		})
@@ -36,7 +36,7 @@ func flagError(c *cobra.Command, err error) error {
 		f := value.GetFlag()
 		want, ok := wanted[f.Value.Type()]
 		if errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(value.GetValue(), "-") {
-			want = "a smaller number, this one is too large"
+			want = "a smaller number"
 		}
 		if ok {
 			return fmt.Errorf("--%s=%s: want %s%s", f.Name, value.GetValue(), want, help)
@@ -45,16 +45,16 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, help)
 }
 
-// wanted says in words what a flag takes, by its type.
+// wanted describes the values of a flag by its type.
 var wanted = map[string]string{
 	"int":      "a whole number",
-	"uint64":   "a whole number that is not negative",
+	"uint64":   "a whole number of at least 0",
 	"float64":  "a number",
 	"duration": "a time such as 20s or 5m",
 	"bool":     "true or false",
 }
 
-// unknown is an error where some words are not among the known ones of a kind, such as "agent".
+// unknown returns an error if one of the words is not in known. kind names the kind of word, such as "agent".
 func unknown(kind string, known []string, words ...string) error {
 	for _, w := range words {
 		if !slices.Contains(known, w) {
@@ -65,7 +65,7 @@ func unknown(kind string, known []string, words ...string) error {
 	return nil
 }
 
-// argument wants exactly the named arguments.
+// argument requires exactly the named arguments.
 func argument(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -80,7 +80,7 @@ func argument(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// arguments wants one argument or more, of a kind.
+// arguments requires at least one argument of a kind.
 func arguments(kind string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -90,8 +90,8 @@ func arguments(kind string) cobra.PositionalArgs {
 	}
 }
 
-// notEmpty refuses flags that are given, but with nothing, as a script does whose variable is empty: the default would
-// be another thing than was meant.
+// notEmpty refuses flags with an empty value, for example from an empty variable of a script, because the default would
+// be something else than intended.
 func notEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		named := slices.Contains([]string{"agent", "backend", "claim", "out", "policy"}, f.Name)
@@ -102,7 +102,7 @@ func notEmpty(c *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// fixed is an error where one of some flags is given, which cannot be, for a reason such as "it was begun".
+// fixed returns an error if one of the flags is given. why is the format of the error, with the flag as its argument.
 func fixed(c *cobra.Command, why string, flags ...string) error {
 	for _, name := range flags {
 		if c.Flags().Changed(name) {

@@ -13,23 +13,23 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// firstRung is the file of a search by hyper tune that is there first.
+// firstRung is the first file that a search by hyper tune writes.
 var firstRung = filepath.Join("rung-1", lab.ResultsFile)
 
-// folders are what commands fill, each told by a file.
+// folders lists the kinds of folders that commands write. A file identifies each kind.
 var folders = []struct{ file, holds, goOn string }{
-	{lab.ResultsFile, "the results of a run", "`hyper resume %s` goes on with it"},
-	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` goes on with it"},
-	{sweep.PlanFile, "a sweep", "`hyper sweep %s` goes on with it"},
-	{firstRung, "a search", "`hyper tune --out %s` with its arguments goes on with it"},
+	{lab.ResultsFile, "the results of a run", "`hyper resume %s` continues it"},
+	{sweep.SearchFile, "a search by hyper sweep", "`hyper sweep %s` continues it"},
+	{sweep.PlanFile, "a sweep", "`hyper sweep %s` continues it"},
+	{firstRung, "a search", "`hyper tune --out %s` with the same arguments continues it"},
 }
 
-// newFolder makes a folder for results. The error says that another command has filled it, or this one with something
-// other than what own tells, or that it cannot be made.
+// newFolder makes a folder for results. It returns an error if the folder cannot be made, if it belongs to another
+// command, or if it belongs to this command but lacks the file own.
 func newFolder(dir, own string) error {
 	for _, f := range folders {
 		if _, err := os.Stat(filepath.Join(dir, f.file)); err == nil && f.file != own {
-			return fmt.Errorf("%s holds %s: choose another --out; "+f.goOn, dir, f.holds, dir)
+			return fmt.Errorf("%s has %s: choose another --out; "+f.goOn, dir, f.holds, dir)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -38,7 +38,7 @@ func newFolder(dir, own string) error {
 	return nil
 }
 
-// writeResults writes results to a file, and says so.
+// writeResults writes results to a file, and prints its name.
 func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error {
 	if err := lab.WriteResults(path, h, rows, replace); err != nil {
 		return err
@@ -47,7 +47,8 @@ func writeResults(path string, h lab.Header, rows []lab.Row, replace bool) error
 	return nil
 }
 
-// unfinished names the agents without rows in each of some results, and says how to go on; nil where all have some.
+// unfinished names the agents without rows in each of the results, and says how to continue. It returns nil if all
+// agents have rows.
 func unfinished(paths []string) error {
 	var errs []error
 	for _, path := range paths {
@@ -65,7 +66,7 @@ func unfinished(paths []string) error {
 		}
 		goOn := "export it again when all runs have ended"
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			goOn = fmt.Sprintf("`hyper resume %s` goes on with the run", path)
+			goOn = fmt.Sprintf("`hyper resume %s` continues the run", path)
 		}
 		if len(none) > 0 {
 			errs = append(errs, fmt.Errorf("%s is unfinished: it has no rows of %s; %s", path, strings.Join(none, " and "),

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// tinyRun are results of two agents, with some runs each.
+// tinyRun returns the folder of results of two agents with some runs each.
 func tinyRun(t *testing.T, runs string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -21,7 +21,7 @@ func tinyRun(t *testing.T, runs string) string {
 	return dir
 }
 
-// refused checks that a command line ends with status 2, and with an error that says all of this.
+// refused checks that a command line ends with status 2, and that the error contains all of want.
 func refused(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	status, _, stderr := call(t, args...)
@@ -32,13 +32,13 @@ func refused(t *testing.T, args []string, want ...string) {
 	}
 }
 
-// export and merge write no file over another, say what they wrote, and refuse what they do not understand.
+// export and merge do not overwrite a different file, print the name of their file, and refuse unknown arguments.
 func TestExportLosesNothing(t *testing.T) {
 	one, two := tinyRun(t, "2"), tinyRun(t, "3")
 	own := filepath.Join(two, lab.ResultsFile)
 	before := must.M1(os.ReadFile(own))
 	piece := filepath.Join(t.TempDir(), "piece.jsonl.gz")
-	for range 2 { // the same bytes
+	for range 2 { // the second time with the same bytes
 		if status, _, stderr := call(t, "export", one, piece); status != 0 || stderr != "wrote "+piece+"\n" {
 			t.Errorf("exit status %d, %s", status, stderr)
 		}
@@ -46,12 +46,12 @@ func TestExportLosesNothing(t *testing.T) {
 	swept := filepath.Join(t.TempDir(), "swept")
 	must0(t, append([]string{"sweep", "--out", swept}, tinySweep...)...)
 	for _, from := range [][]string{{"export", two}, {"merge", swept}} {
-		refused(t, append(from, piece), piece+" exists: name another, or give --force")
+		refused(t, append(from, piece), piece+" exists: choose another name, or replace the file with --force")
 		for _, force := range []string{"--force=false", "--force"} {
-			refused(t, append(from, own, force), own+" exists: name another, as a run keeps its results")
+			refused(t, append(from, own, force), own+" exists: choose another name, because runs keep their")
 		}
 		refused(t, append(from, two), two+" is a folder")
-		refused(t, append(from, "piece.gz"), "piece.gz: results are written to FILE.jsonl.gz")
+		refused(t, append(from, "piece.gz"), "piece.gz: the name must be FILE.jsonl.gz")
 	}
 	if after := must.M1(os.ReadFile(own)); !bytes.Equal(before, after) {
 		t.Error("the results of a run were replaced")
@@ -61,7 +61,7 @@ func TestExportLosesNothing(t *testing.T) {
 		t.Error(stderr)
 	}
 	refused(t, []string{"export", piece, "again.jsonl.gz"},
-		piece+" is a file, perhaps a piece of a study already; wanted is DIR")
+		piece+" is a file, perhaps a piece of a study; give the folder")
 	for set, want := range map[string]string{
 		"arms": `"arms" is not of the form key=value`, "": `"" is not of the form key=value`,
 		"=3": `"=3" is not of the form`, "arms=": `"arms=" is not of the form`,
@@ -74,7 +74,7 @@ func TestExportLosesNothing(t *testing.T) {
 	must0(t, "export", one, "x.jsonl.gz", "arms=3")
 }
 
-// A folder that one command has filled is no other's.
+// Another command does not write to a folder that a command has filled.
 func TestFoldersAreOfOneCommand(t *testing.T) {
 	run, swept, tuned := tinyRun(t, "2"), filepath.Join(t.TempDir(), "swept"), filepath.Join(t.TempDir(), "tuned")
 	sweep := append([]string{"sweep"}, tinySweep...)
@@ -84,14 +84,14 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	must0(t, append(sweep, "--out", swept)...)
 	must0(t, append(tune, tuned)...)
 	must0(t, append(tune, tuned)...)
-	goOn := "holds the results of a run: choose another --out; `hyper resume " + run + "` goes on"
+	goOn := "has the results of a run: choose another --out; `hyper resume " + run + "` continues"
 	refused(t, append(sweep, "--out", run), goOn)
 	refused(t, append(tune, run), goOn)
-	refused(t, append(sweep, search...), "holds a sweep: choose another --out; `hyper sweep "+swept+"` goes on")
-	refused(t, append(sweep, "--out", tuned), "holds a search")
-	refused(t, []string{"run", "gaussian", "--out", swept}, "holds a sweep")
+	refused(t, append(sweep, search...), "has a sweep: choose another --out; `hyper sweep "+swept+"` continues")
+	refused(t, append(sweep, "--out", tuned), "has a search")
+	refused(t, []string{"run", "gaussian", "--out", swept}, "has a sweep")
 	refused(t, append(tune, tuned, "--seed", "3"), tuned+" holds another search", "the arguments that began it")
-	refused(t, []string{"sweep", run}, run+" is no experiment, no file of a Spec and no folder of a sweep")
+	refused(t, []string{"sweep", run}, run+" is not an experiment, not a file of a Spec and not a folder of a sweep")
 	for dir, made := range map[string][]string{run: {"plan.json", "search.json", "tune.json", "rung-1"},
 		swept: {"search.json", lab.ResultsFile}, tuned: {"plan.json"}} {
 		for _, name := range made {
@@ -102,14 +102,14 @@ func TestFoldersAreOfOneCommand(t *testing.T) {
 	}
 }
 
-// Where no folder can be made, as in a container whose disk is read-only, the error names the flag that says another.
+// If a folder cannot be made, as in a container with a read-only disk, the error names the flag for another folder.
 func TestFolderCannotBeMade(t *testing.T) {
 	out := filepath.Join(written(t, "file", ""), "out")
 	refused(t, []string{"run", "gaussian", "--periods", "2", "--runs", "1", "--out", out},
 		"results cannot be written here", "by --out DIR")
 }
 
-// Of results in which an agent has no rows yet, compare and plot say which it is, and how to go on.
+// If an agent has no rows in results yet, compare and plot name the agent, and say how to continue.
 func TestUnfinishedResults(t *testing.T) {
 	dir, other := tinyRun(t, "2"), tinyRun(t, "3")
 	file := filepath.Join(dir, lab.ResultsFile)
@@ -120,23 +120,23 @@ func TestUnfinishedResults(t *testing.T) {
 		}
 	}
 	must.M(os.WriteFile(file, kept, 0o644))
-	want := dir + " is unfinished: it has no rows of linear; `hyper resume " + dir + "` goes on with the run"
+	want := dir + " is unfinished: it has no rows of linear; `hyper resume " + dir + "` continues the run"
 	refused(t, []string{"compare", dir}, want)
 	figure := filepath.Join(t.TempDir(), "x")
 	if status, _, stderr := call(t, "plot", dir, "--out", figure); status != 0 || !strings.Contains(stderr, want) {
 		t.Errorf("plot: exit status %d, %s", status, stderr)
 	}
-	must0(t, "compare", dir, other) // which has rows of linear
+	must0(t, "compare", dir, other) // other has rows of linear
 	if _, _, stderr := call(t, "plot", dir, other, "--out", figure); strings.Contains(stderr, "unfinished") {
 		t.Error(stderr)
 	}
 	must.M(os.WriteFile(file, nil, 0o644))
 	for _, args := range [][]string{{"plot", dir}, {"resume", dir}, {"run", "gaussian", "--out", dir}} {
-		refused(t, args, "the header line is missing or cut off: remove it, or choose another --out")
+		refused(t, args, "the header line is missing or cut off: remove the file, or choose another --out")
 	}
 }
 
-// Figures stand beside a file, whatever its name. Where the runs are too few for an interval stands a dash.
+// Figures are written next to a file with any name. If there are too few runs for an interval, the table has a dash.
 func TestPlotAndCompareFiles(t *testing.T) {
 	dir, folder := tinyRun(t, "2"), t.TempDir()
 	for _, name := range []string{"piece.jsonl.gz", "plain.jsonl"} {

@@ -19,10 +19,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// calibrationTime is how long each worker runs for each shape of a Spec.
+// calibrationTime is the time that each worker spends on each shape of a Spec.
 const calibrationTime = 2 * time.Second
 
-// calibrationTask is what a calibrating process reads: it measures a batch of an entry on a share of the cores.
+// calibrationTask is the input of a calibrating process, which measures a batch of an entry on a share of the cores.
 type calibrationTask struct {
 	Spec    lab.Spec      `json:"spec"`
 	Entry   int           `json:"entry"`
@@ -65,7 +65,7 @@ func calibrateCommand() *cobra.Command {
 	}
 }
 
-// do has a process of hyper, the program self, do the task.
+// do runs the task in a process of hyper; self is the path of the program.
 func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -79,8 +79,8 @@ func (t calibrationTask) do(self string) (out lab.Calibration, err error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// calibrate measures an entry by a process for each of some workers, side by side, and returns the mean; startup is
-// what the processes took beside.
+// calibrate measures an entry in concurrent processes, one for each worker, and returns the mean. startup is the
+// remaining time of the processes.
 func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time.Duration) (
 	mean lab.Calibration, startup float64, err error) {
 	self, err := os.Executable()
@@ -110,28 +110,28 @@ func calibrate(spec lab.Spec, entry, runs, workers int, name string, length time
 	return mean, max(0, time.Since(begin).Seconds()-mean.Compile-mean.Total), nil
 }
 
-// forecast is what a Spec would take.
+// forecast is the expected time and memory of a Spec.
 type forecast struct {
 	RunPeriods int64 `json:"run_periods"`
-	// a multiplication and an addition each, by the paper's formula
+	// Operations counts multiplications and additions separately, by the paper's formula.
 	Operations float64         `json:"formula_operations"`
 	Workers    int             `json:"workers"`
 	BatchRuns  int             `json:"batch_runs"`
 	Backend    string          `json:"backend"`
 	Seconds    float64         `json:"seconds"` // on this machine
-	Nodes      map[int]float64 `json:"nodes"`   // seconds on so many such machines
-	// while a call advances it: its state before and after, and temporaries
+	Nodes      map[int]float64 `json:"nodes"`   // seconds on a number of such machines
+	// PerRun is the memory of a run during a call: its state before and after, and temporary memory.
 	PerRun     int64             `json:"bytes_per_run"`
-	PerProcess int64             `json:"bytes_per_process"` // beside its runs, at most
-	Memory     int64             `json:"bytes"`             // at most, of all workers
+	PerProcess int64             `json:"bytes_per_process"` // without its runs, at most
+	Memory     int64             `json:"bytes"`             // of all workers, at most
 	Free       int64             `json:"free_bytes"`
 	Shapes     []lab.Calibration `json:"shapes"`
 	Startup    float64           `json:"startup_seconds"`
 }
 
-// predict calibrates every shape of a Spec, and tells what it would take. Times hold for a machine that is as busy as
-// now. The memory of a process beside its runs is mostly the compiler's, and differs by a tenth from one start to the
-// next. jobs regroups its batches to what one worker does at a time, nil is a batch.
+// predict calibrates every shape of a Spec, and returns the expected time and memory. Times are valid for a machine
+// that is as busy as now. The memory of a process without its runs is mostly the compiler's, and differs by a tenth
+// between starts. jobs regroups the batches into the jobs of a worker; nil makes each batch a job.
 func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f forecast, err error) {
 	o = o.Defaults(spec)
 	batches, shapes := lab.Jobs(spec, o.BatchRuns)
@@ -171,7 +171,7 @@ func predict(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job) (f
 	return f, nil
 }
 
-// memory is lab.Memory of an entry, for which a backend that does not tell it is calibrated again with more runs.
+// memory returns lab.Memory for an entry. If the backend does not report memory, it calibrates again with more runs.
 func memory(spec lab.Spec, entry int, c lab.Calibration, workers int, name string) (run, process int64, err error) {
 	if c.Call > 0 {
 		run, process = lab.Memory(c, c)
@@ -183,12 +183,12 @@ func memory(spec lab.Spec, entry int, c lab.Calibration, workers int, name strin
 	}
 	run, process = lab.Memory(c, more)
 	if state, err := lab.StateBytes(spec.Entries[entry], spec.Periods); err == nil {
-		run = max(run, 2*state) // what compiling left free may hide what small runs take
+		run = max(run, 2*state) // memory that compiling has freed may hide the memory of small runs
 	}
 	return run, process, nil
 }
 
-// dryRun prints a forecast, and is an error when the Spec does not fit.
+// dryRun prints a forecast. It returns an error if the Spec does not fit into memory.
 func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJSON bool) error {
 	if err := lab.Fits(spec, o); err != nil {
 		return err
@@ -206,7 +206,7 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 		return err
 	}
 	if f.Free > 0 && f.Memory > f.Free {
-		return fmt.Errorf("%w: it needs about %s, and %s are free; fewer --workers or --batch-runs need less",
+		return fmt.Errorf("%w: the runs need about %s, and %s are free; use fewer --workers or --batch-runs",
 			lab.ErrMemory, lab.Bytes(f.Memory), lab.Bytes(f.Free))
 	}
 	return nil
@@ -215,14 +215,14 @@ func dryRun(spec lab.Spec, o lab.Options, jobs func(shapes []int) []lab.Job, asJ
 func printForecast(f forecast) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run-periods\t%d\n", f.RunPeriods)
-	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, a multiplication and an addition each\n", f.Operations)
+	fmt.Fprintf(w, "operations\t%.3g, by the paper's formula, counting multiplications and additions\n", f.Operations)
 	fmt.Fprintf(w, "this machine\t%v by %d workers on %s, in batches of %d runs\n", seconds(f.Seconds), f.Workers,
 		f.Backend, f.BatchRuns)
 	for _, n := range []int{2, 4, 8, 16} {
 		fmt.Fprintf(w, "%d such machines\t%v\n", n, seconds(f.Nodes[n]))
 	}
 	if f.Memory > 0 {
-		fmt.Fprintf(w, "memory\t%s a run, %s a process beside its runs, %s in all; %s are free\n", lab.Bytes(f.PerRun),
+		fmt.Fprintf(w, "memory\t%s for each run, %s for each process without its runs, %s in total; %s are free\n", lab.Bytes(f.PerRun),
 			lab.Bytes(f.PerProcess), lab.Bytes(f.Memory), lab.Bytes(f.Free))
 	}
 	return w.Flush()

@@ -15,7 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// hypermodels are the ones that package hyper has, for the listing.
+// hypermodels lists the hypermodels of package hyper.
 var hypermodels = [][2]string{
 	{"hyper.Ensemble", "g_nu(z) = nu z with one-hot z (section 2.2)"},
 	{"hyper.Linear", "g_nu(z) = mu + C z; layouts: Dense, PerParameter (diagonal, or a block per arm), PerGroup (a " +
@@ -34,12 +34,12 @@ func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [EXPERIMENT...]",
 		Short: "List experiments, with their agents, keys and claims, and the hypermodels",
-		Long: `list tells what can be run. Of each experiment, or of those that are named, it prints
+		Long: `list shows what hyper can run. For each experiment, or for each named one, it prints
   - its agents, which hyper run EXPERIMENT --agent AGENT runs,
   - the keys of each agent, which --set KEY=VALUE changes: name, kind of value, default value and meaning,
   - the claims that hyper check EXPERIMENT tests, with the runs and periods that each needs.
-Last it prints the hypermodels of the Go package hyper, the learners that any experiment can run, and the ways to the
-gradient.`,
+At the end it prints the hypermodels of the Go package hyper, the learners that any experiment can run, and the methods
+to compute the gradient.`,
 		Example:           "  hyper list gaussian",
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func listExperiment(x lab.Experiment) error {
 		title += " (" + sectionName(x.Section) + ")"
 	}
 	fmt.Printf("%s: %s\n", x.Name, title)
-	fmt.Printf("  hyper run %s --quick makes %v of each agent; --full, as in the paper, %v\n", x.Name, x.Quick, x.Full)
+	fmt.Printf("  hyper run %s --quick runs %v of each agent; --full, as in the paper, runs %v\n", x.Name, x.Quick, x.Full)
 	for _, name := range x.Order {
 		fmt.Printf("\n  agent %s%s: key, kind, default, meaning\n", name, way(x, name))
 		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -97,7 +97,7 @@ func listExperiment(x lab.Experiment) error {
 	fmt.Print("\n  *: a sweep over this key, as in --set KEY=V,V,V, compiles one program for all values\n\n")
 	for i, t := range x.Tuned {
 		if i == 0 {
-			fmt.Println("  what searches found, in place of the defaults, for keys that are not given")
+			fmt.Println("  settings from searches, which replace the defaults of keys that are not given")
 		}
 		when := strings.Join(t.When, " ")
 		if t.Periods > 0 {
@@ -108,7 +108,7 @@ func listExperiment(x lab.Experiment) error {
 	return nil
 }
 
-// way tells the way to the gradient that an agent takes with its defaults; yardsticks have none.
+// way returns the agent's default method to compute the gradient, or "" for an agent without a gradient.
 func way(x lab.Experiment, agent string) string {
 	s, err := x.New(agent)
 	if err != nil {
@@ -121,7 +121,7 @@ func way(x lab.Experiment, agent string) string {
 	return fmt.Sprintf(" (gradient by %s)", train.Trainer{Belief: l.Belief, Config: l.Train}.Way().Name)
 }
 
-// listClaims prints the claims of an experiment with what each needs.
+// listClaims prints the claims of an experiment, and the runs and periods that each claim needs.
 func listClaims(x lab.Experiment) {
 	if len(x.Claims) == 0 {
 		return
@@ -134,15 +134,15 @@ func listClaims(x lab.Experiment) {
 	fmt.Println()
 }
 
-// listLibrary prints what goes with every experiment.
+// listLibrary prints the parts that are common to all experiments.
 func listLibrary() {
 	fmt.Println("hypermodels of the Go package hyper")
 	for _, h := range hypermodels {
 		fmt.Printf("  %-22s %s\n", h[0], h[1])
 	}
-	fmt.Println("\nlearners that --agent runs in every experiment, beside its own agents")
+	fmt.Println("\nlearners that --agent can run in every experiment, in addition to its own agents")
 	fmt.Println("  " + strings.Join(slices.Sorted(maps.Keys(learners.Known)), ", "))
-	fmt.Println("\nways to the gradient: training takes the first that fits the belief, the loss and the key integrate")
+	fmt.Println("\nmethods to compute the gradient: training uses the first one that fits the belief, the loss and the key integrate")
 	for _, w := range train.Ways {
 		fmt.Printf("  %-26s %s\n", w.Name, w.About)
 	}

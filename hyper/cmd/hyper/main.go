@@ -1,7 +1,8 @@
-// Command hyper runs the experiments of "Hypermodels for Exploration", resumes them, and draws and tests their results.
+// Command hyper runs the experiments of "Hypermodels for Exploration", continues interrupted runs, and draws and tests
+// results.
 //
-// Exit status: 0 for success; 1 when something failed, or a check's claim does not hold; 2 for bad input or files that
-// cannot be used; 130 when interrupted.
+// The exit status is 0 for success, 1 if the command failed or a claim of hyper check does not hold, 2 for wrong input
+// or unusable files, and 130 after an interruption.
 package main
 
 import (
@@ -27,17 +28,17 @@ const (
 	exitInterrupted = 130
 )
 
-// failure is an error whose exit status is 1; every other error is about bad input or unusable files.
+// failure is an error with exit status 1. All other errors are about wrong input or unusable files.
 type failure struct{ error }
 
 func main() { os.Exit(run()) }
 
 func run() int {
-	klog.LogToStderr(false) // GoMLX and go-xla log what they also return
+	klog.LogToStderr(false) // GoMLX and go-xla log errors that they also return
 	klog.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process immediately
 	err := newCommand().ExecuteContext(ctx)
 	var f failure
 	switch {
@@ -51,7 +52,7 @@ func run() int {
 	}
 	fmt.Fprintln(os.Stderr, "hyper:", err)
 	if errors.Is(err, lab.ErrMixed) {
-		fmt.Fprintln(os.Stderr, "hyper: with --mix they are joined nevertheless, and the results name both")
+		fmt.Fprintln(os.Stderr, "hyper: --mix joins them nevertheless; the results then name both")
 	}
 	return exitBadInput
 }
@@ -76,7 +77,7 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// knownCommand refuses arguments that no command took.
+// knownCommand returns an error for arguments that are not a command.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

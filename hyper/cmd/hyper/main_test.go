@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// TestMain makes this binary the command when it is asked to be.
+// TestMain runs this binary as the command if the environment asks for it.
 func TestMain(m *testing.M) {
 	if os.Getenv("HYPER_TEST_COMMAND") != "" {
 		os.Exit(run())
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hyper runs the command in an empty folder, on the Go backend.
+// command returns a call of the command in an empty folder, on the backend go.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(must.M1(os.Executable()), args...)
@@ -70,7 +70,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --runs 0":                    "runs must be at least 1",
 		"run gaussian --periods -5":                "periods must be at least 1",
 		"run gaussian --workers -1":                "must not be negative",
-		"run gaussian --quick --full":              "exclude each other",
+		"run gaussian --quick --full":              "cannot be combined",
 		"run gaussian --backend tpu":               "choose one of go, xla:cpu, xla:cuda",
 		"run gaussian --flag":                      "unknown flag",
 		"resume nowhere":                           "nowhere has no results.jsonl",
@@ -91,8 +91,8 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 		"run gaussian --policy thomson":            `squarecb (did you mean "thompson"?)`,
 		"run gaussian --backend xla:cup":           `did you mean "xla:cpu"?`,
 		"run gaussian --runs ten":                  "--runs=ten: want a whole number; see hyper run --help",
-		"run gaussian --seed -1":                   "--seed=-1: want a whole number that is not negative",
-		"run gaussian --seed 99999999999999999999": "want a smaller number, this one is too large",
+		"run gaussian --seed -1":                   "--seed=-1: want a whole number of at least 0",
+		"run gaussian --seed 99999999999999999999": "want a smaller number",
 		"check gaussian --claim linear-near":       "its claims are linear-near-exact",
 		"check gaussian --claim linear-near-exac":  `did you mean "linear-near-exact"?`,
 		"check gaussian --runs 0":                  "--runs must be at least 1, got 0",
@@ -103,7 +103,7 @@ func TestBadInputIsExitStatus2(t *testing.T) {
 	})
 }
 
-// A flag that is given but empty is not its default.
+// A flag with an empty value does not mean its default.
 func TestEmptyFlagsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"run", "gaussian", "--agent", ""}, {"run", "gaussian", "--out", ""},
 		{"sweep", "gaussian", "--out", "x", "--agent="}, {"tune", "neural", "--agent", "linear", "--out", ""},
@@ -115,7 +115,7 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 	}
 }
 
-// refuses checks that command lines end with status 2, an error that says what is wanted, and no output.
+// refuses checks that command lines end with status 2, an error that contains the given text, and no output.
 func refuses(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for args, want := range lines {
@@ -176,7 +176,7 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	must.M(c.Start())
-	for range 200 { // until it has begun
+	for range 200 { // until the run has begun
 		if _, err := os.Stat(filepath.Join(dir, lab.ResultsFile)); err == nil {
 			break
 		}
@@ -202,7 +202,7 @@ func TestCtrlCSavesAndResumeGoesOn(t *testing.T) {
 	}
 }
 
-// Killed at 20 random moments, by a signal that it cannot hear, a run resumes to the same bytes.
+// A run that is killed at 20 random moments, by a signal that it cannot catch, continues to the same bytes.
 func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -223,7 +223,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	kills := 0
 	for range 20 {
 		if time.Since(begin) > 2*time.Minute {
-			break // on a busy machine fewer kills have to do
+			break // on a busy machine fewer kills must suffice
 		}
 		c, started := start(dir), time.Now()
 		time.Sleep(time.Duration(moments.Float64() * float64(took) * 0.6))
@@ -232,7 +232,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 			kills++
 			continue
 		}
-		// It was done before: there is nothing left to kill, and the machine is faster now than it was.
+		// The run ended before the kill: the machine is faster now than before.
 		took = min(took, time.Since(started))
 		must.M(os.RemoveAll(dir))
 	}
@@ -248,7 +248,7 @@ func TestKilledRunsResumeToTheSameBytes(t *testing.T) {
 	}
 }
 
-// Runs that diverge are told: on standard error, in the table, in JSON and by compare. Their regret counts.
+// Runs that diverge are reported on standard error, in the table, in JSON and by compare. Their regret counts.
 func TestDivergedRunsAreShown(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"run", "gaussian", "--agent", "exact,linear", "--set", "arms=3", "--set", "step-size=1e30",

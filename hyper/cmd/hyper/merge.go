@@ -12,12 +12,12 @@ func mergeCommand() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "merge DIR FILE.jsonl.gz",
-		Short: "Join the shards of a finished sweep to a piece of a study, or to FILE.jsonl with every row",
-		Long: `merge checks every shard of the sweep in DIR (its checksum; every row of the plan there exactly once) and
-writes their rows to FILE, sorted by setting, period and seed: the same bytes whatever the engine, the number of
-workers and the shards. FILE.jsonl.gz is a piece of a study, as hyper export writes it, for hyper compare, plot
-and check --study; FILE.jsonl has every row with every digit. Of a search by halving, merge its rounds:
-DIR/rung-1 and so on. A file that is there stays, unless it would be the same or --force is given.`,
+		Short: "Join the shards of a finished sweep into one file",
+		Long: `merge checks every shard of the sweep in DIR: its checksum, and that every row of the plan exists exactly once.
+It writes the rows to FILE, sorted by setting, period and seed. The bytes do not depend on the engine, the number of
+workers or the shards. FILE.jsonl.gz is a file of a study, as from hyper export, for hyper compare, plot and check
+--study; FILE.jsonl has every row with every digit. For a search by halving, merge its rounds DIR/rung-1 and so on. An
+existing file is not replaced, unless its content would be the same or --force is given.`,
 		Example: "  hyper merge steps steps.jsonl.gz && hyper compare steps.jsonl.gz",
 		Args:    argument("DIR", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {

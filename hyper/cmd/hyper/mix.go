@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// mixFlag is --mix: results that different code made become one.
+// mixFlag is the flag --mix, which joins results of different code.
 type mixFlag bool
 
 func (f *mixFlag) add(flags *pflag.FlagSet) {
 	flags.BoolVar((*bool)(f), "mix", false,
-		"join results of different revisions, GoMLX or plugins; their header names all")
+		"join results of different revisions, versions of GoMLX or plugins; the header names all of them")
 }
 
-// hear returns what hears why results are not of one kind, and tells it once, or nil without --mix.
+// hear returns a function that prints, once, why results differ in their code. Without --mix it returns nil.
 func (f mixFlag) hear() func(why error) {
 	if !f {
 		return nil
@@ -23,7 +23,7 @@ func (f mixFlag) hear() func(why error) {
 	told := false
 	return func(why error) {
 		if !told {
-			fmt.Fprintf(os.Stderr, "hyper: mixed, as --mix says: %v\n", why)
+			fmt.Fprintf(os.Stderr, "hyper: joined because of --mix: %v\n", why)
 		}
 		told = true
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// madeBy copies results of the exact agent, cut off after some lines, with a header that names other code.
+// madeBy copies results of the agent exact, cut off after some lines, with a header that names other code.
 func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab.Header)) string {
 	t.Helper()
 	text := strings.SplitAfter(string(must.M1(os.ReadFile(filepath.Join(dir, lab.ResultsFile)))), "\n")
@@ -31,8 +31,8 @@ func madeBy(t *testing.T, dir string, lines int, seed uint64, change func(h *lab
 	return out
 }
 
-// What other code made is gone on with, and joined, only by --mix; the error says what lies between, and the results
-// name both.
+// Results of other code are continued and joined only with --mix. The error names the difference, and the joined
+// results name both versions.
 func TestMix(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	if status, _, stderr := call(t, "run", "gaussian", "--agent", "exact", "--set", "arms=3", "--periods", "20",
@@ -43,11 +43,11 @@ func TestMix(t *testing.T) {
 	first := func(h *lab.Header) { h.Provenance = lab.Provenance{Epoch: 0, Revision: strings.Repeat("a", 40)} }
 	begun := madeBy(t, dir, 5, 7, first)
 	if status, _, stderr := call(t, "resume", begun); status != exitBadInput ||
-		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "with --mix") {
+		!strings.Contains(stderr, "revision aaaaaaaaaaaa") || !strings.Contains(stderr, "--mix joins them") {
 		t.Errorf("resume: exit status %d, %s", status, stderr)
 	}
 	if status, _, stderr := call(t, "resume", begun, "--mix"); status != 0 ||
-		!strings.Contains(stderr, "mixed, as --mix says") {
+		!strings.Contains(stderr, "joined because of --mix") {
 		t.Errorf("resume --mix: exit status %d, %s", status, stderr)
 	}
 	h, rows, err := lab.ReadResults(begun, paper.Known)
@@ -66,7 +66,7 @@ func TestMix(t *testing.T) {
 			t.Errorf("hyper %s: exit status %d, %s", strings.Join(args, " "), status, stderr)
 		}
 		if status, _, stderr := call(t, append(args, "--mix")...); status == exitBadInput ||
-			!strings.Contains(stderr, "mixed, as --mix says") {
+			!strings.Contains(stderr, "joined because of --mix") {
 			t.Errorf("hyper %s --mix: exit status %d, %s", strings.Join(args, " "), status, stderr)
 		}
 	}
@@ -77,7 +77,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// version, doctor and the headers of results tell the same.
+// version, doctor and the headers of results show the same code.
 func TestVersionTellsTheCode(t *testing.T) {
 	status, stdout, stderr := call(t, "version", "--json")
 	var p lab.Provenance
@@ -93,7 +93,7 @@ func TestVersionTellsTheCode(t *testing.T) {
 	}
 }
 
-// Every piece of the committed studies can be read, and joined with the others of its experiment without a word.
+// Every file of the committed studies can be read, and joined with the others of its experiment without a message.
 func TestCommittedStudies(t *testing.T) {
 	files := must.M1(filepath.Glob("../../../notebooks/results/*/*.jsonl.gz"))
 	joined := map[string][]string{}

@@ -12,16 +12,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/plot"
 )
 
-// outcome is the JSON object of an agent and setting: its summary, and how fast this call was.
+// outcome is the JSON object of an agent and setting: its summary, and the speed of this call.
 type outcome struct {
 	lab.Summary
 	CompileSeconds float64  `json:"compile_seconds"`
-	RunSeconds     float64  `json:"run_seconds"`            // as if the entry were alone: worker time over workers
-	Rate           *float64 `json:"run_periods_per_second"` // null when nothing was left to compute
+	RunSeconds     float64  `json:"run_seconds"`            // worker time divided by the number of workers
+	Rate           *float64 `json:"run_periods_per_second"` // null if nothing was computed
 	Results        string   `json:"results"`
 }
 
-// printOutcome prints a table, or JSON lines.
+// printOutcome prints the outcome of a run as a table or as JSON lines.
 func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 	outcomes, labels, err := outcomesOf(dir, p)
 	if err != nil {
@@ -38,7 +38,7 @@ func printOutcome(dir string, p lab.Progress, asJSON bool) error {
 	return nil
 }
 
-// outcomesOf reads what a run has come to, with a name for each entry.
+// outcomesOf reads the outcome of each entry of a run, and returns a name for each entry.
 func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string, err error) {
 	h, rows, err := lab.ReadResults(dir, paper.Known)
 	if err != nil {
@@ -59,19 +59,20 @@ func outcomesOf(dir string, p lab.Progress) (outcomes []outcome, labels []string
 	return outcomes, plot.Labels(lab.Curves(h, rows)), nil
 }
 
-// divergences warns of runs that diverged.
+// divergences returns a warning for each entry with runs that diverged.
 func divergences(outcomes []outcome, labels []string) (warnings []string) {
 	for i, o := range outcomes {
 		if o.Diverged > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged. Their predictions were no longer "+
-				"finite numbers. From then on they took all actions in turn, and their regret counts. Lower "+
+			warnings = append(warnings, fmt.Sprintf("%s: %d of %d runs diverged: their predictions were no longer "+
+				"finite numbers. After that they took all actions in turn, and their regret counts. Lower "+
 				"step-size, or raise index-samples.", labels[i], o.Diverged, o.Runs))
 		}
 	}
 	return warnings
 }
 
-// printAll prints a JSON object for each, or a table: a row of cells separated by tabs for each, below the head.
+// printAll prints a JSON object for each item, or a table: a head, and a row for each item with cells separated by
+// tabs.
 func printAll[T any](all []T, asJSON bool, flags uint, head string, row func(i int, one T) string) error {
 	if asJSON {
 		return printLines(all...)
@@ -95,18 +96,18 @@ func printLines[T any](all ...T) error {
 	return nil
 }
 
-// outcomeHead is the head of a table of outcomes, and plusMinusNote what stands below it.
+// outcomeHead is the head of a table of outcomes, and plusMinusNote is the note below the table.
 var outcomeHead = []string{"agent", "cumulative regret", "median", "average regret", "diverged", "computation/period",
 	"run-periods/s"}
 
 const plusMinusNote = "± is one standard error over runs."
 
-// title says what was run.
+// title describes the run.
 func (o outcome) title() string {
 	return fmt.Sprintf("%s, %d periods, %d runs, seed %d, %s", o.Experiment, o.Periods, o.Runs, o.Seed, o.Backend)
 }
 
-// cells are the texts of the outcome's row in a table.
+// cells returns the cells of the outcome's row in a table.
 func (o outcome) cells(label string) []string {
 	rate := "-"
 	if o.Rate != nil {

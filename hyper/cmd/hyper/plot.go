@@ -22,7 +22,7 @@ func plotCommand() *cobra.Command {
 	var mix mixFlag
 	c := &cobra.Command{
 		Use:   "plot DIR|FILE...",
-		Short: "Draw regret curves with 95% intervals from results or pieces of a study, as PNG and SVG",
+		Short: "Draw regret curves with 95% intervals from results or study files, as PNG and SVG",
 		Args:  arguments("DIR or FILE"),
 	}
 	flags := c.Flags()
@@ -30,9 +30,9 @@ func plotCommand() *cobra.Command {
 	flags.StringVar(&out, "out", "",
 		"path of the figures without extension (default: regret in the first DIR, or the first FILE)")
 	flags.StringVar(&options.Title, "title", "", "title of the figure")
-	flags.BoolVar(&options.Average, "average", false, "average regret per period on log axes, not cumulative regret")
-	flags.BoolVar(&options.Quartiles, "quartiles", false, "median and quartiles over runs, not mean and 95% interval")
-	flags.Float64Var(&options.Target, "target", 0, "a horizontal line at this regret")
+	flags.BoolVar(&options.Average, "average", false, "draw average regret per period on log axes instead of cumulative regret")
+	flags.BoolVar(&options.Quartiles, "quartiles", false, "draw median and quartiles over runs instead of mean and 95% interval")
+	flags.Float64Var(&options.Target, "target", 0, "draw a horizontal line at this regret")
 	c.RunE = func(_ *cobra.Command, paths []string) error {
 		if math.IsNaN(options.Target) || math.IsInf(options.Target, 0) {
 			return fmt.Errorf("--target must be finite, got %v", options.Target)
@@ -45,7 +45,7 @@ func plotCommand() *cobra.Command {
 	return c
 }
 
-// figureOf is the path of the figures of results: in their folder, or beside their file.
+// figureOf returns the path of the figures of results: in their folder, or next to their file.
 func figureOf(path string) string {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// --policy is --set policy=: the same settings and regrets, of every agent that has one, and the same refusals; both at
-// once are refused too.
+// --policy is equivalent to --set policy=: it gives the same settings, regrets and errors for every agent with that
+// key. Both together are refused.
 func TestPolicyFlag(t *testing.T) {
 	outcomes := func(args ...string) (kept []string) {
 		args = append([]string{"run", "gaussian", "--agent", "linear,exact", "--set", "arms=3",

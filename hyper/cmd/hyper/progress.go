@@ -14,13 +14,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/notebook"
 )
 
-// progressBar shows how far a run is: a bar on a terminal, a text that changes in a cell, else a plain line every ten
+// progressBar shows the progress of a run: a bar on a terminal, a changing text in a cell, else a plain line every ten
 // seconds.
 type progressBar struct {
-	live *notebook.Live // nil outside of a cell
+	live *notebook.Live // nil outside a cell
 	mu   sync.Mutex
 	out  io.Writer
-	bar  *progressbar.ProgressBar // nil until the total is known, or without a terminal
+	bar  *progressbar.ProgressBar // nil until the total is known, and without a terminal
 	tty  bool
 	last time.Time
 }
@@ -32,7 +32,7 @@ func newProgressBar(out *os.File) *progressBar {
 	return &progressBar{out: out, tty: term.IsTerminal(int(out.Fd())), last: time.Now()}
 }
 
-// update is lab.Options.Progress.
+// update shows the progress: see lab.Options.Progress.
 func (b *progressBar) update(p lab.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func progressText(p lab.Progress) string {
 		p.Done, p.Total, p.Rate(), p.Left().Round(time.Second))
 }
 
-// finish clears the bar.
+// finish removes the bar.
 func (b *progressBar) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

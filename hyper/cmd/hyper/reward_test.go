@@ -126,7 +126,7 @@ func TestRewardRefuses(t *testing.T) {
 		`b.jsonl: line 1: unknown field "rewrd"`:          {written(t, "b.jsonl", `{"id": "a", "rewrd": 1}`)},
 		"c.jsonl: line 1: the line has more than":         {written(t, "c.jsonl", strings.Repeat(" ", 100_000))},
 		"d.jsonl: line 1: weight must be positive":        {written(t, "d.jsonl", `{"id": "a", "reward": 1, "weight": 0}`)},
-		"want a file that ends in .csv or .jsonl":         {written(t, "a.txt", "")},
+		"want a file name that ends in .csv or .jsonl":    {written(t, "a.txt", "")},
 		"no such file":                                  {"nowhere.csv"},
 		"takes one argument, FILE":                      {},
 		"--to must be the address of a server":          {good, "--to", "127.0.0.1:8080"},

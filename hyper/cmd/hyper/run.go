@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// specFlags are the flags that make a Spec of an experiment.
+// specFlags holds the flags that determine a Spec.
 type specFlags struct {
 	agents, sets  []string
 	runs, periods int
@@ -28,20 +28,20 @@ type specFlags struct {
 
 func (f *specFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas: the experiment's, other "+
-		"learners, or FILE.json (default: the experiment's); see hyper list")
+	flags.StringSliceVar(&f.agents, "agent", nil, "agents to run, separated by commas: agents of the experiment, "+
+		"other learners, or FILE.json (default: all agents of the experiment); see hyper list")
 	flags.StringArrayVar(&f.sets, "set", nil,
-		"KEY=V[,V...]: a setting, or several to sweep over; repeatable, see hyper list")
+		"KEY=V[,V...]: a value of a setting, or several values for a sweep; repeatable, see hyper list")
 	flags.StringVar(&f.policy, "policy", "", strings.Join(lab.Names(lab.Policies), ", ")+
 		": the same as --set policy=...")
-	flags.IntVar(&f.runs, "runs", 0, "independent runs of each agent and setting (default: the size's)")
-	flags.IntVar(&f.periods, "periods", 0, "periods of each run (default: the size's)")
+	flags.IntVar(&f.runs, "runs", 0, "number of independent runs of each agent and setting (default: depends on the size)")
+	flags.IntVar(&f.periods, "periods", 0, "number of periods of each run (default: depends on the size)")
 	flags.Uint64Var(&f.seed, "seed", 0, "run i has seed SEED+i, for every agent and setting")
-	flags.BoolVar(&f.quick, "quick", false, "the experiment's quick size (the default)")
-	flags.BoolVar(&f.full, "full", false, "the paper's size")
+	flags.BoolVar(&f.quick, "quick", false, "use the experiment's quick size (the default)")
+	flags.BoolVar(&f.full, "full", false, "use the paper's size")
 }
 
-// spec makes the Spec of an experiment.
+// spec returns the Spec of an experiment.
 func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	name, own := table(name)
 	x, err := experiment(name)
@@ -59,10 +59,10 @@ func (f *specFlags) spec(c *cobra.Command, name string) (lab.Spec, error) {
 	return x.Spec(agents, append(own, f.allSets()...), size, f.seed)
 }
 
-// size is the experiment's with what the flags say.
+// size returns the experiment's size, changed by the flags.
 func (f *specFlags) size(c *cobra.Command, x lab.Experiment) (lab.Size, error) {
 	if f.quick && f.full {
-		return lab.Size{}, errors.New("--quick and --full exclude each other")
+		return lab.Size{}, errors.New("--quick and --full cannot be combined")
 	}
 	size := x.Quick
 	if f.full {
@@ -77,7 +77,7 @@ func (f *specFlags) size(c *cobra.Command, x lab.Experiment) (lab.Size, error) {
 	return size, nil
 }
 
-// allSets are the settings with that of --policy.
+// allSets returns the settings, including --policy.
 func (f *specFlags) allSets() []string {
 	if f.policy == "" {
 		return f.sets
@@ -89,10 +89,10 @@ func experiment(name string) (lab.Experiment, error) {
 	return paper.Known[name], unknown("experiment", experiments(), name)
 }
 
-// experiments are the names of all, the paper's first.
+// experiments returns the names of all experiments, first the paper's.
 func experiments() []string { return slices.Concat(paper.Order, beyond.Order, worlds.Order) }
 
-// engineFlags are the flags that say how a Spec is run.
+// engineFlags holds the flags that determine how a Spec is run.
 type engineFlags struct {
 	backend            string
 	workers, batchRuns int
@@ -105,18 +105,18 @@ func (f *engineFlags) add(c *cobra.Command, resumed bool) {
 	flags := c.Flags()
 	if !resumed {
 		flags.StringVar(&f.backend, "backend", "",
-			"go, xla:cpu or xla:cuda (default: xla:cpu where its plugin is found, else go)")
+			"go, xla:cpu or xla:cuda (default: xla:cpu if its plugin is found, else go)")
 		flags.IntVar(&f.batchRuns, "batch-runs", 0,
-			"runs advanced together by one call (default: a good number for the backend)")
+			"number of runs that one call advances together (default: depends on the backend)")
 	}
-	flags.IntVar(&f.workers, "workers", 0, "batches advanced side by side (default: one a core; one on a GPU)")
+	flags.IntVar(&f.workers, "workers", 0, "number of batches that run concurrently (default: one for each core; one on a GPU)")
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "time between checkpoints of a batch (default 20s)")
 	f.mix.add(flags)
 	flags.BoolVar(&f.json, "json", false,
 		"print one JSON object per agent and setting as the last lines of standard output")
 }
 
-// check reports numbers that cannot be.
+// check reports negative numbers.
 func (f *engineFlags) check() error {
 	if f.workers < 0 || f.batchRuns < 0 || f.every < 0 {
 		return errors.New("--workers, --batch-runs and --checkpoint-every must not be negative")
@@ -138,12 +138,12 @@ func (f *engineFlags) options(dir string, p *progressBar) (lab.Options, error) {
 
 const runHelp = `run simulates agents in a world, and writes the results.
 
-EXPERIMENT is one of hyper list, or a CSV file with a header, or a Parquet file: each period one of its rows is the
-context, the actions are the values of its last column (or of --set target=COLUMN), and the row's own value has reward
-1. Four data sets come along: table --set data=digits, phishing, segment, shuttle. With --set order=shuffled each row
-comes once, and with --set standardize=online numbers are scaled by what a run has seen.
+EXPERIMENT is an experiment of hyper list, or a CSV file with a header, or a Parquet file. In each period one row of the
+file is the context. The actions are the values of the last column, or of --set target=COLUMN, and the row's own value
+has reward 1. Four data sets are included: table --set data=digits, phishing, segment, shuttle. With --set
+order=shuffled each row occurs once. With --set standardize=online numbers are scaled by the numbers that a run has seen.
 
-An agent is one of the experiment's, another learner of hyper list, or FILE.json, a learner with settings of its own:
+An agent is one of the experiment's, another learner of hyper list, or FILE.json, which has a learner and its settings:
 {"learner": "ensemble", "settings": {"particles": 30, "step-size": 0.02}}.`
 
 func runCommand() *cobra.Command {
@@ -163,8 +163,8 @@ func runCommand() *cobra.Command {
 		Args: argument("EXPERIMENT"),
 	}
 	c.Flags().StringVar(&out, "out", "", "folder for the results (default: a new one in hyper-out)")
-	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and tell what it would take: "+
-		"operations, time and memory, here and on more machines; run nothing")
+	c.Flags().BoolVar(&forecast, "dry-run", false, "measure for some seconds, and print the expected operations, "+
+		"time and memory, here and on more machines; run nothing")
 	spec.add(c)
 	spec.completes(c)
 	c.ValidArgsFunction = completeFirst
@@ -194,7 +194,7 @@ func resumeCommand() *cobra.Command {
 	var engine engineFlags
 	c := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "Go on with results that a run left unfinished",
+		Short: "Continue unfinished results of a run",
 		Args:  argument("DIR"),
 	}
 	engine.add(c, true)
@@ -210,7 +210,7 @@ func resumeCommand() *cobra.Command {
 	return c
 }
 
-// work does something with the options that the flags make, beside a progress bar.
+// work calls do with the options of the flags, and shows a progress bar.
 func (f *engineFlags) work(dir string, do func(lab.Options) error) error {
 	bar := newProgressBar(os.Stderr)
 	defer bar.finish()
@@ -232,7 +232,7 @@ func simulate(dir string, spec lab.Spec, engine engineFlags, run func(lab.Option
 		return err
 	})
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper resume %s` goes on\n", dir)
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper resume %s` continues\n", dir)
 	}
 	if err != nil {
 		return err

@@ -14,13 +14,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// superlinear is the slope above which a cost counts as superlinear, when the whole interval is: 1 is proportional, and
-// a tenth is allowed for what no longer fits the processor's caches. The last of five doublings then costs a third
-// more.
+// superlinear is the slope above which a cost counts as superlinear, if the whole interval is above it. A slope of 1 is
+// proportional; the additional tenth allows for data that no longer fit the processor's caches. With it, the last of
+// five doublings costs a third more.
 const superlinear = 1.1
 
-// scaling is an agent with the keys to measure its cost against, doubled from a first value on. "periods" is a run's
-// length.
+// scaling is an agent with the keys whose effect on its cost is measured. Values are doubled, beginning with a first
+// value. The key "periods" is the length of a run.
 type scaling struct {
 	name, agent string
 	experiment  lab.Experiment
@@ -46,26 +46,26 @@ var scalings = []scaling{
 		[]start{{"actions", 200}, {"particles", 30}, {"batch", 32}}},
 }
 
-// quickSets are small sizes for --quick, of the keys that an agent has.
+// quickSets has small sizes for --quick, which apply to the keys that an agent has.
 var quickSets = []string{"arms=2", "index-dim=2", "particles=2", "batch=4", "index-samples=2", "actions=2", "hidden=2",
 	"index-set=iid"}
 
-// curve is the cost of a run-period against a key: a line of the table.
+// curve is the cost of a run-period as a function of a key: a line of the table.
 type curve struct {
 	Workload    string     `json:"workload"`
 	Key         string     `json:"key"`
 	Backend     string     `json:"backend"`
-	Runs        int        `json:"runs"` // advanced together
+	Runs        int        `json:"runs"` // number of runs advanced together
 	Values      []float64  `json:"values"`
-	Micros      []float64  `json:"microseconds"` // of a run-period, the fastest of the rounds
+	Micros      []float64  `json:"microseconds"` // time of a run-period in the fastest round
 	Bytes       []float64  `json:"bytes_per_run,omitempty"`
 	Time        lab.Slope  `json:"time"`
-	Last        float64    `json:"last_doubling"` // log2 of the last time over the one before
+	Last        float64    `json:"last_doubling"` // log2 of the last time divided by the previous one
 	Memory      *lab.Slope `json:"memory,omitempty"`
 	Superlinear bool       `json:"superlinear"`
 }
 
-// scalingFlags say how much is measured.
+// scalingFlags holds the flags of hyper bench scaling.
 type scalingFlags struct {
 	timing
 	quick bool
@@ -76,26 +76,26 @@ func scalingCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scaling [KEY...]",
 		Short: "Measure how the time and memory of a run-period grow with the sizes of agents and problems",
-		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key)
-and d log(memory) / d log(key) by least squares, with 95% intervals by Student's t: a slope of 1 is in proportion, 0
-is no growth. Time is the processor's for a period of a batch of runs on one core over the runs, without
-compiling: the programs of all values of a key are measured in turn, in rounds, and the fastest counts, since
-what else a machine does only adds. Memory is what a run needs while it is advanced, as the compiled program
-tells it (on XLA). The last doubling is the slope between the two largest values alone: it shows growth that
-fixed costs hide. Periods are the length of runs, with their replay buffers; their second half is measured.
+		Long: `scaling varies one key of an agent at a time by doubling, and fits the slopes d log(time) / d log(key) and
+d log(memory) / d log(key) by least squares, with 95% intervals by Student's t. A slope of 1 means proportional growth, 0
+means no growth. Time is the processor time for a period of a batch of runs on one core, divided by the number of runs,
+without compilation. The programs of all values of a key are measured in turn, in rounds, and the fastest round counts,
+because other work of a machine only adds time. Memory is the memory of a run during a call, as the compiled program
+reports it (on XLA). The last doubling is the slope between the two largest values alone: it shows growth that fixed
+costs hide. Periods are the length of runs, with their replay buffers; their second half is measured.
 
-` + fmt.Sprintf("Superlinear is a slope whose interval lies above %.1f; the exit status is then 1.", superlinear) + `
+` + fmt.Sprintf("A slope is superlinear if its interval is above %.1f; the exit status is then 1.", superlinear) + `
 
 Keys: ` + strings.Join(scalingKeys(), ", ") + ` (default: all)`,
 		Example: "  hyper bench scaling\n  hyper bench scaling arms particles --json",
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.quick, "quick", false, "tiny sizes, to see that it works: the slopes say little")
+	c.Flags().BoolVar(&f.quick, "quick", false, "use tiny sizes, as a test: the slopes have little meaning")
 	c.RunE = func(c *cobra.Command, keys []string) error { return f.run(c.Context(), keys) }
 	return c
 }
 
-// scalingKeys are the keys of all workloads, in order.
+// scalingKeys returns the keys of all workloads, in order.
 func scalingKeys() (keys []string) {
 	for _, s := range scalings {
 		for _, k := range s.from {
@@ -160,7 +160,7 @@ func (f scalingFlags) measure(ctx context.Context, s scaling, k start) (curve, e
 	return c, err
 }
 
-// spec is that of a scaling with a value of a key.
+// spec returns the Spec of a scaling with a value of a key.
 func (f scalingFlags) spec(s scaling, key string, value int) (lab.Spec, error) {
 	size := lab.Size{Periods: 1000, Runs: lab.BatchRuns(f.backend)}
 	sets := slices.Clone(s.sets)
@@ -184,13 +184,13 @@ func (f scalingFlags) spec(s scaling, key string, value int) (lab.Spec, error) {
 	return s.experiment.Spec([]string{s.agent}, sets, size, 0)
 }
 
-// withSet replaces the setting of a key, or adds it.
+// withSet replaces or adds the setting of a key.
 func withSet(sets []string, set string) []string {
 	name, _, _ := strings.Cut(set, "=")
 	return append(slices.DeleteFunc(sets, func(other string) bool { return strings.HasPrefix(other, name+"=") }), set)
 }
 
-// fit tells the slopes, and whether one is superlinear.
+// fit computes the slopes, and whether one is superlinear.
 func (c *curve) fit() {
 	n := len(c.Micros)
 	c.Time, c.Last = lab.LogSlope(c.Values, c.Micros), math.Log2(c.Micros[n-1]/c.Micros[n-2])
@@ -203,7 +203,7 @@ func (c *curve) fit() {
 
 const scalingRow = "%-18s %-10s %-20s %-6s %-7s %s\n"
 
-// print writes a line as soon as it is measured, since the next takes a while.
+// print writes a line as soon as it is measured, because the next one takes long.
 func (c curve) print(asJSON bool) error {
 	if asJSON {
 		return printLines(c)
@@ -218,7 +218,7 @@ func (c curve) print(asJSON bool) error {
 	return nil
 }
 
-// list writes numbers, times a unit.
+// list writes numbers, multiplied by unit.
 func list(x []float64, unit float64) string {
 	out := make([]string, len(x))
 	for i, v := range x {
@@ -227,7 +227,7 @@ func list(x []float64, unit float64) string {
 	return strings.Join(out, " ")
 }
 
-// short writes a number with three digits or all before the point, and NaN as a dash.
+// short writes a number with three digits, or with all digits before the point, and NaN as a dash.
 func short(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
@@ -235,7 +235,7 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', max(0, 2-int(math.Floor(math.Log10(x)))), 64)
 }
 
-// verdict is an error where a cost is superlinear.
+// verdict returns an error if a cost is superlinear.
 func verdict(curves []curve) error {
 	var found []string
 	for _, c := range curves {

@@ -10,8 +10,8 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// Made-up costs: with a fixed part they grow less than in proportion, as a square they are found out, and noise that
-// hides a power of 1.2 finds nothing.
+// Artificial costs. A cost with a fixed part grows less than proportionally, a quadratic cost is found, and a power of
+// 1.2 within noise is not.
 func TestSuperlinearCosts(t *testing.T) {
 	for name, c := range map[string]struct {
 		time, bytes func(x float64) float64
@@ -45,12 +45,12 @@ func TestSuperlinearCosts(t *testing.T) {
 func TestBenchScaling(t *testing.T) {
 	status, stdout, stderr := call(t, "bench", "scaling", "batch", "periods", "--quick", "--rounds", "1",
 		"--time", "1ms", "--json")
-	if status != 0 && !strings.Contains(stderr, "superlinear") { // three points of a busy machine may say anything
+	if status != 0 && !strings.Contains(stderr, "superlinear") { // three points on a busy machine prove nothing
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(lines) != 5 {
-		t.Fatalf("%d lines, want those of three workloads against batch and of two against periods:\n%s", len(lines),
+		t.Fatalf("%d lines, want three workloads against batch and two against periods:\n%s", len(lines),
 			stdout)
 	}
 	for _, line := range lines {

@@ -13,7 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// shardVariables are where schedulers tell a task its number: Slurm's job arrays, and Kubernetes' Indexed Jobs.
+// shardVariables lists the environment variables with the number of a task: of Slurm's job arrays, and of Kubernetes'
+// Indexed Jobs.
 var shardVariables = []string{"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"}
 
 func shardCommand() *cobra.Command {
@@ -21,13 +22,13 @@ func shardCommand() *cobra.Command {
 	var serve bool
 	c := &cobra.Command{
 		Use:   "shard DIR [NUMBER]",
-		Short: "Do one shard of a sweep, as a cluster's task: idempotent, and resumed where it was ended",
-		Long: `shard does one shard of the sweep in DIR: that of NUMBER, or of $SLURM_ARRAY_TASK_ID or
-$JOB_COMPLETION_INDEX, as schedulers set them. A shard that is done ends at once; one that was begun, here or
-elsewhere, goes on. On SIGTERM it saves, and ends with status 130.
+		Short: "Run one shard of a sweep, as a task of a cluster; can be repeated and continues where it stopped",
+		Long: `shard runs one shard of the sweep in DIR. Its number is NUMBER, or $SLURM_ARRAY_TASK_ID or
+$JOB_COMPLETION_INDEX, which schedulers set. If the shard is done, the command ends at once; if it was begun, here or
+elsewhere, the command continues it. On SIGTERM it saves its state, and ends with status 130.
 
-Exit status: 0 when the shard is done; 1 when it failed, and may be tried again; 2 when it cannot be done;
-130 when interrupted.`,
+Exit status: 0 if the shard is done; 1 if it failed, and may be tried again; 2 if it cannot be done; 130 after an
+interruption.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return argument("DIR")(c, args)
@@ -38,7 +39,7 @@ Exit status: 0 when the shard is done; 1 when it failed, and may be tried again;
 	engine.add(c, true)
 	c.Flags().Lookup("json").Hidden = true
 	c.Flags().BoolVar(&serve, "serve", false,
-		"be a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
+		"run as a worker of hyper sweep: NUMBER is a share k/n of the cores, standard input has shards")
 	c.Flags().Lookup("serve").Hidden = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if serve && len(args) == 2 {
@@ -69,12 +70,12 @@ func shardNumber(args []string) (int, error) {
 		text, from = args[0], "NUMBER"
 	}
 	if text == "" {
-		return 0, fmt.Errorf("which shard? Neither NUMBER nor $%s nor $%s is given", shardVariables[0],
+		return 0, fmt.Errorf("no shard is given: give NUMBER, $%s or $%s", shardVariables[0],
 			shardVariables[1])
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%s is %q, which is no shard's number", from, text)
+		return 0, fmt.Errorf("%s is %q, which is not the number of a shard", from, text)
 	}
 	return n, nil
 }
@@ -85,7 +86,7 @@ func runShard(c *cobra.Command, dir string, n int, engine engineFlags) error {
 		return err
 	}
 	if n >= len(p.Shards) {
-		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
+		return fmt.Errorf("%s has no shard %d: the shards are 0 to %d", dir, n, len(p.Shards)-1)
 	}
 	p.Mix = engine.mix.hear()
 	bar := newProgressBar(os.Stderr)

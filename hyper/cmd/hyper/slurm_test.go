@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/sweep"
 )
 
-// slurmCluster starts Slurm on this machine alone, until the test ends.
+// slurmCluster starts Slurm on this machine until the test ends.
 func slurmCluster(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol"} {
@@ -29,7 +29,7 @@ func slurmCluster(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("Slurm's daemons are started as root, which this is not")
 	}
-	dir := must.M1(os.MkdirTemp("", "slurm")) // a short path: a socket's name has at most 107 letters
+	dir := must.M1(os.MkdirTemp("", "slurm")) // the path must be short: the name of a socket has at most 107 bytes
 	script := must.M1(filepath.Abs("../../lab/sweep/testdata/slurm-node.sh"))
 	c := exec.Command(script, dir)
 	var failed bytes.Buffer
@@ -43,17 +43,18 @@ func slurmCluster(t *testing.T) {
 		t.Fatalf("%s: %v\n%s", script, err, failed.String())
 	}
 	t.Setenv("SLURM_CONF", strings.TrimSpace(string(conf)))
-	t.Setenv("HYPER_TEST_COMMAND", "1") // sbatch hands the environment on: tasks are this binary as the command
+	t.Setenv("HYPER_TEST_COMMAND", "1") // sbatch passes the environment on: tasks run this binary as the command
 	t.Setenv("HYPER_BACKEND", backend.Go)
 }
 
-// slurmSweep is eight shards of a few seconds each.
+// slurmSweep is a sweep of eight shards that take a few seconds each.
 var slurmSweep = []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
 	"--set", "batch=32", "--set", "step-size=0.1,0.2,0.3,0.4",
 	"--periods", "2500", "--runs", "4", "--shards", "8", "--batch-runs", "2", "--checkpoint-every", "100ms"}
 
-// A job array does every shard although three tasks are killed and all that run are preempted: each goes on by
-// requeue, no row is lost or there twice, and the merged results are those of two workers without Slurm, byte for byte.
+// A job array runs every shard although three tasks are killed and all running tasks are preempted. Each of them
+// is requeued and continues. No row is lost or duplicated. The merged results equal, byte for byte, the results of two
+// workers without Slurm.
 func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -70,7 +71,7 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	killed := map[int]bool{}
 	interrupted := func(states []sweep.Status) (n int) {
 		for _, s := range states {
-			events, _ := os.ReadFile(filepath.Join(sweep.ShardDir(dir, s.Shard), "events.jsonl")) // once it has begun
+			events, _ := os.ReadFile(filepath.Join(sweep.ShardDir(dir, s.Shard), "events.jsonl")) // empty at first
 			n += strings.Count(string(events), `"interrupted"`)
 		}
 		return n
@@ -78,14 +79,14 @@ func TestSlurmArrayWithKilledAndPreemptedTasks(t *testing.T) {
 	waitFor(t, 4*time.Minute, func() bool {
 		states := statesOf(t, dir)
 		for _, s := range states {
-			// One that has saved something is killed midway.
+			// Kills a shard that has saved some results.
 			if s.State == sweep.Running && s.Done > 0 && len(killed) < 3 && !killed[s.Shard] {
 				killed[s.Shard] = true
 				must.M(syscall.Kill(s.PID, syscall.SIGKILL))
 			}
 		}
 		if len(killed) == 3 && count(states, sweep.Running) > 0 && interrupted(states) == 0 {
-			preempt(t) // once more where what ran had ended by then
+			preempt(t) // again, for tasks that had ended
 		}
 		return count(states, sweep.Done) == len(states)
 	})
@@ -127,7 +128,7 @@ func must0(t *testing.T, args ...string) {
 	}
 }
 
-// statesOf is what hyper status --json says.
+// statesOf returns the output of hyper status --json.
 func statesOf(t *testing.T, dir string) []sweep.Status {
 	t.Helper()
 	status, stdout, stderr := call(t, "status", dir, "--json")

@@ -18,11 +18,11 @@ func statusCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Tell how far a sweep is: shards done, running, failed and left, and the time left",
-		Long: `status tells how many shards of a sweep are done, running, interrupted (saved, by a signal), killed
-(their process is gone without a word), failed, damaged (the results are not those that the worker wrote) or waiting;
-which to run again; and the time left at the rate of those that are running. Whether a process of another
-machine is alive is judged by its heartbeat, which may be 90 seconds old.`,
+		Short: "Show the progress of a sweep: shards done, running, failed and waiting, and the time left",
+		Long: `status prints the number of shards of a sweep that are done, running, interrupted (saved, by a signal), killed
+(their process has ended without saving), failed, damaged (the results differ from what the worker wrote) or waiting. It
+prints the shards to run again, and the time left at the speed of the running ones. For a process on another machine it
+uses the process's heartbeat, which may be 90 seconds old.`,
 		Args: argument("DIR"),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per shard")
@@ -54,17 +54,17 @@ machine is alive is judged by its heartbeat, which may be 90 seconds old.`,
 	return c
 }
 
-// sweepsOf is the folder itself, or those of a search's rungs so far.
+// sweepsOf returns the folder itself, or the folders of a search's rungs so far.
 func sweepsOf(dir string) ([]string, error) {
 	if _, err := sweep.OpenSearch(dir); err != nil {
-		return []string{dir}, nil // sweep.Open tells what is wrong
+		return []string{dir}, nil // sweep.Open reports the fault
 	}
 	var out []string
 	for n := 1; isSweep(sweep.Rung(dir, n)); n++ {
 		out = append(out, sweep.Rung(dir, n))
 	}
 	if len(out) == 0 {
-		return nil, errors.New(dir + " is a search of which no round has begun")
+		return nil, errors.New(dir + " is a search without a round that has begun")
 	}
 	return out, nil
 }
@@ -83,11 +83,11 @@ func printStates(dir string, states []sweep.Status) error {
 	case sum.Done == sum.Total:
 		fmt.Printf("all done: `hyper merge %s FILE.jsonl.gz`\n", dir)
 	case sum.Rate == 0:
-		fmt.Println("time left: unknown, nothing was computed yet")
+		fmt.Println("time left: unknown, nothing has been computed yet")
 	case len(sum.Shards[sweep.Running]) > 0:
-		fmt.Printf("time left: %s at %.0f run-periods a second\n", left, sum.Rate)
+		fmt.Printf("time left: %s at %.0f run-periods per second\n", left, sum.Rate)
 	default:
-		fmt.Printf("time left: nothing is running; %s by one worker, at %.0f run-periods a second\n", left, sum.Rate)
+		fmt.Printf("time left: nothing is running; %s with one worker, at %.0f run-periods per second\n", left, sum.Rate)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range states {
@@ -100,7 +100,7 @@ func printStates(dir string, states []sweep.Status) error {
 		return err
 	}
 	if len(sum.Again) > 0 {
-		fmt.Printf("run again: shards %s, by `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
+		fmt.Printf("to run again: shards %s, with `hyper sweep %s`\n", sweep.Ranges(sum.Again), dir)
 	}
 	return nil
 }

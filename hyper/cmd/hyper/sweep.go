@@ -21,14 +21,14 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// sweepFlags are the flags of hyper sweep.
+// sweepFlags holds the flags of hyper sweep.
 type sweepFlags struct {
 	spec            specFlags
 	engine          engineFlags
 	space           []string
 	random, halving int
 	least           bool
-	out, name       string // of the engine
+	out, name       string // name is the engine's name
 	shards          int
 	dryRun          bool
 	cluster         clusterFlags
@@ -38,7 +38,7 @@ func sweepCommand() *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{
 		Use:   "sweep EXPERIMENT|SPEC.json|OUT",
-		Short: "Run many settings in shards, on one machine or a cluster, to be merged",
+		Short: "Run many settings in shards, on one machine or a cluster; hyper merge joins the results",
 		Long:  sweepLong,
 		Example: `  hyper sweep gaussian --agent linear --set arms=20 --set step-size=0.1,0.3,1 --runs 50 --out steps
   hyper sweep neural --agent linear --space step-size=0.001:1 --random 100 --out random --engine slurm
@@ -48,18 +48,18 @@ func sweepCommand() *cobra.Command {
 	f.spec.add(c)
 	f.engine.add(c, false)
 	flags := c.Flags()
-	flags.Lookup("workers").Usage = "worker processes of the local engine (default: one a core; one on a GPU)"
+	flags.Lookup("workers").Usage = "number of worker processes of the local engine (default: one for each core; one on a GPU)"
 	flags.StringArrayVar(&f.space, "space", nil,
-		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over; repeatable")
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; repeatable")
 	flags.IntVar(&f.random, "random", 0, "draw N settings from --space")
 	flags.IntVar(&f.halving, "halving", 0,
-		"search among N settings from --space by successive halving; --runs and --periods are the last round's")
+		"search among N settings from --space by successive halving; --runs and --periods are for the last round")
 	flags.BoolVar(&f.least, "least", false,
-		"with --halving: search for the least computation that performs well, as hyper tune --least")
-	flags.StringVar(&f.out, "out", "", "folder of the sweep (needed for a new one)")
+		"with --halving: search for the least computation that performs well, like hyper tune --least")
+	flags.StringVar(&f.out, "out", "", "folder of the sweep (required for a new one)")
 	flags.StringVar(&f.name, "engine", "local", "local, slurm or kubernetes")
-	flags.IntVar(&f.shards, "shards", 0, "about N shards (default: 32, or fewer of a batch each)")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be run, the script or the manifest, and run nothing")
+	flags.IntVar(&f.shards, "shards", 0, "approximate number of shards (default: 32, or fewer with one batch each)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the shards, the script or the manifest, and run nothing")
 	f.cluster.add(flags)
 	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
 	return c
@@ -79,7 +79,7 @@ func (f *sweepFlags) run(c *cobra.Command, what string) error {
 		return errors.New("--out must be given: the folder of the sweep")
 	}
 	if f.least && f.halving == 0 {
-		return errors.New("--least needs --halving N: how many settings to search among")
+		return errors.New("--least needs --halving N, the number of settings to search")
 	}
 	o := sweep.Options{Backend: f.engine.backend, BatchRuns: f.engine.batchRuns, Shards: f.shards}
 	if f.halving > 0 {
@@ -123,7 +123,7 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 		if err := p.Create(f.out, paper.Known); err != nil {
 			return err
 		}
-		if p, err = sweep.Open(f.out, paper.Known); err != nil { // it may have been begun by other code
+		if p, err = sweep.Open(f.out, paper.Known); err != nil { // other code may have begun it
 			return err
 		}
 	}
@@ -131,17 +131,17 @@ func (f *sweepFlags) newPlan(c *cobra.Command, what string, o sweep.Options) err
 	return f.runPlan(c.Context(), p, f.out)
 }
 
-// sweepable is an error unless an argument names something that a new sweep can be of.
+// sweepable returns an error unless a new sweep can have this argument.
 func sweepable(what string) error {
 	name, _ := table(what)
 	if strings.HasSuffix(what, ".json") || slices.Contains(experiments(), name) {
 		return nil
 	}
-	return fmt.Errorf("%s is no experiment%s, no file of a Spec and no folder of a sweep; the experiments are %s", what,
+	return fmt.Errorf("%s is not an experiment%s, not a file of a Spec and not a folder of a sweep; the experiments are %s", what,
 		nearest.Hint(what, experiments()), strings.Join(experiments(), ", "))
 }
 
-// isSweep tells whether a path is the folder of a sweep or search.
+// isSweep reports whether a path is the folder of a sweep or a search.
 func isSweep(path string) bool {
 	for _, name := range []string{sweep.PlanFile, sweep.SearchFile} {
 		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
@@ -151,10 +151,10 @@ func isSweep(path string) bool {
 	return false
 }
 
-// goOn does what is left of a sweep or search.
+// goOn continues a sweep or a search.
 func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	begun := append(settingFlags, "halving", "least", "out", "shards", "backend", "batch-runs")
-	if err := fixed(c, dir+" is a sweep that was begun: %s cannot change it", begun...); err != nil {
+	if err := fixed(c, dir+" is a sweep that has begun: %s cannot change it", begun...); err != nil {
 		return err
 	}
 	s, err := sweep.OpenSearch(dir)
@@ -172,14 +172,14 @@ func (f *sweepFlags) goOn(c *cobra.Command, dir string) error {
 	return f.runPlan(c.Context(), p, dir)
 }
 
-// runSearch does the rungs of a search, as far as the engine goes at once.
+// runSearch runs the rungs of a search. With a scheduler it only starts the next rung.
 func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) error {
 	if f.dryRun {
 		spec, err := s.Tuning.Spec(paper.Known)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(os.Stderr, "hyper: a search goes on in rounds; this is all its settings at the size of the last")
+		fmt.Fprintln(os.Stderr, "hyper: a search has several rounds; this shows all its settings at the size of the last round")
 		p, err := sweep.New(spec, s.Options)
 		if err != nil {
 			return err
@@ -196,7 +196,7 @@ func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) 
 		return errLater
 	})
 	if errors.Is(err, errLater) {
-		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` begins the next\n", dir, f.name)
+		fmt.Fprintf(os.Stderr, "when this round is done, `hyper sweep %s --engine %s` starts the next\n", dir, f.name)
 		return nil
 	} else if err != nil {
 		return err
@@ -204,10 +204,10 @@ func (f *sweepFlags) runSearch(ctx context.Context, s sweep.Search, dir string) 
 	return printTuning(t)
 }
 
-// errLater says that a scheduler does the shards while hyper is gone.
+// errLater means that a scheduler runs the shards after hyper has ended.
 var errLater = errors.New("later")
 
-// runPlan does the shards of a plan, or has them done.
+// runPlan runs the shards of a plan, or submits them.
 func (f *sweepFlags) runPlan(ctx context.Context, p sweep.Plan, dir string) error {
 	switch {
 	case f.name == "slurm":
@@ -243,7 +243,7 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 	bar.finish()
 	switch {
 	case errors.Is(err, lab.ErrInterrupted):
-		fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is saved: `hyper sweep %s` goes on\n", dir)
+		fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are saved: `hyper sweep %s` continues\n", dir)
 		return err
 	case errors.Is(err, lab.ErrMixed):
 		return err
@@ -254,7 +254,7 @@ func (f *sweepFlags) runLocal(ctx context.Context, p sweep.Plan, dir string) err
 	return nil
 }
 
-// shardCommand is the command line that does shards.
+// shardCommand returns the command line that runs shards.
 func (f engineFlags) shardCommand(self string, more ...string) []string {
 	args := append([]string{self, "shard"}, more...)
 	if f.every > 0 {
@@ -266,7 +266,7 @@ func (f engineFlags) shardCommand(self string, more ...string) []string {
 	return args
 }
 
-// printPlan says, on standard error, into what a sweep would be cut.
+// printPlan prints the shards of a sweep on standard error.
 func printPlan(p sweep.Plan) error {
 	for n, s := range p.Shards {
 		spec := p.ShardSpec(n)

@@ -13,40 +13,40 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-const sweepLong = `sweep runs many settings in shards. A shard is some settings and seeds, with a folder of
-its own results. Whatever ends its process, the shard is resumed to the same bytes. The settings are
+const sweepLong = `sweep runs many settings in shards. A shard is a part of the settings and seeds, with a folder
+for its results. If its process is ended, the shard can be continued, and gives the same bytes. The settings are
 
-  a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as hyper run takes them
-  random     --space KEY=LOW:HIGH ... --random N         N settings of one --agent, as hyper tune draws them
-  halving    --space KEY=LOW:HIGH ... --halving N        a search for one --agent, as hyper tune does
+  a grid     hyper sweep EXPERIMENT --set KEY=V,V ...    every combination, as in hyper run
+  random     --space KEY=LOW:HIGH ... --random N         N settings of one --agent, drawn as in hyper tune
+  halving    --space KEY=LOW:HIGH ... --halving N        a search for one --agent, as in hyper tune
   a file     hyper sweep SPEC.json                       {"experiment", "entries": [{"agent", "settings": {...}}],
                                                          "periods", "runs", "seed"}
 
-OUT/plan.json lists the shards, and never changes. Called again with the same arguments, or as hyper sweep OUT,
-sweep does what is left; with other arguments it refuses. hyper status OUT tells how far it is, and hyper merge
-OUT FILE joins the results: the same bytes whatever the engine, the number of workers and what interrupted them.
-Settings that differ in numbers that shape nothing (* in hyper list) share a compilation.
+OUT/plan.json lists the shards, and never changes. If sweep is called again with the same arguments, or as hyper
+sweep OUT, it continues; other arguments are an error. hyper status OUT shows the progress, and hyper merge OUT FILE
+joins the results. Their bytes do not depend on the engine, the number of workers and interruptions. Settings that
+only differ in numbers that need no new program (* in hyper list) are compiled once.
 
 Engines:
 
-  local        --workers processes of this machine. One that is killed is replaced.
-  slurm        a job array of one task a shard, submitted by sbatch. Tasks that are killed or fail are requeued
-               (--retries times). Tasks that are preempted, or near their --time, save on SIGTERM and are
-               requeued. OUT must be on a file system that all nodes share.
+  local        --workers processes on this machine. A process that is killed is replaced.
+  slurm        a job array with a task for each shard, submitted by sbatch. Tasks that are killed or fail are
+               requeued (--retries times). Tasks that are preempted, or near their --time, save their state on
+               SIGTERM and are requeued. OUT must be on a file system that all nodes share.
   kubernetes   writes OUT/kubernetes.yaml, an Indexed Job, for kubectl apply -f. The volume of --claim, mounted at
-               --mount, must hold OUT as --pod-dir, and must take appends, renames and locks: NFS and CephFS do;
-               S3 does through a file system that has them.
+               --mount, must contain OUT as --pod-dir. It must support appends, renames and locks, as NFS and
+               CephFS do; S3 does through a file system with these operations.
 
-With slurm and kubernetes each call does one round of --halving: when it is done, call again. --dry-run writes
-nothing: it prints what would be run, or the script or manifest.`
+With slurm and kubernetes each call runs one round of --halving; call again when it is done. --dry-run writes
+nothing: it prints the shards, or the script or manifest.`
 
-// settingFlags say what a sweep is to run.
+// settingFlags lists the flags that determine the settings of a sweep.
 var settingFlags = []string{"agent", "set", "policy", "runs", "periods", "seed", "quick", "full", "space", "random"}
 
-// settings makes the Spec of a grid, a random search or a file.
+// settings returns the Spec of a grid, a random search or a file.
 func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 	if strings.HasSuffix(what, ".json") {
-		if err := fixed(c, what+" says what to run: %s cannot be given with it", settingFlags...); err != nil {
+		if err := fixed(c, what+" has the settings: %s cannot be combined with it", settingFlags...); err != nil {
 			return lab.Spec{}, err
 		}
 		text, err := os.ReadFile(what)
@@ -67,15 +67,15 @@ func (f *sweepFlags) settings(c *cobra.Command, what string) (lab.Spec, error) {
 		return t.Spec(paper.Known)
 	}
 	if len(f.space) > 0 {
-		return lab.Spec{}, errors.New("--space needs --random N or --halving N: how many settings to draw from it")
+		return lab.Spec{}, errors.New("--space needs --random N or --halving N, the number of settings to draw from it")
 	}
 	return f.spec.spec(c, what)
 }
 
-// search makes a search by halving.
+// search returns a search by halving.
 func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (sweep.Search, error) {
 	if f.random > 0 {
-		return sweep.Search{}, errors.New("--random and --halving exclude each other")
+		return sweep.Search{}, errors.New("--random and --halving cannot be combined")
 	}
 	t, err := f.tuning(c, name, f.halving)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *sweepFlags) search(c *cobra.Command, name string, o sweep.Options) (swe
 	return sweep.NewSearch(t, paper.Known, o)
 }
 
-// tuning is the space to draw settings from.
+// tuning returns the space from which settings are drawn.
 func (f *sweepFlags) tuning(c *cobra.Command, name string, candidates int) (lab.Tuning, error) {
 	x, err := experiment(name)
 	if err != nil {

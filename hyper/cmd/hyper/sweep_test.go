@@ -17,11 +17,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// tinySweep takes a moment.
+// tinySweep is a sweep that takes a moment.
 var tinySweep = []string{"gaussian", "--agent", "linear", "--set", "arms=3", "--set", "index-samples=2",
 	"--set", "batch=8", "--periods", "10", "--runs", "3"}
 
-// A sweep is run, told of, merged and compared; called again it does nothing; with other arguments it is refused.
+// A sweep runs, and status, merge and compare read it. A second call does nothing, and other arguments are refused.
 func TestSweepStatusMergeCompare(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--set", "step-size=0.1,0.2", "--out", dir}, tinySweep...)
@@ -54,7 +54,7 @@ func TestSweepStatusMergeCompare(t *testing.T) {
 	}
 }
 
-// A Spec's file, as a result's header has it, is swept as the flags that made it.
+// A sweep of a Spec's file, in the form of a result's header, equals the sweep of the same flags.
 func TestSweepOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "spec.json")
@@ -70,7 +70,7 @@ func TestSweepOfAFile(t *testing.T) {
 	}
 }
 
-// A random search has the settings that hyper tune would draw; halving ends with its table.
+// A random search has the settings that hyper tune would draw. A search by halving prints the table of hyper tune.
 func TestSweepSearches(t *testing.T) {
 	dir := t.TempDir()
 	random := filepath.Join(dir, "random")
@@ -112,9 +112,9 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"sweep gaussian --out x --cpus 0":                      "--cpus must be at least 1",
 		"sweep gaussian --out x --backend tpu":                 "choose one of go",
 		"sweep nowhere.json --out x":                           "no such file",
-		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be given",
+		"sweep nowhere.json --out x --seed 1":                  "--seed cannot be combined",
 		"sweep gaussian --engine kubernetes --out x --dry-run": "kubernetes needs --claim",
-		"sweep nope":                            "nope is no experiment, no file of a Spec and no folder of a sweep",
+		"sweep nope":                            "nope is not an experiment, not a file of a Spec and not a folder of a sweep",
 		"sweep gaussian --out x --set arms=5,5": "give it once",
 		"sweep neural --agent linear --space a=1:2 --space a=2:3 --random 2 --out x": "searched over twice",
 		"shard":                    "hyper shard takes one argument, DIR, and got 0",
@@ -123,19 +123,19 @@ func TestSweepBadInputIsExitStatus2(t *testing.T) {
 		"merge nowhere x.jsonl.gz": "nowhere has no plan.json",
 		"merge nowhere":            "two arguments",
 		"shard nowhere 0":          "nowhere has no plan.json",
-		"shard nowhere":            "which shard?",
-		"shard nowhere a":          "no shard's number",
+		"shard nowhere":            "no shard is given",
+		"shard nowhere a":          "not the number of a shard",
 	})
 }
 
-// What is wrong with flags is told before anything is written.
+// Faults of flags are reported before anything is written.
 func TestSweepWritesNothingOnBadInput(t *testing.T) {
 	for want, more := range map[string][]string{
 		"--workers, --batch-runs and --checkpoint-every must not be negative": {"--workers", "-2"},
 		"--checkpoint-every must not be negative":                             {"--checkpoint-every", "-1s"},
 		"kubernetes needs --claim":                                            {"--engine", "kubernetes"},
 		"kubernetes needs --image":                                            {"--engine", "kubernetes", "--claim", "c", "--image", ""},
-		"must lie below the mount":                                            {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
+		"must be below the mount":                                             {"--engine", "kubernetes", "--claim", "c", "--mount", "results"},
 	} {
 		dir := filepath.Join(t.TempDir(), "swept")
 		status, _, stderr := call(t, slices.Concat([]string{"sweep", "--out", dir}, tinySweep, more)...)
@@ -145,11 +145,11 @@ func TestSweepWritesNothingOnBadInput(t *testing.T) {
 	}
 }
 
-// A file of a Spec that cannot be read is named.
+// The error about a file without a readable Spec names the file.
 func TestSweepOfABadFile(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"experiment": "gaussian", "entr`:      "spec: it is empty or cut off",
-		"":                                      "spec: it is empty or cut off",
+		`{"experiment": "gaussian", "entr`:      "spec: the text is empty or cut off",
+		"":                                      "spec: the text is empty or cut off",
 		`{"experiment": "gaussian", "arms": 3}`: `unknown field "arms"`,
 		tinySpec + " {}":                        "something after the JSON value",
 		strings.Replace(tinySpec, "{", `{"seed": 1,`, 1): `key "seed" is there twice`,
@@ -162,11 +162,11 @@ func TestSweepOfABadFile(t *testing.T) {
 	}
 }
 
-// tinySpec is a Spec's file.
+// tinySpec is the content of a Spec's file.
 const tinySpec = `{"experiment": "gaussian", "entries": [{"agent": "exact", "settings": {"arms": 3}}],
 	"periods": 10, "runs": 2, "seed": 0}`
 
-// A scheduler's number is taken from the environment; a shard that is done is done at once.
+// The number of a shard comes from the scheduler's environment. A finished shard ends at once.
 func TestShardByNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	args := append([]string{"sweep", "--out", dir}, tinySweep...)
@@ -200,7 +200,7 @@ func TestShardByNumber(t *testing.T) {
 	}
 }
 
-// A dry run tells operations, time and memory, and the script or manifest; it writes nothing.
+// A dry run prints operations, time and memory, and the script or manifest. It writes no files.
 func TestDryRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "swept")
 	for _, verb := range []string{"run", "sweep"} {
@@ -209,8 +209,8 @@ func TestDryRuns(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &f); status != 0 || err != nil {
 			t.Fatalf("%s: exit status %d, %v: %s%s", verb, status, err, stdout, stderr)
 		}
-		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, a multiplication and an addition each, in 30
-		// run-periods
+		// sgd-steps 1 x 2 indices x 8 data x 3 (1 + 10) parameters, counting multiplications and additions, in 30
+		// run-periods.
 		if f.RunPeriods != 30 || f.Operations != 2*1*2*8*33*30 || f.Seconds <= 0 || f.Nodes[16] > f.Nodes[1] {
 			t.Errorf("%s: %+v", verb, f)
 		}
@@ -232,7 +232,8 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
-// Killed by a signal that it cannot hear, a sweep goes on to the same bytes, also while its workers are still saving.
+// A sweep that is killed by a signal that it cannot catch continues to the same bytes, even while its workers still
+// save.
 func TestKilledSweepGoesOn(t *testing.T) {
 	args := []string{"gaussian", "--agent", "linear", "--set", "arms=5", "--set", "index-samples=4",
 		"--set", "batch=32", "--periods", "150", "--runs", "4", "--shards", "2", "--batch-runs", "1"}

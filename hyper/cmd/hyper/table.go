@@ -24,12 +24,13 @@ func tableCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "table",
 		Short: "Print one table of agents: their costs, beliefs and regrets",
-		Long: `table prints what results say of each agent, as Markdown: the operations, the time on one core and the memory
-of a period; how far its predictions of tau classes together are from the truth's on the Neural Testbed, over those of a
-single network; and its mean regret in each world, then at three horizons. Numbers in brackets are 95% intervals.
+		Long: `table prints results of each agent as Markdown: the operations, the time on one core and the memory of a period;
+the distance between its joint predictions of tau classes and the truth on the Neural Testbed, divided by the distance of
+a single network; and its mean regret in each world, at the end and at three horizons. Numbers in brackets are 95%
+intervals.
 
-It reads records of hyper testbed, pieces of studies (hyper export) and costs.json (hyper bench study --json), in
-folders that are laid out as those of notebooks/results. An agent of one's own whose pieces lie there is in the table.`,
+It reads records of hyper testbed, study files (hyper export) and costs.json (hyper bench study --json), in folders like
+those of notebooks/results. The table includes other agents whose study files are in these folders.`,
 		Example: "  hyper table --study notebooks/results",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -91,7 +92,7 @@ func writeTable(w io.Writer, t beyond.Table) {
 	}
 }
 
-// sweepColumn is a sweep with one tau.
+// sweepColumn is a column of scores: a sweep at one tau.
 type sweepColumn struct {
 	of  beyond.SweepScores
 	tau int
@@ -111,7 +112,8 @@ func sweepColumns(sweeps []beyond.SweepScores) (columns []sweepColumn) {
 	return columns
 }
 
-// score is an agent's divergence over the single network's, or from the exact posterior in nats, where 0 is the best.
+// score returns an agent's divergence divided by the single network's, or its divergence from the exact posterior in
+// nats, whose best value is 0.
 func (c sweepColumn) score(agent string) string {
 	l, ok := c.of.Line(agent, c.tau)
 	switch {
@@ -123,10 +125,10 @@ func (c sweepColumn) score(agent string) string {
 	return interval(l.Ratio)
 }
 
-// exact tells whether divergences are from an exact posterior.
+// exact reports whether divergences are from an exact posterior.
 func (c sweepColumn) exact() bool { return testbed.Known[c.of.Sweep]().Kind == testbed.Functions }
 
-// title is that of the column.
+// title returns the title of the column.
 func (c sweepColumn) title() string {
 	if c.exact() {
 		return fmt.Sprintf("`%s`, nats", c.of.Sweep)
@@ -134,7 +136,7 @@ func (c sweepColumn) title() string {
 	return fmt.Sprintf("`%s`, tau = %d", c.of.Sweep, c.tau)
 }
 
-// marks are an agent's accuracy and calibration error.
+// marks returns an agent's accuracy and calibration error.
 func (c sweepColumn) marks(agent string) string {
 	l, ok := c.of.Line(agent, c.tau)
 	if !ok || l.Accuracy == nil {
@@ -172,7 +174,7 @@ func writeSweeps(w io.Writer, agents []string, columns []sweepColumn) {
 	writeRows(w, head, rows)
 }
 
-// writeWorld writes agents' regrets in a world.
+// writeWorld writes the agents' regrets in a world.
 func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 	fmt.Fprintf(w, "\n**%s** (`%s`):\n\n", strings.ToUpper(world.Title[:1])+world.Title[1:], world.Experiment)
 	head := []string{"Agent", "Runs", "Operations a period", "Time, µs"}
@@ -197,7 +199,7 @@ func writeWorld(w io.Writer, world beyond.WorldRegrets) {
 	writeRows(w, append(head, "Over "+beyond.Reference, "Median", "Share that fails"), rows)
 }
 
-// costCells are an agent's costs in the first world, where it acted there.
+// costCells returns an agent's costs in the first world, or empty cells if the agent is not in that world.
 func costCells(worlds []beyond.WorldRegrets, agent string) []string {
 	if len(worlds) == 0 {
 		return []string{"", "", ""}
@@ -220,15 +222,15 @@ func micros(r beyond.Regrets) string {
 	return ""
 }
 
-// scientific is a number of operations.
+// scientific returns a number of operations as text.
 func scientific(x float64) string { return strings.Replace(fmt.Sprintf("%.1e", x), "e+0", "e", 1) }
 
-// interval is an estimate in a table.
+// interval returns an estimate with its interval, as text of a table.
 func interval(x lab.Estimate) string {
 	return fmt.Sprintf("%s [%s, %s]", number(float64(x.Value)), number(float64(x.Lower)), number(float64(x.Upper)))
 }
 
-// writeRows writes a table.
+// writeRows writes a Markdown table.
 func writeRows(w io.Writer, head []string, rows [][]string) {
 	for _, row := range slices.Concat([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows) {
 		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))

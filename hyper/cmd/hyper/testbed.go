@@ -26,7 +26,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// testbedFlags are the flags of hyper testbed.
+// testbedFlags holds the flags of hyper testbed.
 type testbedFlags struct {
 	agents, show        []string
 	regret              []string
@@ -39,22 +39,22 @@ type testbedFlags struct {
 func (f *testbedFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.agents, "agent", nil,
-		"agents, separated by commas: the testbed's, or FILE.json, a learner with settings of its own (default: mlp and epinet)")
-	flags.IntVar(&f.seeds, "seeds", 1, "seeds of each setting of D, T and rho or sigma: the first so many of the sweep's")
-	flags.IntVar(&f.steps, "steps", 1000, "SGD steps of agents of FILE.json")
-	flags.IntVar(&f.options.Batches, "batches", 1000, "batches of test inputs: the testbed has 1000")
+		"agents, separated by commas: agents of the testbed, or FILE.json with a learner and its settings (default: mlp,epinet)")
+	flags.IntVar(&f.seeds, "seeds", 1, "number of seeds of each setting of D, T and rho or sigma: the first ones of the sweep")
+	flags.IntVar(&f.steps, "steps", 1000, "number of SGD steps of agents from FILE.json")
+	flags.IntVar(&f.options.Batches, "batches", 1000, "number of batches of test inputs; the testbed has 1000")
 	flags.IntSliceVar(&f.options.Taus, "tau", nil,
-		"classes predicted together; of more than 10, 100 say, an estimate by random projection (default 1,10; "+
-			"of regression 1, the only one)")
-	flags.IntVar(&f.options.Side, "side", 10, "the most problems of one shape that are learned side by side")
-	flags.IntVar(&f.options.Workers, "workers", 0, "processes that learn side by side on xla:cpu (default: one a core)")
+		"numbers of classes that are predicted together; more than 10, for example 100, are estimated by random projection "+
+			"(default 1,10; regression only has 1)")
+	flags.IntVar(&f.options.Side, "side", 10, "maximum number of problems of one shape that are learned side by side")
+	flags.IntVar(&f.options.Workers, "workers", 0, "number of concurrent processes on xla:cpu (default: one for each core)")
 	flags.StringVar(&f.options.Backend, "backend", "", "as for hyper run")
 	flags.StringVar(&f.out, "out", "",
-		"FILE: the results, which an interrupted call goes on with (default hyper-out/testbed/SWEEP.jsonl)")
-	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results; try no agent")
+		"FILE: the results; after an interruption the same call continues them (default hyper-out/testbed/SWEEP.jsonl)")
+	flags.StringSliceVar(&f.show, "show", nil, "FILE,...: show the leaderboard of these results, without trying agents")
 	flags.StringSliceVar(&f.regret, "regret", nil,
-		"FILE,...: pieces of a study of the same agents in a bandit: how do regret and divergence go together?")
-	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent that others are compared with")
+		"FILE,...: study files of the same agents in a bandit; print the correlation of regret and divergence")
+	flags.StringVar(&f.baseline, "baseline", "mlp", "the agent to which the others are compared")
 	flags.StringVar(&f.draw, "figure", "", "path of a figure of the leaderboard, without extension")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each agent and tau")
 }
@@ -64,15 +64,15 @@ func testbedCommand() *cobra.Command {
 	names := slices.Sorted(maps.Keys(testbed.Known))
 	c := &cobra.Command{
 		Use:   "testbed SWEEP",
-		Short: "Judge agents by their joint predictions, on the Neural Testbed",
-		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates how
-far their predictions of tau = 1 and tau = 10 classes together (--tau) are from the truth's, in nats. It prints the means over
-problems, and their ratios to those of a baseline on the same problems. With --regret it prints regrets in a bandit
-beside, and how these go together.
+		Short: "Score agents by their joint predictions on the Neural Testbed",
+		Long: `testbed trains agents on the problems of a sweep of the Neural Testbed (Osband et al. 2022), and estimates the
+distance between their joint predictions of tau = 1 and tau = 10 classes (--tau) and the truth's, in nats. It prints the
+means over problems, and their ratios to the means of a baseline on the same problems. With --regret it also prints the
+regrets in a bandit, and their correlation with the distances.
 
-In the sweeps regression and enn_paper a response is predicted, whose truth is drawn from a Gaussian process: regression
-compares predictions with the truth, and enn_paper functions with the exact posterior, which scores 0. A problem with
-inputs of 100 numbers and 10,000 data takes minutes and 2 GB to draw, on each of the processes that work side by side.
+In the sweeps regression and enn_paper agents predict a response, whose truth is drawn from a Gaussian process.
+regression compares predictions to the truth, and enn_paper compares functions to the exact posterior, which scores 0. A
+problem with inputs of 100 numbers and 10,000 data takes minutes and 2 GB to draw, in each of the concurrent processes.
 
 Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgents(testbed.Classification2D()), ", ") + `.`,
 		Example: `  hyper testbed classification_2d --agent mlp,epinet --seeds 1
@@ -98,7 +98,7 @@ Sweeps: ` + strings.Join(names, ", ") + `. Agents: ` + strings.Join(testbedAgent
 	return c
 }
 
-// testbedAgents are the names of the testbed's agents.
+// testbedAgents returns the names of the testbed's agents.
 func testbedAgents(s testbed.Sweep) (names []string) {
 	for _, a := range testbed.Agents(s) {
 		names = append(names, a.Name)
@@ -106,7 +106,7 @@ func testbedAgents(s testbed.Sweep) (names []string) {
 	return names
 }
 
-// results reads results, or makes them.
+// results reads the results of --show, or tries the agents.
 func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed.Result, err error) {
 	if len(f.show) == 0 {
 		return f.try(c.Context(), s)
@@ -117,7 +117,7 @@ func (f *testbedFlags) results(c *cobra.Command, s testbed.Sweep) (all []testbed
 			return nil, err
 		}
 		if r.Sweep != s.Name {
-			return nil, fmt.Errorf("%s has results of the sweep %s, not %s", path, r.Sweep, s.Name)
+			return nil, fmt.Errorf("%s has results of the sweep %s, not of %s", path, r.Sweep, s.Name)
 		}
 		all = append(all, r.Results...)
 	}
@@ -134,7 +134,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 	case err != nil:
 		return nil, err
 	case f.seeds < 1 || f.seeds > s.Seeds:
-		return nil, fmt.Errorf("--seeds must be from 1 to %d, as the sweep has them, got %d", s.Seeds, f.seeds)
+		return nil, fmt.Errorf("--seeds must be from 1 to %d, the number in the sweep, got %d", s.Seeds, f.seeds)
 	case f.options.Batches < 1 || f.options.Side < 1 || f.steps < 1 || f.options.Workers < 0:
 		return nil, errors.New("--batches, --side and --steps must be at least 1, and --workers at least 0")
 	}
@@ -169,7 +169,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 			return record.Add(slices.DeleteFunc(r, record.Has))
 		})
 		if errors.Is(err, context.Canceled) {
-			fmt.Fprintf(os.Stderr, "hyper: interrupted; everything is in %s, and the same command goes on\n", f.out)
+			fmt.Fprintf(os.Stderr, "hyper: interrupted; all results are in %s, and the same command continues\n", f.out)
 			return nil, lab.ErrInterrupted
 		}
 		if err != nil {
@@ -180,7 +180,7 @@ func (f *testbedFlags) try(ctx context.Context, s testbed.Sweep) ([]testbed.Resu
 	return record.Results, nil
 }
 
-// worker is the command line of a process that helps to try an agent: see [testbedWorkerCommand].
+// worker returns the command line of a process that helps to try an agent: see [testbedWorkerCommand].
 func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *testbedFlags) worker(a testbed.Agent, left testbed.Sweep) ([]string, er
 	return []string{self, "testbed-worker", string(text)}, err
 }
 
-// workerJob is what a worker process is to do its part of.
+// workerJob is a task. Each worker process does a part of it.
 type workerJob struct {
 	Agent                string // name or FILE.json
 	Sweep                testbed.Sweep
@@ -206,7 +206,7 @@ type workerJob struct {
 	Taus                 []int
 }
 
-// testbedWorkerCommand tries an agent on problems for a `hyper testbed` that started it.
+// testbedWorkerCommand returns the command of a process that tries an agent on problems for `hyper testbed`.
 func testbedWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "testbed-worker JOB SHARE",
@@ -232,7 +232,7 @@ func testbedWorkerCommand() *cobra.Command {
 	}
 }
 
-// chosen are the agents of the flag.
+// chosen returns the agents of the flag.
 func (f *testbedFlags) chosen(s testbed.Sweep) (agents []testbed.Agent, err error) {
 	if len(f.agents) == 0 {
 		f.agents = []string{"mlp", "epinet"}
@@ -247,7 +247,7 @@ func (f *testbedFlags) chosen(s testbed.Sweep) (agents []testbed.Agent, err erro
 	return agents, nil
 }
 
-// agent is the testbed's of a name, or that of a learner's file.
+// agent returns the testbed's agent of a name, or the agent of a learner's file.
 func (f *testbedFlags) agent(s testbed.Sweep, name string) (testbed.Agent, error) {
 	if filepath.Ext(name) == ".json" {
 		return f.own(s, name)
@@ -260,10 +260,10 @@ func (f *testbedFlags) agent(s testbed.Sweep, name string) (testbed.Agent, error
 	return all[at], nil
 }
 
-// ownName is the name of the agent of a learner's file.
+// ownName returns the name of the agent of a learner's file.
 func ownName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
 
-// own is the agent of a learner's file.
+// own returns the agent of a learner's file.
 func (f *testbedFlags) own(s testbed.Sweep, path string) (testbed.Agent, error) {
 	kind, settings, err := readLearner(path)
 	if err != nil {
@@ -273,13 +273,13 @@ func (f *testbedFlags) own(s testbed.Sweep, path string) (testbed.Agent, error) 
 		return testbed.Agent{}, fmt.Errorf("%s: %w", path, err)
 	}
 	of := func(p bandit.Problem, _ int) learner.Learner {
-		l, _ := learners.For(kind, p, settings) // what a shape does not suit, its agent's Validate reports
+		l, _ := learners.For(kind, p, settings) // the agent's Validate reports faults of a shape
 		return l
 	}
 	return testbed.Entered(s, ownName(path), of, f.steps), nil
 }
 
-// relate prints regrets beside divergences, and their correlation.
+// relate prints regrets, divergences, and their correlation.
 func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	h, rows, err := lab.ReadStudy(paper.Known, f.regret...)
 	if err != nil {
@@ -320,7 +320,7 @@ func (f *testbedFlags) relate(s testbed.Sweep, results []testbed.Result) error {
 	return nil
 }
 
-// mark is a number of a leaderboard, or a dash.
+// mark returns a number of a leaderboard as text, or a dash.
 func mark(x *lab.Float) string {
 	if x == nil {
 		return "-"
@@ -331,7 +331,7 @@ func mark(x *lab.Float) string {
 // print prints the leaderboard, and draws it.
 func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	if len(lines) == 0 {
-		return fmt.Errorf("there is no problem on which the baseline %s and another agent were tried", f.baseline)
+		return fmt.Errorf("there is no problem on which both the baseline %s and another agent were tried", f.baseline)
 	}
 	if f.draw != "" {
 		p, err := plot.Leaderboard("", f.baseline, lines)
@@ -349,7 +349,7 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	fmt.Fprintf(w, "agent\ttau\tproblems\tmean KL, nats\tover %s, 95%%\taccuracy\tcalibration error\n", f.baseline)
 	for _, l := range lines {
 		se := &l.SE
-		if math.IsNaN(float64(l.SE)) { // of one seed
+		if math.IsNaN(float64(l.SE)) { // NaN for a single seed
 			se = nil
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%v\t%s\t%s\n", l.Agent, l.Tau, l.Problems, plusMinus(&l.Mean, se, "%.4f"), l.Ratio,
@@ -358,10 +358,10 @@ func (f *testbedFlags) print(s testbed.Sweep, lines []testbed.Line) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	best := "Who knows all but the truth has a positive KL, too."
+	best := "Even the best possible agent scores above 0."
 	if s.Kind == testbed.Functions {
-		best = "The exact posterior has 0."
+		best = "The exact posterior scores 0."
 	}
-	fmt.Println("\n± is one standard error, by classes of seeds.", best)
+	fmt.Println("\n± is one standard error, from the means of seed classes.", best)
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/testbed"
 )
 
-// Sweeps of regression take the testbed's agents and those of files, and tell one response at a time.
+// Regression sweeps accept the testbed's agents and agents from files, and predict one response at a time.
 func TestTestbedRegression(t *testing.T) {
 	mine := written(t, "mine.json", `{"learner":"bayesian-linear","settings":{"waves":10}}`)
-	for name, sees := range map[string]string{"regression": "all but the truth", "enn_paper": "exact posterior has 0"} {
+	for name, sees := range map[string]string{"regression": "best possible agent", "enn_paper": "exact posterior scores 0"} {
 		s := testbed.Known[name]()
 		out := filepath.Join(t.TempDir(), "r.jsonl")
-		// A record of all problems but the first, so that one is left to be tried.
+		// A record of all problems but the first, so that one problem is left.
 		r, err := testbed.OpenRecord(out, testbed.Header{Sweep: name, Batches: 3, Backend: "go",
 			Provenance: lab.ThisProvenance("go"), Machine: lab.ThisMachine()})
 		if err != nil {
@@ -44,7 +44,7 @@ func TestTestbedRegression(t *testing.T) {
 	}
 }
 
-// A leaderboard of a learner of one's own: its file goes on where it stopped, its figure is there, and the results
+// A leaderboard with a learner from a file. Its file of results can be continued, its figure exists, and the results
 // alone give the same table.
 func TestTestbed(t *testing.T) {
 	mine := written(t, "mine.json", `{"learner":"ensemble","settings":{"particles":2,"hidden":"4"}}`)
@@ -68,7 +68,7 @@ func TestTestbed(t *testing.T) {
 	}
 	lines, marked := strings.Count(string(before), "\n")-1, strings.Count(string(before), `"accuracy":`)
 	if marked != lines/2 || strings.Count(string(before), `"ece":`) != marked {
-		t.Errorf("%d results, of which %d of single classes have an accuracy", lines, marked)
+		t.Errorf("%d results, %d with an accuracy; want half, the results of single classes", lines, marked)
 	}
 	again := leaderboard(append(try, "--figure", figure)...)
 	if after, _ := os.ReadFile(out); again != first || string(after) != string(before) {
@@ -80,7 +80,7 @@ func TestTestbed(t *testing.T) {
 	if shown := leaderboard("--show", out); shown != first {
 		t.Errorf("shown\n%s", shown)
 	}
-	hundred := leaderboard(append(try, "--tau", "1,100")...) // the same file, with one kind of test more
+	hundred := leaderboard(append(try, "--tau", "1,100")...) // the same file, with one more kind of test
 	if after, _ := os.ReadFile(out); !strings.HasPrefix(string(after), string(before)) ||
 		strings.Count(string(after), "\n") != strings.Count(string(before), "\n")*3/2 ||
 		strings.Count(hundred, "\nmine ") != 3 || !strings.Contains(hundred, " 100 ") {
@@ -92,12 +92,12 @@ func TestTestbed(t *testing.T) {
 		"testbed classification_2d --agent mpl": `did you mean "mlp"?`,
 		"testbed classification_2d --seeds 11":  "from 1 to 10",
 		"testbed classification --show " +
-			out: "has results of the sweep classification_2d, not classification",
+			out: "has results of the sweep classification_2d, not of classification",
 		"testbed classification_2d --show " + mine:                      "no header of format",
 		"testbed classification_2d --agent none.json":                   "none.json",
 		"testbed classification_2d --show " + out + " --regret none.gz": "none.gz",
 		"testbed classification_2d --tau 0":                             "--tau must be at least 1, got 0",
 		"testbed classification_2d --batches 0":                         "must be at least 1",
-		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which the baseline mlp",
+		"testbed classification_2d --baseline mlp --show " + out:        "no problem on which both the baseline mlp",
 	})
 }

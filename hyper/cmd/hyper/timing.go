@@ -15,7 +15,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// timing is the flags that say how programs are timed.
+// timing holds the flags for measuring the time of programs.
 type timing struct {
 	backend string
 	rounds  int
@@ -26,8 +26,8 @@ type timing struct {
 func (t *timing) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&t.backend, "backend", "", "as for hyper run")
-	flags.IntVar(&t.rounds, "rounds", 7, "rounds of measurements")
-	flags.DurationVar(&t.length, "time", 200*time.Millisecond, "time of each measurement")
+	flags.IntVar(&t.rounds, "rounds", 7, "number of rounds of measurements")
+	flags.DurationVar(&t.length, "time", 200*time.Millisecond, "duration of each measurement")
 	flags.BoolVar(&t.json, "json", false, "print one JSON object per line")
 }
 
@@ -40,9 +40,9 @@ func (t *timing) open() error {
 	return lab.OpenShare(t.backend, fmt.Sprintf("0/%d", lab.ThisMachine().CPUs))
 }
 
-// inTurn times a batch of the first entry of each Spec in the second half of its periods, one after the other, in
-// rounds. It returns the microseconds that a run-period takes, the fastest of the rounds, and the bytes that a run
-// needs, nil where the backend does not tell.
+// inTurn times a batch of the first entry of each Spec, one after the other, in rounds, in the second half of its
+// periods. It returns the microseconds of a run-period in the fastest round, and the bytes of a run, which are nil if
+// the backend does not report memory.
 func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []float64, err error) {
 	runs := lab.BatchRuns(t.backend)
 	var clocks []*lab.Clock
@@ -63,7 +63,7 @@ func (t timing) inTurn(ctx context.Context, specs []lab.Spec) (micros, bytes []f
 		}
 	}
 	micros = slices.Repeat([]float64{math.Inf(1)}, len(specs))
-	for range t.rounds + 1 { // the first finds how long calls should be
+	for range t.rounds + 1 { // the first round determines the length of calls
 		for i, clock := range clocks {
 			if ctx.Err() != nil {
 				return nil, nil, lab.ErrInterrupted

@@ -17,10 +17,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// tuningSeeds is where the seeds of searches begin, far from those of runs and checks.
+// tuningSeeds is the first seed of searches, far from the seeds of runs and checks.
 const tuningSeeds = 2_000_000
 
-// tuneFlags are the flags of hyper tune.
+// tuneFlags holds the flags of hyper tune.
 type tuneFlags struct {
 	search lab.Tuning
 	engine engineFlags
@@ -35,19 +35,19 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	flags.StringVar(&t.Agent, "agent", "", "the agent")
 	flags.StringArrayVar(&t.Sets, "set", nil, "KEY=V: a setting that all candidates share; repeatable")
 	flags.StringArrayVar(&f.space, "space", []string{"step-size=0.001:1"},
-		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: what to search over, where another key has a value as "+
-			"KEY[OTHER=VALUE]=LOW:HIGH; a value that is listed twice is tried twice as often; repeatable")
+		"KEY=LOW:HIGH (logarithmic) or KEY=V,V,...: the values of a key to search; KEY[OTHER=VALUE]=LOW:HIGH applies "+
+			"if another key has a value; a value that is listed twice is tried twice as often; repeatable")
 	flags.StringArrayVar(&f.rungs, "rung", nil,
-		"CANDIDATES:RUNS:PERIODS of a round, in place of --candidates, --runs and --periods; repeatable")
-	flags.IntVar(&t.Candidates, "candidates", 27, "settings to try")
-	flags.IntVar(&t.Size.Periods, "periods", 1000, "periods of each run in the last round")
-	flags.IntVar(&t.Size.Runs, "runs", 32, "runs of each candidate in the last round")
+		"CANDIDATES:RUNS:PERIODS of a round, instead of --candidates, --runs and --periods; repeatable")
+	flags.IntVar(&t.Candidates, "candidates", 27, "number of settings to try")
+	flags.IntVar(&t.Size.Periods, "periods", 1000, "number of periods of each run in the last round")
+	flags.IntVar(&t.Size.Runs, "runs", 32, "number of runs of each candidate in the last round")
 	flags.Uint64Var(&t.Seed, "seed", tuningSeeds, "first seed")
 	flags.BoolVar(&t.Least, "least", false,
-		"search for the least computation that performs well, not for the least regret")
+		"search for the least computation that performs well instead of the least regret")
 	flags.StringVar(&f.from, "champion", "",
 		"FILE: the record of an earlier search of the agent; its winner is one of the candidates of the last round")
-	flags.StringVar(&f.out, "out", "", "folder for the results (needed)")
+	flags.StringVar(&f.out, "out", "", "folder for the results (required)")
 	f.engine.add(c, false)
 }
 
@@ -56,18 +56,18 @@ func tuneCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
 		Short: "Search for an agent's settings by successive halving",
-		Long: `tune runs all candidates on a few seeds, the best third of them on twice as many and for half as long
-again, and so on. Agents that are tuned with the same --candidates, --periods, --runs and --seed have the same budget
-and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
-search's. The record is OUT/tune.json; called again with the same arguments, tune goes on.
+		Long: `tune runs all candidates on a few seeds, then the best third of them on twice as many seeds and for 1.5 times as
+many periods, and so on. Agents that are tuned with the same --candidates, --periods, --runs and --seed have the same
+budget and meet the same environments. Evaluate the winner on other seeds: hyper run and hyper check use none of the
+search's seeds. The record is OUT/tune.json. If tune is called again with the same arguments, it continues.
 
-With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an
-average regret below 0.01 sqrt(K)). Settings whose average regret is below that with 95% confidence come first,
-from less to more computation, then those whose mean is below it, then the others by regret. As that is about
-the whole horizon, all rounds have all periods.
+With --least the search is for the least computation, by the paper's formula, that performs well (figure 2: an average
+regret below 0.01 sqrt(K)). Settings whose average regret is below that bound with 95% confidence come first, from less
+to more computation, then those whose mean is below it, then the others by regret. Since the bound is for all periods
+together, all rounds have all periods.
 
-A winner at the edge of a range asks for another search with the range moved: tune says which. With --champion the
-winner of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
+If a winner is at the edge of a range, search again with another range: tune prints the key. With --champion the winner
+of the earlier search is one of the candidates of the last round, so that the new winner is the best of both.`,
 		Example: `  hyper tune neural --agent linear --space step-size=0.001:1 --space clip=0,1,5 --out tune-linear
   hyper tune frontier --least --agent linear --set arms=30 --space step-size=0.05:1.5 --space index-dim=1,2,3,5 \
     --space index-samples=1,2,4,8 --periods 10000 --out least`,
@@ -124,7 +124,7 @@ func (f *tuneFlags) run(c *cobra.Command, name string) error {
 	return printTuning(t)
 }
 
-// dimensions are those of --space.
+// dimensions returns the dimensions of --space.
 func dimensions(texts []string) (space []lab.Dimension, err error) {
 	for _, text := range texts {
 		d, err := lab.ParseDimension(text)
@@ -136,7 +136,7 @@ func dimensions(texts []string) (space []lab.Dimension, err error) {
 	return space, nil
 }
 
-// champion is the winner of the record of --champion.
+// champion returns the winner of the record of --champion.
 func champion(file string, t lab.Tuning) ([]string, error) {
 	if file == "" {
 		return nil, nil
@@ -147,7 +147,7 @@ func champion(file string, t lab.Tuning) ([]string, error) {
 	}
 	var earlier lab.Tuning
 	if err := json.Unmarshal(text, &earlier); err != nil {
-		return nil, fmt.Errorf("%s is no record of hyper tune: %w", file, err)
+		return nil, fmt.Errorf("%s is not a record of hyper tune: %w", file, err)
 	}
 	if earlier.Agent != t.Agent || len(earlier.Rungs) == 0 {
 		return nil, fmt.Errorf("%s has no winner for agent %s: it is a search of %q with %d rounds done", file, t.Agent,
@@ -156,14 +156,14 @@ func champion(file string, t lab.Tuning) ([]string, error) {
 	return earlier.Best(), nil
 }
 
-// stages are those of --rung.
+// stages returns the rounds of --rung.
 func stages(texts []string) (plan []lab.Stage, err error) {
 	for _, text := range texts {
 		var s lab.Stage
 		var rest string
 		n, _ := fmt.Sscanf(text+" ", "%d:%d:%d%s", &s.Candidates, &s.Size.Runs, &s.Size.Periods, &rest)
 		if n != 3 {
-			return nil, fmt.Errorf("--rung %s is not of the form CANDIDATES:RUNS:PERIODS, as 24:16:500", text)
+			return nil, fmt.Errorf("--rung %s does not have the form CANDIDATES:RUNS:PERIODS, such as 24:16:500", text)
 		}
 		plan = append(plan, s)
 	}
@@ -194,7 +194,7 @@ func printTuning(t lab.Tuning) error {
 	}
 	fmt.Println("best:", strings.Join(t.Best(), " "))
 	for _, d := range t.AtEdge() {
-		fmt.Printf("its %s lies at the edge of its range: search on with --space '%s' and --champion FILE\n", d.Key, d)
+		fmt.Printf("its %s is at the edge of its range: search again with --space '%s' and --champion FILE\n", d.Key, d)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// hyper tune writes OUT/tune.json and prints the best settings; --json prints them alone, and a second call finds the
-// same.
+// hyper tune writes OUT/tune.json and prints the best settings. --json prints only these, and a second call finds the
+// same settings.
 func TestTuneCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"tune", "neural", "--agent", "egreedy", "--set", "actions=4", "--set", "features=2",
@@ -50,7 +50,7 @@ func TestTuneCommand(t *testing.T) {
 		t.Errorf("with another agent's champion: exit status %d, %s", status, stderr)
 	}
 	must.M(os.WriteFile(record, []byte("{"), 0o644))
-	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is no record of") {
+	if status, _, stderr = call(t, other...); status != exitBadInput || !strings.Contains(stderr, "is not a record of") {
 		t.Errorf("with a champion that is no record: exit status %d, %s", status, stderr)
 	}
 }
@@ -68,7 +68,7 @@ func TestTuneBadInputIsExitStatus2(t *testing.T) {
 		"tune neural --agent linear --out x --space a=1:2":                     `key "a"`,
 		"tune neural --agent linear --out x --candidates 0":                    "at least one candidate",
 		"tune neural --agent linear --out x --champion nowhere":                "nowhere: no such file",
-		"tune neural --agent linear --out x --set hidden=10,20":                "leave 2 agents",
+		"tune neural --agent linear --out x --set hidden=10,20":                "describe 2 agents",
 		"tune neural --agent linear --out x --set hidden=0x10":                 "hidden=0x10: want widths",
 		"tune neural --agent linear --out x --runs 0":                          "runs must be at least 1",
 		"tune neural --agent linear --out x --backend tpu":                     "choose one of go, xla:cpu, xla:cuda",

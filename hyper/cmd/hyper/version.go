@@ -14,7 +14,7 @@ func versionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Say which code this is, as every result it makes records it, and what changed results so far",
+		Short: "Show the version of the code as results record it, and the changes that affected results",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			p := lab.ThisProvenance(backend.Default())
@@ -28,6 +28,6 @@ func versionCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print what results record, as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the version as results record it, as a JSON object")
 	return c
 }

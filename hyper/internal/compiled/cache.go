@@ -1,7 +1,8 @@
-// Package compiled keeps what XLA compiled in a folder, so that another process need not compile it again.
+// Package compiled keeps programs that XLA compiled in a folder, so that other processes need not compile them again.
 //
-// Native code comes out of these files. So the folder must be the user's own and closed to others, files are written
-// whole or not at all, and a file is used only if it has the right owner, the right key and an intact checksum.
+// The files contain native code. Therefore the folder must belong to the user and be closed to others, files are
+// written completely or not at all, and a file is used only if it has the right owner, the right key and a correct
+// checksum.
 package compiled
 
 import (
@@ -17,18 +18,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Cache is a folder of compiled programs, which many processes may use at once. Its methods are safe for concurrent
-// use.
+// Cache is a folder of compiled programs, which many processes may use at the same time. Its methods are safe for
+// concurrent use.
 type Cache struct {
 	Dir   string
-	Limit int64         // bytes; above it, the programs that were not used for the longest time are removed
-	Wait  time.Duration // how long Lock waits for another process that compiles the same program
+	Limit int64         // limit in bytes; above it, the programs that were not used for the longest time are removed
+	Wait  time.Duration // time that Lock waits for another process that compiles the same program
 
 	replaced atomic.Int64
 }
 
-// Open returns the cache in a folder, which is made if need be. The error says why the folder cannot be trusted, or
-// not be written.
+// Open returns the cache in a folder, and makes the folder if it does not exist. The error says why the folder cannot
+// be trusted or written.
 func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
 	if err := MakeFolder(dir); err != nil {
 		return nil, err
@@ -38,12 +39,12 @@ func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder", dir)
+		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
-	if !own(info) {
+	if !owned(info) {
 		return nil, fmt.Errorf("%s belongs to another user", dir)
 	}
-	// It may be older than our care: nobody else may look into it, or put files there.
+	// An older version may have made the folder: close it to other users.
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return nil, err
@@ -56,7 +57,8 @@ func Open(dir string, limit int64, wait time.Duration) (*Cache, error) {
 	return &Cache{Dir: dir, Limit: limit, Wait: wait}, errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// MakeFolder makes a folder for this user alone unless it is there, below folders that others may use as well.
+// MakeFolder makes a folder that only this user can use, unless the folder exists. Parent folders that it makes are
+// open to others.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -67,8 +69,8 @@ func MakeFolder(dir string) error {
 	return nil
 }
 
-// Get returns the program with a key. A file that is damaged, that has another key in it, or that others could have
-// written is no program: Put replaces it.
+// Get returns the program with a key. It ignores a file that is damaged, has another key, or could have been written by
+// another user; Put replaces such a file.
 func (c *Cache) Get(key Key) (program []byte, ok bool) {
 	program, err := read(c.path(key), key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,14 +81,14 @@ func (c *Cache) Get(key Key) (program []byte, ok bool) {
 		return nil, false
 	}
 	now := time.Now()
-	_ = os.Chtimes(c.path(key), now, now) // the time of its last use, for evict
+	_ = os.Chtimes(c.path(key), now, now) // records the time of the last use, for evict
 	return program, true
 }
 
-// Replaced counts the files that Get found and did not trust.
+// Replaced returns the number of files that Get found but did not trust.
 func (c *Cache) Replaced() int64 { return c.replaced.Load() }
 
-// Put stores a program, atomically, and makes room for it.
+// Put stores a program atomically, and removes old programs if the cache is too large.
 func (c *Cache) Put(key Key, program []byte) error {
 	if err := WriteFile(c.path(key), encoded(key, program)); err != nil {
 		return err
@@ -95,7 +97,7 @@ func (c *Cache) Put(key Key, program []byte) error {
 	return nil
 }
 
-// WriteFile writes a file for this user alone, whole or not at all.
+// WriteFile writes a file that only this user can read, completely or not at all.
 func WriteFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), unfinished) // mode 0600
 	if err != nil {
@@ -111,8 +113,8 @@ func WriteFile(path string, data []byte) error {
 	return err
 }
 
-// Lock waits until no other process, and no other goroutine, holds the lock of the key, or until the cache's time for
-// waiting is over. It says whether it had to wait. The lock of a process that dies is free.
+// Lock waits until no other process or goroutine holds the lock of the key, but at most c.Wait. waited reports whether
+// it had to wait. The lock of a process that dies becomes free.
 func (c *Cache) Lock(key Key) (unlock func(), waited bool) {
 	l := flock.New(c.path(key)+lockSuffix, flock.SetPermissions(0o600))
 	locked, err := l.TryLock()
@@ -122,8 +124,8 @@ func (c *Cache) Lock(key Key) (unlock func(), waited bool) {
 		defer cancel()
 		locked, _ = l.TryLockContext(ctx, 10*time.Millisecond)
 	}
-	// Without the lock the program is compiled twice, and nothing worse. So the file need not stay, though a process
-	// that opens it just before it goes will hold the lock beside one that comes later.
+	// Without the lock the program is only compiled twice. Therefore the lock file may be removed, although a process
+	// that opens it just before may then hold the lock together with a later process.
 	return func() {
 		if locked {
 			_ = os.Remove(l.Path())
@@ -132,7 +134,7 @@ func (c *Cache) Lock(key Key) (unlock func(), waited bool) {
 	}, waited
 }
 
-// Remove takes a program out that turned out to be of no use.
+// Remove removes a program that turned out to be useless.
 func (c *Cache) Remove(key Key) {
 	c.replaced.Add(1)
 	_ = os.Remove(c.path(key))

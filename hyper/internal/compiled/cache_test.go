@@ -56,7 +56,7 @@ func TestWhatIsPutIsFoundByEveryone(t *testing.T) {
 	}
 }
 
-// damages change the file of a program such that it must not be used. Each names what it did.
+// damages change the file of a program such that it must not be used. Each names the change.
 var damages = map[string]func(c *Cache, key Key, random *rand.Rand) error{
 	"a bit flipped": func(c *Cache, key Key, random *rand.Rand) error {
 		return change(c.path(key), func(b []byte) []byte {
@@ -83,7 +83,7 @@ var damages = map[string]func(c *Cache, key Key, random *rand.Rand) error{
 		return errors.Join(os.Rename(c.path(key), real), os.Symlink(real, c.path(key)))
 	},
 	"of another owner": func(c *Cache, key Key, _ *rand.Rand) error {
-		if err := os.Chown(c.path(key), 12345, -1); err != nil { // not root
+		if err := os.Chown(c.path(key), 12345, -1); err != nil { // the user is not root
 			return os.Chmod(c.path(key), 0o622)
 		}
 		return nil
@@ -145,7 +145,7 @@ func TestFolderMustBeTheUsersOwn(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "no folder") {
+	if _, err := Open(file, 1, 0); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file was taken for the folder: %v", err)
 	}
 	if err := os.Chown(dir, 12345, -1); err != nil {
@@ -163,7 +163,7 @@ func TestTheLeastRecentlyUsedGo(t *testing.T) {
 	past := time.Now().Add(-time.Minute)
 	for i := range keys {
 		keys[i] = KeyOf([]byte{byte(i)})
-		if i == 10 { // the next one makes too many: the first two were used long ago, and one of them again just now
+		if i == 10 { // the next one makes too many; of the first two, used long ago, one was just used again
 			if _, ok := c.Get(keys[0]); !ok {
 				t.Fatal("a program went too early")
 			}
@@ -283,7 +283,7 @@ func TestLockWaitsForABoundedTime(t *testing.T) {
 func TestProcessorIsKnownHere(t *testing.T) {
 	text, err := Processor()
 	if err != nil {
-		t.Skip(err) // as on a system that XLA does not run on
+		t.Skip(err) // for example on a system on which XLA does not run
 	}
 	if again, _ := Processor(); again != text || !strings.Contains(text, "processors\n") {
 		t.Errorf("not the same twice, or no number of processors:\n%s\n%s", text, again)

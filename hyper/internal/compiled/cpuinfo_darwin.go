@@ -11,5 +11,5 @@ func cpuinfo() (string, error) {
 	return "model name: " + brand, err
 }
 
-// Usable is the number of processors that the calling thread may use.
+// Usable returns the number of processors that the calling thread may use.
 func Usable() int { return runtime.NumCPU() }

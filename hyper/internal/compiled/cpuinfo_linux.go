@@ -12,7 +12,7 @@ func cpuinfo() (string, error) {
 	return string(text), err
 }
 
-// Usable is the number of processors that the calling thread may use.
+// Usable returns the number of processors that the calling thread may use.
 func Usable() int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-func cpuinfo() (string, error) { return "", errors.New("not on " + runtime.GOOS) }
+func cpuinfo() (string, error) { return "", errors.New("not supported on " + runtime.GOOS) }
 
-// Usable is the number of processors that the calling thread may use.
+// Usable returns the number of processors that the calling thread may use.
 func Usable() int { return runtime.NumCPU() }

@@ -10,15 +10,15 @@ import (
 	"os"
 )
 
-// Key is a hash of all that decides what a compiler makes: see KeyOf.
+// Key is a hash of everything that determines the output of a compiler, see KeyOf.
 type Key [sha256.Size]byte
 
 const keyLength = 2 * sha256.Size
 
-// String is the key in hexadecimal digits, the name of the program's file.
+// String returns the key in hexadecimal digits, which is the name of the program's file.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// KeyOf is the key of parts: equal only where all parts are.
+// KeyOf returns the key of parts. Two keys are equal only if all parts are equal.
 func KeyOf(parts ...[]byte) Key {
 	h := sha256.New()
 	for _, p := range parts {
@@ -28,7 +28,7 @@ func KeyOf(parts ...[]byte) Key {
 	return Key(h.Sum(nil))
 }
 
-// A file is head, then the program.
+// head is the beginning of a file; the program follows it.
 type head struct {
 	Magic    [8]byte
 	Key      Key
@@ -43,16 +43,16 @@ var (
 
 var errForeign = errors.New("not a program of this cache")
 
-// encoded is the content of a program's file.
+// encoded returns the content of a program's file.
 func encoded(key Key, program []byte) []byte {
 	h := head{Magic: magic, Key: key, Length: uint64(len(program)), Checksum: sha256.Sum256(program)}
 	var out bytes.Buffer
-	_ = binary.Write(&out, binary.LittleEndian, h) // a buffer takes all that is of fixed size
+	_ = binary.Write(&out, binary.LittleEndian, h) // cannot fail: a buffer accepts all values of fixed size
 	out.Write(program)
 	return out.Bytes()
 }
 
-// read returns the program of a file if all is well with the file.
+// read returns the program of a file if the file is correct and trusted.
 func read(path string, key Key) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func read(path string, key Key) ([]byte, error) {
 	return program, nil
 }
 
-// trusted says that nobody but this user could have written the file.
+// trusted reports whether only this user could have written the file.
 func trusted(info os.FileInfo) bool {
-	return info.Mode().IsRegular() && info.Mode().Perm()&0o022 == 0 && own(info)
+	return info.Mode().IsRegular() && info.Mode().Perm()&0o022 == 0 && owned(info)
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	unfinished = ".new-*" // of files that are being written
+	unfinished = ".new-*" // pattern for files that are being written
 	lockSuffix = ".lock"
 )
 
-// Content is how many programs the cache holds, and their bytes.
+// Content returns the number of programs in the cache, and their total size in bytes.
 func (c *Cache) Content() (programs int, bytes int64) {
 	files, bytes := c.files()
 	return len(files), bytes
 }
 
-// files returns the programs, and removes what processes that died left behind.
+// files returns the programs, and removes files that dead processes left behind.
 func (c *Cache) files() (programs []os.FileInfo, bytes int64) {
 	entries, _ := os.ReadDir(c.Dir)
 	for _, e := range entries {
@@ -39,7 +39,7 @@ func (c *Cache) files() (programs []os.FileInfo, bytes int64) {
 	return programs, bytes
 }
 
-// Clear removes all programs, and the folder unless something else is in it.
+// Clear removes all programs. It also removes the folder, unless the folder has other contents.
 func (c *Cache) Clear() error {
 	entries, err := os.ReadDir(c.Dir)
 	errs := []error{err}
@@ -53,8 +53,8 @@ func (c *Cache) Clear() error {
 	return errors.Join(errs...)
 }
 
-// evict removes the programs that were not used for the longest time while there are more bytes than the limit; then a
-// tenth more, so that it need not be done again at once.
+// evict removes programs if the cache has more bytes than the limit, beginning with those that were not used for the
+// longest time. It removes a tenth more than necessary, so that it need not run again at once.
 func (c *Cache) evict() {
 	programs, bytes := c.files()
 	if bytes <= c.Limit {

@@ -4,7 +4,7 @@ package compiled
 
 import "os"
 
-// own says no: who owns a file is told on Unix alone, and XLA runs nowhere else.
-func own(os.FileInfo) bool { return false }
+// owned returns false: the owner of a file is known only on Unix, and XLA runs only there.
+func owned(os.FileInfo) bool { return false }
 
 func open(path string) (*os.File, error) { return os.Open(path) }

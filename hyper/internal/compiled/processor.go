@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// deciding are the lines of /proc/cpuinfo that tell instruction sets, on x86-64 and on Arm.
+// deciding lists the names of lines in /proc/cpuinfo that determine the instruction sets, on x86-64 and on Arm.
 var deciding = []string{"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
 	"CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features"}
 
-// Processor describes all kinds of processors of this machine with their instruction sets, and how many the calling
-// thread may use: XLA splits work by them. The error says that the system does not tell.
+// Processor describes all kinds of processors of this machine with their instruction sets, and the number of processors
+// that the calling thread may use, because XLA divides work among them. It returns an error if the operating system
+// does not report the instruction sets.
 func Processor() (string, error) {
 	text, err := cpuinfo()
 	if err != nil {
@@ -28,14 +29,14 @@ func Processor() (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("the processor's instruction set is not known: this system does not tell it")
+		return "", fmt.Errorf("the processor's instruction set is not known: this system does not report it")
 	}
 	lines := slices.Sorted(maps.Keys(found))
 	return fmt.Sprintf("%s/%s, %d processors\n%s",
 		runtime.GOOS, runtime.GOARCH, Usable(), strings.Join(lines, "\n")), nil
 }
 
-// Environment are the variables that XLA reads and that change what it compiles.
+// Environment returns the variables that XLA reads and that change compiled programs.
 func Environment() string {
 	var out []string
 	for _, name := range []string{"XLA_FLAGS", "NPROC"} {

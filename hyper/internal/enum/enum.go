@@ -1,16 +1,17 @@
-// Package enum has what enumerations share: types of small integers whose values have words. 0 is a default, without
-// one.
+// Package enum implements enumerations: types of small integers whose values have words. The value 0 means a default,
+// and has no word.
 package enum
 
 import "fmt"
 
-// Value is a type of an enumeration.
+// Value is the type of an enumeration.
 type Value interface {
 	~int
 	fmt.Stringer
 }
 
-// Word is the word of a value x, of words for 1, 2 and so on: "" for 0, and "unknown" for others.
+// Word returns the word of the value x. words are the words of 1, 2 and so on. Word returns "" for 0, and "unknown" for
+// every other value.
 func Word[T ~int](x T, words ...string) string {
 	switch {
 	case x == 0:
@@ -23,7 +24,7 @@ func Word[T ~int](x T, words ...string) string {
 
 const unknown = "unknown"
 
-// All are the values that have words.
+// All returns the values that have words.
 func All[T Value]() (all []T) {
 	for x := T(1); x.String() != unknown; x++ {
 		all = append(all, x)

@@ -1,4 +1,4 @@
-// Package faults has the checks that configurations share, and puts their errors together in a fixed order.
+// Package faults has the checks that configurations share. It joins their errors in a fixed order.
 package faults
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/enum"
 )
 
-// MostNumbers is the most numbers that an array may hold: programs count rows in 32 bits.
+// MostNumbers is the largest number of elements of an array, because programs count rows in 32 bits.
 const MostNumbers = math.MaxInt32
 
-// Value reports a part of interface type I that is nil, or a pointer to a type whose values have I's methods already.
-// Capabilities are matched by type, and *T is another type than T.
+// Value returns an error if a part of interface type I is nil, or is a pointer to a type whose values already implement
+// I. Capabilities are matched by type, and *T is a different type from T.
 func Value[I any](name string, part I) error {
 	t := reflect.TypeOf(part)
 	switch {
@@ -31,7 +31,7 @@ func Value[I any](name string, part I) error {
 	return nil
 }
 
-// Of returns what a part's own method Validate reports, if it has one.
+// Of returns the error of a part's own method Validate, if it has one.
 func Of(part any) error {
 	if v, ok := part.(interface{ Validate() error }); ok {
 		return v.Validate()
@@ -39,7 +39,7 @@ func Of(part any) error {
 	return nil
 }
 
-// AtLeast reports a number below the least.
+// AtLeast returns an error if n is less than least.
 func AtLeast(name string, n, least int) error {
 	if n < least {
 		return fmt.Errorf("%s must be at least %d, got %d", name, least, n)
@@ -47,7 +47,7 @@ func AtLeast(name string, n, least int) error {
 	return nil
 }
 
-// Positive reports a number that is not positive and finite.
+// Positive returns an error unless x is positive and finite.
 func Positive(name string, x float64) error {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return fmt.Errorf("%s must be positive and finite, got %v", name, x)
@@ -55,7 +55,7 @@ func Positive(name string, x float64) error {
 	return nil
 }
 
-// NotNegative reports a number that is negative or not finite.
+// NotNegative returns an error unless x is finite and at least 0.
 func NotNegative(name string, x float64) error {
 	if !(x >= 0) || math.IsInf(x, 0) {
 		return fmt.Errorf("%s must be finite and not negative, got %v", name, x)
@@ -63,7 +63,7 @@ func NotNegative(name string, x float64) error {
 	return nil
 }
 
-// Known reports a value that an enumeration does not have: see package enum. 0 is a default.
+// Known returns an error if x is not a value of an enumeration, see package enum. The default 0 is allowed.
 func Known[T enum.Value](name string, x T) error {
 	all := enum.All[T]()
 	if x >= 0 && int(x) <= len(all) {
@@ -77,7 +77,7 @@ func Known[T enum.Value](name string, x T) error {
 	return fmt.Errorf("%s: unknown %d; choose %s or %s", name, int(x), strings.Join(words[:last], ", "), words[last])
 }
 
-// Size reports an array of more than MostNumbers numbers. No size may be negative.
+// Size returns an error if an array of the given sizes has more than MostNumbers elements. No size may be negative.
 func Size(what string, sizes ...int) error {
 	n := 1
 	for _, s := range sizes {
@@ -94,7 +94,7 @@ func Size(what string, sizes ...int) error {
 	return nil
 }
 
-// Prefix puts a prefix before each of the joined errors.
+// Prefix puts a prefix in front of each of the joined errors.
 func Prefix(prefix string, err error) error {
 	if err == nil {
 		return nil

@@ -15,7 +15,7 @@ type byPointer struct{ _ int }
 
 func (*byPointer) String() string { return "" }
 
-// A pointer is refused where the value would do, and taken where the type needs it.
+// A pointer is refused if the value would be valid, and accepted if the type needs it.
 func TestValue(t *testing.T) {
 	for _, c := range []struct {
 		part fmt.Stringer
@@ -50,7 +50,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Joined errors stay apart, however deep, and can still be told by errors.Is.
+// Joined errors stay separate at every depth, and errors.Is still finds them.
 func TestPrefix(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
 	err := Prefix("x.", errors.Join(a, nil, errors.Join(b, Prefix("y.", a))))

@@ -16,26 +16,26 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// Form says how a file that a person or another program wrote becomes values, one a line. The file's name says which
-// form it has: CSV with a header (.csv), or a JSON object on each line (.jsonl or .ndjson), in which nothing is null.
-// A line is read as a T, from which the value is made.
+// Form describes how a file that a person or another program wrote is converted to values, one for each line. The
+// extension of the file name determines the format: CSV with a header (.csv), or one JSON object on each line (.jsonl
+// or .ndjson), without null. A line is read as a T, and then converted to a Value.
 type Form[T, Value any] struct {
-	// Columns returns how a row of CSV is read, by the names of the header, each of which is there once.
+	// Columns returns a function that reads a row of CSV. names are the names in the header, each of which occurs once.
 	Columns func(names []string) (func(cells []string) (T, error), error)
-	// Value returns the value of a line, counted from 1, or what is wrong with the line.
-	Value func(line int, of T) (Value, error)
+	// Value returns the value of a line, counted from 1, or an error that says what is wrong with the line.
+	Value func(line int, parsed T) (Value, error)
 }
 
-// CheckName reports a file whose name says no form.
+// CheckName returns an error if the extension of a file name is not a known format.
 func CheckName(path string) error {
 	switch filepath.Ext(path) {
 	case ".csv", ".jsonl", ".ndjson":
 		return nil
 	}
-	return fmt.Errorf("%s: want a file that ends in .csv or .jsonl, as its form is known by that", path)
+	return fmt.Errorf("%s: want a file name that ends in .csv or .jsonl, which states the format", path)
 }
 
-// Each reads the values of a file, and leaves out empty lines. An error names the file and the line, and is the last.
+// Each reads the values of a file, without empty lines. An error names the file and the line, and ends the sequence.
 func (f Form[T, Value]) Each(path string) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		var none Value

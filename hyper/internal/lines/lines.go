@@ -1,4 +1,4 @@
-// Package lines reads files of JSON objects.
+// Package lines reads files with one record on each line.
 package lines
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Read reads a file of JSON objects, one a line: what a command's --json has printed.
+// Read reads a file with one JSON object on each line, as a command prints with --json.
 func Read[T any](path string) (all []T, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -17,7 +17,7 @@ func Read[T any](path string) (all []T, err error) {
 	for line := range bytes.Lines(text) {
 		var one T
 		if err := json.Unmarshal(line, &one); err != nil {
-			return nil, fmt.Errorf("%s: line %d is none of a command's --json: %w", path, len(all)+1, err)
+			return nil, fmt.Errorf("%s: line %d was not printed by a command with --json: %w", path, len(all)+1, err)
 		}
 		all = append(all, one)
 	}

@@ -9,10 +9,11 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// closure is GoMLX's NewClosure, inside another function too, as a simulation's loop over periods is. GoMLX v0.28.2
-// makes every closure one of the main function. It keeps scalar constants, and go-xla v0.4.1 the functions of
-// reductions, for the program as a whole, although a function cannot use those of another. So while the closure is
-// defined, the function being built stands in for the main one, and these stores are empty.
+// closure is GoMLX's NewClosure that also works inside another function, such as a simulation's loop over periods.
+// GoMLX v0.28.2 adds every closure to the main function. GoMLX also caches scalar constants, and go-xla v0.4.1 the
+// functions of reductions, for the whole program, although a function cannot use those of another function. While
+// closure defines the function, it therefore replaces the main function by the function that is being built, and makes
+// these caches empty.
 func closure(g *Graph, define func(g *Graph) []*Node) *Function {
 	builder := builderOf(g)
 	defer replace(private(g, "builder"), reflect.ValueOf(nested{builder, g}))()
@@ -22,7 +23,7 @@ func closure(g *Graph, define func(g *Graph) []*Node) *Function {
 	return NewClosure(g, define)
 }
 
-// nests tells whether closure knows the fields of this version of the libraries: their names are private.
+// nests reports whether closure knows the private fields of the present version of the libraries.
 func nests(g *Graph) bool {
 	if !private(g, "builder").IsValid() || !private(g.CurrentFunc(), "backendFunc").IsValid() {
 		return false
@@ -35,7 +36,7 @@ func nests(g *Graph) bool {
 	return true
 }
 
-// nested is a builder that takes the function being built for the main one.
+// nested is a builder whose main function is the function that is being built.
 type nested struct {
 	compute.Builder
 	g *Graph
@@ -53,7 +54,7 @@ func builderOf(g *Graph) compute.Builder {
 	return builder
 }
 
-// stores are the maps of a program whose entries belong to one of its functions.
+// stores returns the caches of a program whose entries belong to one of its functions.
 func stores(g *Graph, b compute.Builder) []reflect.Value {
 	return []reflect.Value{
 		private(g, "scalars"),
@@ -61,7 +62,8 @@ func stores(g *Graph, b compute.Builder) []reflect.Value {
 	}
 }
 
-// private is a field of a struct of another package; it is not valid where the struct has none of that name.
+// private returns a field of a struct of another package. The result is not valid if the struct has no field with that
+// name.
 func private(pointer any, field string) reflect.Value {
 	f := reflect.ValueOf(pointer).Elem().FieldByName(field)
 	if !f.IsValid() {
@@ -70,7 +72,7 @@ func private(pointer any, field string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// replace sets a field, and returns what sets it back.
+// replace sets a field, and returns a function that restores it.
 func replace(field, value reflect.Value) (back func()) {
 	old := reflect.New(field.Type()).Elem()
 	old.Set(field)

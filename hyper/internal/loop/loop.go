@@ -1,6 +1,6 @@
 // Package loop repeats a part of a graph. On XLA for CPUs the rounds are one loop, so that neither the program nor the
-// time to compile it grows with their number. Elsewhere they are built one after the other: the Go backend has no loop
-// that serves, and on a GPU nobody has measured one.
+// time to compile it grows with the number of rounds. On other backends the rounds are built one after the other: the
+// Go backend has no suitable loop, and on a GPU a loop has not been measured.
 package loop
 
 import (
@@ -12,16 +12,16 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Index is the round that a body is built for: a number, or in a loop a node.
+// Index is the number of the round for which a body is built: a number, or a node if the body is in a loop.
 type Index struct {
 	number int
 	node   *Node // int32 scalar, or nil
 }
 
-// At is the round of that number, from 0.
+// At returns the Index of the round with the given number, counted from 0.
 func At(number int) Index { return Index{number: number} }
 
-// Rows returns the round's n rows of x, [runs, rounds * n, ...]: [runs, n, ...]. Of nil it is nil.
+// Rows returns the rows of x [runs, rounds * n, ...] that belong to the round: [runs, n, ...]. It returns nil for nil.
 func (i Index) Rows(x *Node, n int) *Node {
 	if x == nil {
 		return nil
@@ -38,7 +38,7 @@ func (i Index) Rows(x *Node, n int) *Node {
 	return DynamicSlice(x, from, sizes)
 }
 
-// Nth returns then in the last of every n rounds, and otherwise in the others. They are of one shape.
+// Nth returns then() in the last of every n rounds, and otherwise() in the other rounds. Both must have the same shape.
 func (i Index) Nth(n int, then, otherwise func() *Node) *Node {
 	switch {
 	case i.node != nil:
@@ -51,9 +51,10 @@ func (i Index) Nth(n int, then, otherwise func() *Node) *Node {
 	return otherwise()
 }
 
-// Repeat makes so many rounds of a body, each on the state that the one before returned, and returns the state of the
-// last. The body returns nodes of the shapes of its state. reads are the places of all other nodes that it reads, or of
-// nil: while a loop is built they hold the loop's own, since its body cannot read what is made outside.
+// Repeat runs body for the given number of rounds. Each round gets the state that the round before returned, and Repeat
+// returns the last state. body must return nodes with the shapes of its state. A loop's body cannot use nodes from
+// outside the loop. Therefore reads lists the addresses of all variables with further nodes, or nil, that body uses;
+// while the loop is built, these variables hold nodes of the loop.
 func Repeat(rounds int, state []*Node, reads []**Node, body func(i Index, state []*Node) []*Node) []*Node {
 	if rounds < 2 || !rolls(state[0].Graph()) {
 		return Unroll(rounds, state, reads, body)
@@ -69,12 +70,12 @@ func Unroll(rounds int, state []*Node, _ []**Node, body func(i Index, state []*N
 	return state
 }
 
-// rolls tells whether rounds are made by a loop.
+// rolls reports whether Repeat uses a loop.
 func rolls(g *Graph) bool {
 	return strings.Contains(g.Backend().Description(), "cpu_plugin") && nests(g)
 }
 
-// while is Repeat by a loop, which carries the number of the round, the state, and what is read.
+// while is Repeat with a loop. The loop carries the number of the round, the state, and the nodes that body reads.
 func while(rounds int, state []*Node, reads []**Node, body func(i Index, state []*Node) []*Node) []*Node {
 	g := state[0].Graph()
 	start := append([]*Node{Const(g, int32(0))}, state...)
@@ -102,7 +103,8 @@ func while(rounds int, state []*Node, reads []**Node, body func(i Index, state [
 	return While(more, round, start...)[1 : 1+len(state)]
 }
 
-// parameters are those of a function of such nodes. XLA wants other names in each function of a program.
+// parameters returns parameters with the shapes of the given nodes for a function. XLA requires different names in each
+// function of a program.
 func parameters(g *Graph, like []*Node) []*Node {
 	function := len(g.Nodes())
 	out := make([]*Node, len(like))

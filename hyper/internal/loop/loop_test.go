@@ -32,7 +32,7 @@ var (
 	responses = [][][]float32{{{1}, {2}, {-1}, {0.5}, {3}, {1}, {0.75}, {-2}}}
 )
 
-// A loop computes what the rounds do that are built one after the other: on XLA the same bits.
+// A loop computes the same as rounds that are built one after the other: on XLA the same bits.
 func TestRepeatIsUnroll(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
@@ -48,7 +48,7 @@ func TestRepeatIsUnroll(t *testing.T) {
 		if loop, rounds := out[0].Value(), out[1].Value(); !reflect.DeepEqual(loop, rounds) {
 			t.Errorf("a loop gives %v, rounds one after the other %v", loop, rounds)
 		}
-		// By hand, in double precision: w after four steps, three times its sum, seven times the mean of x.
+		// By hand, in double precision: w after four steps, three times its sum, and seven times the mean of x.
 		want := byHand()
 		for i, got := range out[0].Value().([][][]float32)[0][0] {
 			if d := float64(got) - want[i]; d > 1e-5 || d < -1e-5 {
@@ -84,7 +84,7 @@ func byHand() []float64 {
 	return []float64{w[0], w[1], 3 * (w[0] + w[1]), 7 * mean[0], 7 * mean[1]}
 }
 
-// Loops can be in loops, as the SGD steps of a period are; GoMLX's NewClosure alone refuses that.
+// Loops can be inside loops, like the SGD steps of a period. GoMLX's NewClosure alone does not allow this.
 func TestNestedLoops(t *testing.T) {
 	testbackend.Each(t, func(t *testing.T, name string) {
 		b, err := backend.Open(name)
@@ -105,7 +105,7 @@ func TestNestedLoops(t *testing.T) {
 		}
 		once := byHand()
 		for i, got := range out.Value().([][][]float32)[0][0] {
-			// Three rounds add 2, and what the first is.
+			// Each of three rounds adds 2 and the first number: the result is four times the number, plus 6.
 			if d := float64(got) - (4*once[i] + 6); d > 1e-4 || d < -1e-4 {
 				t.Errorf("number %d is %v, want %v", i, got, 4*once[i]+6)
 			}
@@ -113,8 +113,8 @@ func TestNestedLoops(t *testing.T) {
 	})
 }
 
-// The pinned versions of GoMLX and go-xla have the fields that nested loops need; with others, rounds would silently be
-// built one after the other. A program does not grow with its rounds.
+// The pinned versions of GoMLX and go-xla have the fields that nested loops need. With other versions, rounds would
+// silently be built one after the other. A program does not grow with its rounds.
 func TestLoopsDoNotGrow(t *testing.T) {
 	if backend.Check(backend.XLACPU) != nil {
 		t.Skip("no XLA plugin; `go run ./kernels setup` installs it")

@@ -1,11 +1,12 @@
-// Package nearest finds the word that somebody meant, for errors about words that are not known.
+// Package nearest suggests the word that a user probably meant, for errors about unknown words.
 package nearest
 
 import "strings"
 
-// Of returns the known word that is nearest to a word, and whether there is one near enough to suggest. The distance is
-// the number of letters to insert, to delete, to replace, or to swap with the next one; upper and lower case are the
-// same. One edit for each three letters, or part of three, is near enough. The first of equally near words wins.
+// Of returns the known word that is nearest to a word, and whether it is near enough to suggest. The distance is the
+// number of letters to insert, delete, replace, or swap with the next letter, without regard to case. A word is near
+// enough if the distance is at most one for each three letters, rounded up. Among equally near words, the first is
+// returned.
 func Of(word string, known []string) (string, bool) {
 	asked := []rune(strings.ToLower(word))
 	best, least := "", (len(asked)+2)/3+1
@@ -17,7 +18,7 @@ func Of(word string, known []string) (string, bool) {
 	return best, best != ""
 }
 
-// Hint is ` (did you mean "tanh"?)`, to follow the word in an error, or nothing when no known word is near.
+// Hint returns ` (did you mean "tanh"?)`, to follow the unknown word in an error, or "" if no known word is near.
 func Hint(word string, known []string) string {
 	if n, ok := Of(word, known); ok {
 		return ` (did you mean "` + n + `"?)`
@@ -25,10 +26,10 @@ func Hint(word string, known []string) string {
 	return ""
 }
 
-// distance is the number of edits that turn a into b (optimal string alignment). Libraries for Levenshtein's distance
-// count a swap of two letters, the commonest slip, as two edits.
+// distance returns the number of edits that turn a into b (optimal string alignment). Libraries for Levenshtein's
+// distance count a swap of two letters, the most common mistake, as two edits.
 func distance(a, b []rune) int {
-	var before []int // the row for a[:i-2]
+	var before []int // the row for a[:i-1]
 	last := make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

@@ -8,7 +8,7 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		word  string
 		known []string
-		want  string // "" where nothing is near
+		want  string // "" if no word is near
 	}{
 		{"tahn", activations, "tanh"}, // two letters swapped
 		{"ReLU", activations, "relu"},

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The layout that abi.h writes down is that of the header which go-xla was built with.
+// The layout in abi.h equals the layout of the header with which go-xla was built.
 func TestLayoutIsThatOfPJRT(t *testing.T) {
 	compiler, err := exec.LookPath("cc")
 	if err != nil {

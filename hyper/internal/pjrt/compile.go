@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/compiled"
 )
 
-// compile is PJRT_Client_Compile of the plugin in a slot: what go-xla calls.
+// compile is PJRT_Client_Compile for the plugin in a slot. go-xla calls it.
 //
 //export compile
 func compile(slot C.int, arguments unsafe.Pointer) *C.error {
@@ -54,7 +54,7 @@ func (p *Plugin) original(args *C.compile_args) *C.error {
 	return p.call(C.CLIENT_COMPILE, unsafe.Pointer(args))
 }
 
-// load takes the program from the cache.
+// load loads the program from the cache. It reports whether this succeeded.
 func (p *Plugin) load(args *C.compile_args, key compiled.Key) bool {
 	program, ok := p.cache.Get(key)
 	if !ok {
@@ -75,12 +75,12 @@ func (p *Plugin) load(args *C.compile_args, key compiled.Key) bool {
 	return true
 }
 
-// store puts what was compiled into the cache.
+// store puts the compiled program into the cache.
 func (p *Plugin) store(args *C.compile_args, key compiled.Key) error {
 	executable := C.get_args{object: args.executable}
 	executable.struct_size = C.size_t(unsafe.Sizeof(executable))
 	if !p.done(p.call(C.LOADED_EXECUTABLE_GET_EXECUTABLE, unsafe.Pointer(&executable))) {
-		return errors.New("the plugin cannot serialise what it compiles")
+		return errors.New("the plugin cannot serialise compiled programs")
 	}
 	defer func() {
 		in := C.executable_destroy_args{executable: executable.result}
@@ -90,13 +90,13 @@ func (p *Plugin) store(args *C.compile_args, key compiled.Key) error {
 	out := C.serialize_args{executable: executable.result}
 	out.struct_size = C.size_t(unsafe.Sizeof(out))
 	if !p.done(p.call(C.EXECUTABLE_SERIALIZE, unsafe.Pointer(&out))) {
-		return errors.New("the plugin cannot serialise what it compiles")
+		return errors.New("the plugin cannot serialise compiled programs")
 	}
 	defer C.free_serialized(&out)
 	return p.cache.Put(key, unsafe.Slice((*byte)(unsafe.Pointer(out.bytes)), int(out.bytes_size)))
 }
 
-// key is that of the program for the client.
+// key returns the key of the program for its client.
 func (p *Plugin) key(args *C.compile_args) (compiled.Key, error) {
 	client, err := p.client(args.client)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Plugin) key(args *C.compile_args) (compiled.Key, error) {
 		bytes(args.options, args.options_size), bytes(args.program.code, args.program.code_size)), nil
 }
 
-// client describes a client: platform, version, and devices.
+// client describes a client: its platform, version and devices.
 func (p *Plugin) client(client unsafe.Pointer) ([]byte, error) {
 	in := C.devices_args{client: client}
 	in.struct_size = C.size_t(unsafe.Sizeof(in))
@@ -142,7 +142,7 @@ func (p *Plugin) call(function C.int, args unsafe.Pointer) *C.error {
 	return C.call(p.api, function, args)
 }
 
-// done says that there was no error; it frees one.
+// done reports whether e is nil. It frees an error that is not nil.
 func (p *Plugin) done(e *C.error) bool {
 	if e == nil {
 		return true

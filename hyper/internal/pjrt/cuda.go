@@ -10,8 +10,8 @@ import (
 	gopjrt "github.com/gomlx/go-xla/pjrt"
 )
 
-// cudaFolder tells XLA where the compiler ptxas and libdevice beside a CUDA plugin are, as go-xla does for the plugins
-// that it loads itself. NVIDIA's wheels have them in nvidia/cu13.
+// cudaFolder sets the XLA flag for the folder with the compiler ptxas and libdevice that belong to a CUDA plugin, as
+// go-xla does for plugins that it loads itself. NVIDIA's wheels have them in nvidia/cu13.
 func cudaFolder(plugin string) {
 	const flag = "--xla_gpu_cuda_data_dir="
 	folder := filepath.Join(filepath.Dir(filepath.Dir(plugin)), "nvidia", "cu13")
@@ -23,7 +23,7 @@ func cudaFolder(plugin string) {
 	_ = os.Setenv("XLA_FLAGS", strings.TrimSpace(flags+" "+flag+folder))
 }
 
-// driver is the version of NVIDIA's driver, which compiles the last step for a GPU; "" without one.
+// driver returns the version of NVIDIA's driver, which compiles the last step for a GPU, or "" if there is no driver.
 func driver() string {
 	text, _ := os.ReadFile("/proc/driver/nvidia/version")
 	return string(text)

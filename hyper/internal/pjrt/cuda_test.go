@@ -10,7 +10,7 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// XLA is told of the folder beside a CUDA plugin where NVIDIA's wheels have ptxas, and what a user sets stays.
+// XLA gets the folder of a CUDA plugin in which NVIDIA's wheels have ptxas. A user's own setting stays.
 func TestCUDAFolder(t *testing.T) {
 	home := t.TempDir()
 	folder := filepath.Join(home, "nvidia", "cu13")

@@ -8,7 +8,7 @@
 
 #include "_cgo_export.h"
 
-// PJRT's functions are given no context: there is one for each plugin.
+// PJRT passes no context to its functions, so each plugin needs a compile function of its own.
 static error* compile0(void* args) { return compile(0, args); }
 static error* compile1(void* args) { return compile(1, args); }
 static error* compile2(void* args) { return compile(2, args); }

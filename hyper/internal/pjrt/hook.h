@@ -5,10 +5,12 @@
 
 #define MOST_PLUGINS 4
 
-// hook returns a copy of a plugin's table in which compile is compiled(slot, args) of Go, or NULL without memory.
+// hook returns a copy of a plugin's table of functions in which PJRT_Client_Compile calls the Go function compile(slot,
+// args). It returns NULL if there is not enough memory.
 api* hook(const api* plugin, int slot);
 
-// load_plugin opens a plugin's library and returns its table; NULL, with the reason in *why, when it cannot. The library stays loaded.
+// load_plugin opens a plugin's library and returns its table of functions. If this fails, it returns NULL and sets *why
+// to the reason. The library stays loaded.
 const api* load_plugin(const char* path, const char** why);
 
 error* call(const api* plugin, int function, void* args);

@@ -1,7 +1,7 @@
 //go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
 
-// Package pjrt puts a compile cache between go-xla and a PJRT plugin: it loads the plugin, copies its table of
-// functions, and hands go-xla the copy with a PJRT_Client_Compile that looks into the cache first.
+// Package pjrt puts a compile cache between go-xla and a PJRT plugin. It loads the plugin, copies its table of
+// functions, and gives go-xla the copy, whose PJRT_Client_Compile first looks into the cache.
 package pjrt
 
 // #cgo linux LDFLAGS: -ldl
@@ -24,33 +24,33 @@ import (
 type Plugin struct {
 	api   *C.api
 	cache *compiled.Cache
-	about []byte // what of the machine and the plugin decides the machine code, beside the client
+	about []byte // properties of the machine and the plugin that determine the machine code, except for the client
 
 	mu       sync.Mutex
 	counts   Counts
-	unusable error // why what is compiled cannot be kept, once that is known
+	unusable error // the reason why compiled programs cannot be kept, once it is known
 }
 
-// Counts are of the programs that a process asked for.
+// Counts counts the programs that this process requested.
 type Counts struct {
-	Compiled int // by XLA
-	Loaded   int // from the cache
-	Waited   int // for another process, or goroutine, that compiled the same
+	Compiled int // compiled by XLA
+	Loaded   int // loaded from the cache
+	Waited   int // waited for another process or goroutine that compiled the same program
 }
 
-// The plugins of this process, by the slot of their hook.
+// plugins lists the plugins of this process, by the slot of their hook. mu guards it.
 var (
 	mu      sync.Mutex
 	plugins []*Plugin
 )
 
-// Register loads a plugin's library and registers it with go-xla under its path, which must be absolute. hash is that
-// of the library's content. It must not run beside anything else that registers or opens plugins.
+// Register loads a plugin's library and registers it with go-xla under its path, which must be absolute. hash is the
+// hash of the library's content. Register must not run at the same time as other code that registers or opens plugins.
 func Register(path, hash string, cache *compiled.Cache) (*Plugin, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(plugins) == C.MOST_PLUGINS {
-		return nil, fmt.Errorf("more than %d plugins", len(plugins))
+		return nil, fmt.Errorf("at most %d plugins can be loaded", len(plugins))
 	}
 	cudaFolder(path)
 	name := C.CString(path)
@@ -66,23 +66,23 @@ func Register(path, hash string, cache *compiled.Cache) (*Plugin, error) {
 	}
 	hooked := C.hook(api, C.int(len(plugins)))
 	if hooked == nil {
-		return nil, errors.New("no memory")
+		return nil, errors.New("out of memory")
 	}
 	plugins = append(plugins, p)
 	return p, gopjrt.RegisterPreloadedPlugin(path, uintptr(unsafe.Pointer(hooked)))
 }
 
-// check looks whether the plugin has what the cache needs.
+// check returns an error if the plugin lacks something that the cache needs.
 func (p *Plugin) check(hash string) error {
 	version := p.api.version
 	if version.major_version != 0 {
-		return fmt.Errorf("its PJRT version is %d.%d, and the compile cache knows 0", version.major_version,
+		return fmt.Errorf("its PJRT version is %d.%d, but the compile cache supports only 0", version.major_version,
 			version.minor_version)
 	}
 	for _, f := range []C.int{C.EXECUTABLE_SERIALIZE, C.EXECUTABLE_DESERIALIZE_AND_LOAD,
 		C.LOADED_EXECUTABLE_GET_EXECUTABLE, C.EXECUTABLE_DESTROY} {
 		if C.has(p.api, f) == 0 {
-			return errors.New("it cannot serialise what it compiles")
+			return errors.New("it cannot serialise compiled programs")
 		}
 	}
 	processor, err := compiled.Processor()
@@ -94,14 +94,14 @@ func (p *Plugin) check(hash string) error {
 	return nil
 }
 
-// Counts tells what has been compiled and loaded so far.
+// Counts returns the numbers of programs that were compiled and loaded so far.
 func (p *Plugin) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.counts
 }
 
-// Unusable is why what the plugin compiles cannot be kept, or nil as far as is known.
+// Unusable returns the reason why the plugin's compiled programs cannot be kept, or nil if none is known.
 func (p *Plugin) Unusable() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

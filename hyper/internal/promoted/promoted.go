@@ -1,12 +1,12 @@
-// Package promoted tells methods that a type may have from a part that it embeds. Such a type may have changed what the
-// part does, so that another form of the part's work is no longer a form of its own.
+// Package promoted detects methods that a type may have from a part that it embeds. Such a type may change the
+// behaviour of the part. Therefore another implementation of the part's work may not be correct for the type.
 package promoted
 
 import "reflect"
 
-// By tells whether a value's methods of the interface I may be those of a part that it embeds.
+// By reports whether a value's methods of the interface I may come from a part that it embeds.
 func By[I any](v any) bool {
-	of, t := reflect.TypeFor[I](), reflect.TypeOf(v)
+	methods, t := reflect.TypeFor[I](), reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -15,7 +15,7 @@ func By[I any](v any) bool {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous && (f.Type.Implements(of) || reflect.PointerTo(f.Type).Implements(of)) {
+		if f.Anonymous && (f.Type.Implements(methods) || reflect.PointerTo(f.Type).Implements(methods)) {
 			return true
 		}
 	}

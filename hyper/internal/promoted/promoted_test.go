@@ -13,7 +13,7 @@ type own struct{ Name string }
 
 func (own) String() string { return "own" }
 
-// Methods of an embedded part are told from those of the type itself.
+// Methods of an embedded part are distinguished from methods of the type itself.
 func TestBy(t *testing.T) {
 	type part struct{ own }
 	type pointer struct{ *own }

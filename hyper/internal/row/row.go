@@ -1,4 +1,4 @@
-// Package row takes rows out of arrays of several runs, and puts them in.
+// Package row reads and writes rows of arrays that have several runs.
 package row
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Take returns the rows of m [runs, rows, columns] at places, int32 [runs, n]: [runs, n, columns].
+// Take returns the rows of m [runs, rows, columns] at the positions at, int32 [runs, n]: [runs, n, columns].
 func Take(m, at *Node) *Node {
 	runs, rows, columns := m.Shape().Dim(0), m.Shape().Dim(1), m.Shape().Dim(2)
 	n := at.Shape().Dim(1)
@@ -20,7 +20,7 @@ func Take(m, at *Node) *Node {
 	return Reshape(flat, runs, n, columns)
 }
 
-// At returns the row of m [runs, rows, ...] at a place that all runs share, an int32 scalar: [runs, ...].
+// At returns one row of m [runs, rows, ...], at the same position for all runs, an int32 scalar: [runs, ...].
 func At(m, at *Node) *Node {
 	if !canSlice(m.Graph()) {
 		return ReduceSum(Where(is(m, at), m, ZerosLike(m)), 1)
@@ -30,7 +30,8 @@ func At(m, at *Node) *Node {
 	return Squeeze(DynamicSlice(m, start(at, len(sizes)), sizes), 1)
 }
 
-// Put returns m [runs, rows, ...] with the row x [runs, ...] at a place that all runs share, an int32 scalar.
+// Put returns m [runs, rows, ...] with x [runs, ...] as the row at a position, which is the same for all runs, an int32
+// scalar.
 func Put(m, x, at *Node) *Node {
 	x = InsertAxes(x, 1)
 	if !canSlice(m.Graph()) {
@@ -39,20 +40,20 @@ func Put(m, x, at *Node) *Node {
 	return DynamicUpdateSlice(m, x, start(at, m.Rank()))
 }
 
-// canSlice tells whether a backend reads and writes parts of arrays at places that it computes.
+// canSlice reports whether a backend can read and write parts of arrays at computed positions.
 func canSlice(g *Graph) bool {
 	can := g.Backend().Capabilities().Operations
 	return can[compute.OpTypeDynamicUpdateSlice] && can[compute.OpTypeDynamicSlice]
 }
 
-// start is where a row of an array of a rank begins.
+// start returns the start indices of a row in an array of the given rank.
 func start(at *Node, rank int) []*Node {
 	from := slices.Repeat([]*Node{ScalarZero(at.Graph(), dtypes.Int32)}, rank)
 	from[1] = at
 	return from
 }
 
-// is tells which numbers of m are in a row.
+// is marks the elements of m that are in a row.
 func is(m, at *Node) *Node {
 	return Equal(Iota(m.Graph(), shapes.Make(dtypes.Int32, m.Shape().Dimensions...), 1), at)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// FuzzRead reads arbitrary bytes with the right checksum: the result is an error that wraps ErrDamaged, or what is
-// written again and read again as the same.
+// FuzzRead reads arbitrary bytes with the right checksum. The result is an error that wraps ErrDamaged, or values that
+// can be written and read again as the same.
 func FuzzRead(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "file")
 	err := Write(path, content{Names: []string{"weights", "rounds"}, Round: 3},

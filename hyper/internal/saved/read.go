@@ -20,28 +20,28 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/internal/strict"
 )
 
-// ErrDamaged says that a file is not what Write wrote.
-var ErrDamaged = errors.New("the file is damaged, or none of ours")
+// ErrDamaged reports that a file is not what Write wrote.
+var ErrDamaged = errors.New("the file is damaged, or this program did not write it")
 
-// ErrOldFormat says that a file is whole, but of a format that is no longer read. It wraps ErrDamaged.
-var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; an earlier version wrote it, perhaps", ErrDamaged)
+// ErrOldFormat reports that a file has a format that is no longer supported. It wraps ErrDamaged.
+var ErrOldFormat = fmt.Errorf("%w: it has no header of this version; perhaps an earlier version wrote it", ErrDamaged)
 
-// ErrFolder says that there is a folder in the place of a file. It wraps ErrDamaged.
+// ErrFolder reports that there is a folder in place of a file. It wraps ErrDamaged.
 var ErrFolder = fmt.Errorf("%w: it is a folder", ErrDamaged)
 
-// ErrOtherShapes says that a file is whole, but its tensors are not those that the caller wants.
-var ErrOtherShapes = errors.New("the tensors in the file are others than those wanted")
+// ErrOtherShapes reports that a file is correct, but its tensors do not have the shapes that the caller wants.
+var ErrOtherShapes = errors.New("the tensors in the file do not have the wanted shapes")
 
-// errShort says that a file ends before what it should have.
+// errShort reports that a file ends too early.
 var errShort = errors.New("needs more bytes than the file has")
 
-// Read reads into value (a pointer), and appends to state unless it is nil, what Write wrote. The tensors must be of
-// the wanted shapes, if any are given. The error wraps ErrDamaged when the file is anything else than Write's, and says
-// in what way where that is known; it is ErrOtherShapes when the file is Write's, with other tensors.
+// Read reads what Write wrote: the value into value, which is a pointer, and the tensors, which it appends to state
+// unless state is nil. If want has shapes, the tensors must have these shapes; otherwise the error is ErrOtherShapes.
+// The error wraps ErrDamaged if Write did not write the file, and says what is wrong if that is known.
 //
-// Nothing in the file is believed: the checksum, the lengths, which must add up to the file's, and the shapes are
-// checked before memory is allocated for a tensor. Read allocates no more than the tensors wanted, or in the file,
-// and what is in proportion to the header.
+// Read trusts nothing in the file. It checks the checksum, the lengths, which must add up to the length of the file,
+// and the shapes before it allocates memory for a tensor. It allocates at most the memory of the tensors, and an amount
+// proportional to the header.
 func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func Read(path string, value any, state *[]*tensors.Tensor, want ...shapes.Shape
 	return nil
 }
 
-// check compares a file's checksum, its last 4 bytes, and goes back to its begin.
+// check compares the checksum, which is the last 4 bytes of a file, and returns to the start of the file.
 func check(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -91,7 +91,7 @@ func check(f *os.File) (size int64, err error) {
 	case info.IsDir():
 		return 0, ErrFolder
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%w: it is no regular file", ErrDamaged)
+		return 0, fmt.Errorf("%w: it is not a regular file", ErrDamaged)
 	case size == 0:
 		return 0, fmt.Errorf("%w: it is empty", ErrDamaged)
 	case size < 4:
@@ -112,16 +112,16 @@ func check(f *os.File) (size int64, err error) {
 	return size, err
 }
 
-// unlike tells in what way a file of so many bytes, whose checksum is wrong, is not Write's, as far as its header can
-// be read.
+// unlike describes how a file with a wrong checksum differs from what Write writes, as far as the header can be read.
+// size is the number of bytes of the file.
 func unlike(f *os.File, size int64) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return errors.Join(ErrDamaged, err)
 	}
 	r := bufio.NewReader(f)
-	begin, _ := r.Peek(len(magic)) // all that there is of a shorter file
+	begin, _ := r.Peek(len(magic)) // the whole file if it is shorter
 	if !strings.HasPrefix(magic, string(begin)) {
-		return fmt.Errorf("%w: it does not begin as ours do", ErrDamaged)
+		return fmt.Errorf("%w: it does not begin like a file of this program", ErrDamaged)
 	}
 	h, left, err := readHeader(r, size)
 	if err == nil {
@@ -133,7 +133,7 @@ func unlike(f *os.File, size int64) error {
 	return fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
 }
 
-// readHeader reads up to the tensors of a file of so many bytes; left is the number of theirs.
+// readHeader reads the header of a file of size bytes. left is the number of bytes that remain for the tensors.
 func readHeader(r io.Reader, size int64) (h header, left int64, err error) {
 	begin := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, begin); err != nil || string(begin) != magic {
@@ -157,7 +157,7 @@ func readHeader(r io.Reader, size int64) (h header, left int64, err error) {
 	return h, left - int64(length), nil
 }
 
-// shapes returns those of the tensors, which must have so many bytes in all.
+// shapes returns the shapes of the tensors, which must have the given number of bytes together.
 func (h header) shapes(bytes int64) (out []shapes.Shape, err error) {
 	left := uint64(bytes)
 	for line := range strings.Lines(h.Tensors) {
@@ -173,7 +173,7 @@ func (h header) shapes(bytes int64) (out []shapes.Shape, err error) {
 	return out, nil
 }
 
-// parseShape reads a line of header.Tensors, of a tensor that has at most so many bytes.
+// parseShape reads a line of header.Tensors, for a tensor of at most the given number of bytes.
 func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -181,7 +181,7 @@ func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err err
 	}
 	dtype, err := dtypes.DTypeString(words[0])
 	if err != nil || !dtype.IsSupported() || dtype.IsPacked() || dtype.Size() == 0 {
-		return s, 0, errors.New("is of an unknown type")
+		return s, 0, errors.New("has an unknown type")
 	}
 	bytes = uint64(dtype.Size())
 	dims := make([]int, len(words)-1)
@@ -189,7 +189,7 @@ func parseShape(line string, most uint64) (s shapes.Shape, bytes uint64, err err
 		d, err := strconv.ParseUint(word, 10, 63)
 		over, product := bits.Mul64(bytes, d)
 		if err != nil || over > 0 {
-			return s, 0, errors.New("has a dimension that no tensor has")
+			return s, 0, errors.New("has an invalid dimension")
 		}
 		dims[i], bytes = int(d), product
 	}

@@ -1,5 +1,5 @@
-// Package saved writes tensors and other values to files that are either whole or not there: under another name first,
-// with a checksum, then renamed. A file is
+// Package saved writes tensors and other values to files atomically: it writes a temporary file with a checksum, and
+// then renames it. A file has these parts:
 //
 //	magic                   20 bytes, the format's name
 //	length of the header    uint64, little endian like all that follows
@@ -7,7 +7,8 @@
 //	the tensors             their bytes, one after the other
 //	checksum                uint32, CRC-32 (IEEE) of all before it
 //
-// Files come from elsewhere, too: [Read] compares all lengths with the file's own before it allocates anything.
+// Files may come from elsewhere. [Read] therefore compares all lengths with the length of the file before it allocates
+// memory.
 package saved
 
 import (
@@ -24,25 +25,25 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// magic begins every file. Its last character counts the formats.
+// magic is the start of every file. Its last character is the number of the format.
 const magic = "hypermodels saved 2\n"
 
-// fixed is the number of bytes of a file beside its header and tensors: magic, length, checksum.
+// fixed is the number of bytes of a file without its header and tensors: magic, length and checksum.
 const fixed = len(magic) + 8 + 4
 
-// header describes what is in a file.
+// header describes the contents of a file.
 type header struct {
 	Value   json.RawMessage
-	Tensors string // a line for each: its type and dimensions, as in "Float32 2 3"
+	Tensors string // a line for each tensor with its type and dimensions, as in "Float32 2 3"
 }
 
-// Write writes a value (as JSON) and tensors with a checksum, atomically. The tensors, which may fill the memory, are
-// written from where they lie.
+// Write writes a value (as JSON) and tensors with a checksum, atomically. It does not copy the tensors, which may fill
+// the memory.
 func Write(path string, value any, state []*tensors.Tensor) error {
 	return write(path, func(f io.Writer) error { return WriteTo(f, value, state) })
 }
 
-// WriteTo writes what Write does, without a file.
+// WriteTo writes the same bytes as Write to f, which need not be a file.
 func WriteTo(f io.Writer, value any, state []*tensors.Tensor) error {
 	var h header
 	for _, t := range state {
@@ -80,7 +81,7 @@ func WriteTo(f io.Writer, value any, state []*tensors.Tensor) error {
 	return binary.Write(f, binary.LittleEndian, sum.Sum32())
 }
 
-// WriteFile writes a file atomically, and its folder if need be.
+// WriteFile writes a file atomically. It makes the file's folder if it does not exist.
 func WriteFile(path string, data []byte) error {
 	return write(path, func(f io.Writer) error {
 		_, err := f.Write(data)
@@ -88,7 +89,7 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// write makes a file of what fill writes.
+// write writes a file atomically with the bytes that fill writes.
 func write(path string, fill func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

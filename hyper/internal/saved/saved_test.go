@@ -17,13 +17,13 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// content is a value as agents and experiments save it.
+// content is a value like those that agents and experiments save.
 type content struct {
 	Names []string
 	Round int
 }
 
-// file makes the bytes of a file with the given header and data, whose lengths and checksum are right.
+// file makes the bytes of a file with the given header and data, and with correct lengths and checksum.
 func file(head string, data []byte) []byte {
 	out := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
 	return summed(append(append(out, head...), data...))
@@ -34,7 +34,7 @@ func summed(text []byte) []byte {
 	return binary.LittleEndian.AppendUint32(text[:len(text):len(text)], crc32.ChecksumIEEE(text))
 }
 
-// read reads a file of these bytes. The error is also not nil when anything panics.
+// read reads a file with these bytes. It also returns an error if anything panics.
 func read(t testing.TB, text []byte, want ...shapes.Shape) (value content, state []*tensors.Tensor, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -93,7 +93,7 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// Every file that ends early or has a bit changed is damaged.
+// Every file that ends early or has a changed bit is damaged.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := Write(path, content{Round: 3}, []*tensors.Tensor{tensors.FromValue([]float32{1, 2})}); err != nil {
@@ -121,7 +121,7 @@ func TestDamagedFiles(t *testing.T) {
 		t.Errorf("a folder: %v", err)
 	}
 	for want, text := range map[string][]byte{"its checksum is wrong": append(good[:len(good):len(good)], 1),
-		"it does not begin as ours do": []byte("a text")} {
+		"it does not begin like a file of this program": []byte("a text")} {
 		if _, _, err := read(t, text); !errors.Is(err, ErrDamaged) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -131,7 +131,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// hostile are headers that do not tell the truth, in files whose checksum is right.
+// hostile lists false headers in files with a correct checksum.
 var hostile = map[string][]byte{
 	"negative dimension": file(`{"Value":{},"Tensors":"Float32 -3\\n"}`, nil),
 	"terabytes":          file(`{"Value":{},"Tensors":"Float32 1099511627776\\n"}`, nil),
@@ -149,7 +149,7 @@ var hostile = map[string][]byte{
 	"header of 2^64 - 1": summed(append(binary.LittleEndian.AppendUint64([]byte(magic), 1<<64-1), "{}"...)),
 }
 
-// A file that is not what Write writes is an error, before memory is allocated for what it claims to have.
+// A file that Write did not write is an error, before memory is allocated for what the file declares.
 func TestHostileFiles(t *testing.T) {
 	for name, text := range hostile {
 		var before, after runtime.MemStats

@@ -4,5 +4,5 @@ package workers
 
 import "os/exec"
 
-// Detach does nothing: a worker ends when its standard input does.
+// Detach does nothing on this system: a worker ends when its standard input ends.
 func Detach(*exec.Cmd) {}

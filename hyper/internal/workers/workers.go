@@ -1,5 +1,5 @@
-// Package workers starts processes that do numbered jobs: the parent writes their numbers, a line each, and hears lines
-// of JSON. A worker ends, after saving, when its standard input does: when its parent says so, or is gone.
+// Package workers starts processes that do numbered jobs. The parent writes the numbers of the jobs, one on each line,
+// and reads lines of JSON. A worker saves and ends when its standard input ends: when the parent closes it or dies.
 package workers
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// Process is a worker process, as its parent sees it. It does one job at a time.
+// Process is a worker process from the parent's point of view. It does one job at a time.
 type Process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -23,7 +23,8 @@ type Process struct {
 	stop func() bool
 }
 
-// Start starts a command line with more arguments, once prepare has seen it. When ctx ends, so does its standard input.
+// Start starts the command line, with args appended, after prepare has changed the command. When ctx ends, Start closes
+// the standard input of the process.
 func Start(ctx context.Context, line []string, prepare func(*exec.Cmd), args ...string) (*Process, error) {
 	cmd := exec.Command(line[0], append(slices.Clone(line[1:]), args...)...)
 	cmd.Stderr = os.Stderr
@@ -37,7 +38,7 @@ func Start(ctx context.Context, line []string, prepare func(*exec.Cmd), args ...
 	return &Process{cmd: cmd, in: in, out: bufio.NewReader(out), stop: stop}, nil
 }
 
-// Do gives the process a job, and hands on what it says until hear is done or fails.
+// Do gives the process a job, and passes its messages to hear until hear returns done or an error.
 func Do[M any](p *Process, job int, hear func(M) (done bool, err error)) error {
 	if _, err := fmt.Fprintln(p.in, job); err != nil {
 		return err
@@ -45,11 +46,11 @@ func Do[M any](p *Process, job int, hear func(M) (done bool, err error)) error {
 	for {
 		line, err := p.out.ReadBytes('\n')
 		if err != nil {
-			return fmt.Errorf("no word from a worker: %w", err)
+			return fmt.Errorf("a worker ended without a message: %w", err)
 		}
 		var m M
 		if err := json.Unmarshal(line, &m); err != nil {
-			return fmt.Errorf("a worker said %q: %w", line, err)
+			return fmt.Errorf("a worker sent the message %q: %w", line, err)
 		}
 		if done, err := hear(m); done || err != nil {
 			return err
@@ -57,7 +58,7 @@ func Do[M any](p *Process, job int, hear func(M) (done bool, err error)) error {
 	}
 }
 
-// Close ends the process's input, and waits for its end.
+// Close closes the standard input of the process, and waits until the process ends.
 func (p *Process) Close() error {
 	p.stop()
 	_ = p.in.Close()
@@ -65,7 +66,8 @@ func (p *Process) Close() error {
 	return p.cmd.Wait()
 }
 
-// Jobs are the numbers that a worker is given on its standard input. At its end they end, and cancel is called.
+// Jobs returns the numbers that a worker reads from its standard input. When the input ends, the channel is closed and
+// cancel is called.
 func Jobs(in io.Reader, cancel func()) <-chan int {
 	numbers := make(chan int)
 	go func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// A belief that was added is an agent of every experiment, and a learner of services, with its settings; a name that
-// is taken is refused.
+// An added belief is an agent of every experiment and a learner of services, with its settings. A name that is taken is
+// refused.
 func TestAdd(t *testing.T) {
 	must.M(learners.Add("own", hyper.NewEpinet(0)))
 	t.Cleanup(func() {

@@ -11,21 +11,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// BayesianLinear is an agent with the exact posterior of Bayesian linear regression on random cosines of the features:
-// in a world whose actions share a context, one regression for each action. It sees arms as one-hot vectors.
+// BayesianLinear is an agent with the exact posterior of Bayesian linear regression on random cosines of the features.
+// In a world whose actions share a context, it has one regression for each action. It gets arms as one-hot vectors.
 type BayesianLinear struct {
-	Waves              int     `help:"random cosines of the features; 0 is none, a linear function"`
+	Waves              int     `help:"number of random cosines of the features; 0 means a linear function"`
 	Length             float64 `help:"length scale of the cosines, times the root of the number of features"`
-	StandardizeRewards bool    `help:"learn rewards less their mean so far, over their standard deviation"`
-	Discount           float64 `help:"how much a datum counts against the next, for worlds that change; 1 is as much"`
+	StandardizeRewards bool    `help:"learn rewards minus their mean so far, divided by their standard deviation"`
+	Discount           float64 `help:"weight of a datum relative to the next one, for changing worlds; 1 means equal"`
 	Variances
-	Inflation float64 `run:"true" want:"not negative" help:"multiplies the posterior's variance that the policy sees"`
+	Inflation float64 `run:"true" want:"not negative" help:"factor of the posterior variance that the policy uses"`
 	Exploration
 
-	Plain bool // the features are taken as they are, without an intercept: Waves must be 0
+	Plain bool // use the features as they are, without an intercept; Waves must be 0
 }
 
-// NewBayesianLinear has settings that suit classification as a bandit: see notebooks/results/contextual.
+// NewBayesianLinear returns settings that suit classification as a bandit, see notebooks/results/contextual.
 func NewBayesianLinear(arms bool) *BayesianLinear {
 	c := &BayesianLinear{Waves: 200, Length: 1, StandardizeRewards: true, Discount: 1,
 		Variances: Variances{NoiseVariance: 0.1},
@@ -43,7 +43,7 @@ func (c *BayesianLinear) belief(p bandit.Problem) hyper.BayesianLinear {
 	}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner {
 	b := c.belief(p)
 	l := filled(c, b, p, periods)
@@ -55,7 +55,7 @@ func (c *BayesianLinear) Learner(p bandit.Problem, periods int) learner.Learner 
 	return l.WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *BayesianLinear) Validate(p *bandit.Problem) error {
 	if p == nil {
 		return faultsOf(c, p, faults.AtLeast("waves", c.Waves, 0), faults.Positive("length", c.Length))

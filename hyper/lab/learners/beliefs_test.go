@@ -16,8 +16,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Runs of every belief that settings can name, with weight decay and without, do not depend on the runs beside them,
-// nor on an interruption: results are the same bytes.
+// Runs of every belief that settings can name, with and without weight decay, depend neither on the other runs in a
+// batch nor on an interruption: the results have the same bytes.
 func TestBeliefsConform(t *testing.T) {
 	x := paper.Known["neural-logistic"]
 	for _, b := range lab.Beliefs {
@@ -64,7 +64,7 @@ func TestBeliefsConform(t *testing.T) {
 		alone := rows(1)
 		for r := range rows(3) {
 			if !alone[r] || r.Diverged != 0 {
-				t.Errorf("%s: row %+v of a batch is none of the runs alone", b.Name, r)
+				t.Errorf("%s: row %+v of a batch differs from the rows of single runs", b.Name, r)
 			}
 		}
 	}

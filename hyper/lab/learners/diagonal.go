@@ -11,27 +11,27 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Diagonal is an agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz and a
-// diagonal C, so that the index has a number for each parameter. Rows of B are on the unit hypersphere. The text allows
-// two readings of that:
+// Diagonal is an agent with the diagonal linear hypermodel of appendix D: one network with parameters DBz + mu + Cz and
+// a diagonal C, so that the index has one number for each parameter. Rows of B are on the unit hypersphere. The text of
+// the paper allows two readings:
 //
 //   - Diagonal rows, the default: B is diagonal like C, and a row is 1 or -1. C can cancel DB, so that predictions
-//     become certain as data come in.
-//   - Dense rows: a row has N_theta numbers. A diagonal C cannot cancel DB, and nearly all of the prior's variance is
-//     left whatever the data. B has N_theta^2 numbers for each run: 99 MB for the paper's network.
+//     become certain as data arrive.
+//   - Dense rows: a row has N_theta numbers. A diagonal C cannot cancel DB, and nearly all of the prior's variance
+//     remains, whatever the data. B has N_theta^2 numbers for each run: 99 MB for the paper's network.
 type Diagonal struct {
 	Net
 	PriorRows string `help:"rows of the prior's B on the unit hypersphere: diagonal (1 or -1), or dense"`
 	Perturbed
 }
 
-// The readings of B's rows.
+// The two readings of the rows of B.
 const (
 	diagonalRows = "diagonal"
 	denseRows    = "dense"
 )
 
-// NewDiagonal has the settings of appendix D.
+// NewDiagonal returns the settings of appendix D.
 func NewDiagonal(arms bool) *Diagonal {
 	c := &Diagonal{Net: Net{[]int{60, 60}}, PriorRows: diagonalRows, Perturbed: perturbed()}
 	c.StepSize, c.IndexSet, c.Indices, c.PriorMultiplier = 0.008, train.Antithetic.String(), 4, 0.1
@@ -41,8 +41,8 @@ func NewDiagonal(arms bool) *Diagonal {
 	return c
 }
 
-// Model returns the hypermodel of appendix D. The prior's deviations are those of the world's own network, widened to
-// this one, so that its output has the same variance.
+// Model returns the hypermodel of appendix D. The deviations of the prior are the deviations of the world's own
+// network, adapted to the width of this network so that its output has the same variance.
 func (c *Diagonal) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	layout := hyper.PerParameter(hyper.NumTheta(b), 1)
@@ -62,12 +62,12 @@ func (c *Diagonal) Model(p bandit.Problem) hyper.Model {
 	}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Diagonal) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Diagonal) Validate(p *bandit.Problem) error {
 	if c.PriorRows != diagonalRows && c.PriorRows != denseRows {
 		return faultsOf(c, p, fmt.Errorf("prior-rows must be %s or %s, got %q", diagonalRows, denseRows, c.PriorRows))

@@ -18,10 +18,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// In both readings of appendix D the rows of B have norm 1, and C is diagonal in an index with a number for each
-// parameter. Trained to convergence on 2,000 data of a linear model with 5 features, diagonal rows leave a third of the
-// variance of the exact posterior: the perturbations that a diagonal C sees are those of its own number of the index.
-// Dense rows leave most of the prior's variance: a diagonal C cancels one of the 5 numbers of a row.
+// In both readings of appendix D the rows of B have norm 1, and C is diagonal in an index with one number for each
+// parameter. The test trains to convergence on 2,000 data of a linear model with 5 features. Diagonal rows leave a
+// third of the variance of the exact posterior, because a diagonal C uses only the perturbations of its own number of
+// the index. Dense rows leave most of the prior's variance, because a diagonal C cancels one of the 5 numbers of a row.
 func TestBothReadingsOfTheDiagonalHypermodel(t *testing.T) {
 	const features, data, priorVariance = 5, 2000, 2.25
 	random := rand.New(rand.NewPCG(1, 2))
@@ -71,7 +71,7 @@ func TestBothReadingsOfTheDiagonalHypermodel(t *testing.T) {
 			_, trained, err := o.Linear(linear.Layout, nil, nil, full)
 			must.M(err)
 			full.Add(full, trained)
-			left[rows] = math.Pow(mat.Norm(full, 2), 2) / features // mean variance of f(x) over x ~ N(0, I), a number of x
+			left[rows] = math.Pow(mat.Norm(full, 2), 2) / features // mean variance of f(x) over x ~ N(0, I), per feature
 		}
 		t.Logf("%s: variance left, diagonal rows %.5f, dense rows %.3f; exact posterior %.5f, prior %.2f", name,
 			left[diagonalRows], left[denseRows], posterior, priorVariance)

@@ -8,7 +8,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// The key discount reaches the training, and one that cannot be is refused.
+// The key discount reaches the training, and an invalid value is refused.
 func TestDiscount(t *testing.T) {
 	p := bandit.NewGaussian().Problem()
 	c := learners.NewBayesianLinear(true)

@@ -9,7 +9,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// Dropout is an agent with dropout (appendix E): a function is a mask.
+// Dropout is an agent with dropout (appendix E). A mask of hidden units is the index.
 type Dropout struct {
 	Net
 	Keep float64 `help:"probability of keeping a hidden unit"`
@@ -19,7 +19,7 @@ type Dropout struct {
 	Exploration
 }
 
-// NewDropout has the settings of appendix E.
+// NewDropout returns the settings of appendix E.
 func NewDropout(bool) *Dropout {
 	c := &Dropout{
 		Net: Net{[]int{100, 100}}, Keep: 0.5, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(),
@@ -35,19 +35,19 @@ func (c *Dropout) Model(p bandit.Problem) hyper.Model {
 	return hyper.Model{Base: net, Hyper: hyper.Dropout{Net: net, Keep: c.Keep, InitNu: c.scaled(hyper.InitLayers(net))}}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Dropout) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Dropout) Validate(p *bandit.Problem) error {
 	var keep, hidden error
 	if !(c.Keep > 0 && c.Keep <= 1) {
 		keep = fmt.Errorf("keep, the probability of keeping a unit, must be in (0, 1], got %v", c.Keep)
 	}
 	if len(c.Hidden) == 0 {
-		hidden = errors.New("dropout needs hidden units to drop: set hidden, as 100x100")
+		hidden = errors.New("dropout needs hidden units: set hidden, for example to 100x100")
 	}
 	return faultsOf(c, p, keep, hidden)
 }

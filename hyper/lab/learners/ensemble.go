@@ -11,14 +11,14 @@ import (
 type Ensemble struct {
 	Net
 	Particles     int  `want:"at least 1" help:"number of particles in the ensemble"`
-	AdditivePrior bool `help:"yes, or no for the ensembles of appendix B"`
+	AdditivePrior bool `help:"whether particles have an additive prior; no for the ensembles of appendix B"`
 	Start
 	Perturbed
 
-	InitNu hyper.Initializer // of the particles; nil is a normal distribution truncated to two deviations of 0.05
+	InitNu hyper.Initializer // initial particles; nil is normal with deviation 0.05, truncated at two deviations
 }
 
-// NewEnsemble has settings that suit networks.
+// NewEnsemble returns settings that suit networks, or arms.
 func NewEnsemble(arms bool) *Ensemble {
 	c := &Ensemble{Net: Net{[]int{10, 10}}, Particles: 10, AdditivePrior: true, Start: Start{1},
 		Perturbed: perturbed()}
@@ -29,7 +29,7 @@ func NewEnsemble(arms bool) *Ensemble {
 	return c
 }
 
-// Model returns the ensemble.
+// Model returns the ensemble as a hypermodel.
 func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	init := c.InitNu
@@ -45,10 +45,10 @@ func (c *Ensemble) Model(p bandit.Problem) hyper.Model {
 	return m
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Ensemble) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Ensemble) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

@@ -14,18 +14,18 @@ import (
 )
 
 // EnsemblePlusPlus is an agent with the linear Ensemble++: the exact mean of Bayesian linear regression, and a root of
-// its covariance with as few columns as Size. It sees arms as one-hot vectors.
+// its covariance with only Size columns. It gets arms as one-hot vectors.
 type EnsemblePlusPlus struct {
-	Size      int    `want:"at least 1" help:"M: dimension of the index, or particles"`
-	Reference string `help:"distribution of the index: gaussian, sphere, cube, coordinate or sparse, of covariance I"`
-	Noise     string `key:"perturbation-law" help:"distribution of the data's perturbations, likewise, of length 1"`
-	Nonzero   int    `help:"components of a sparse vector that are not 0, a divisor of size"`
+	Size      int    `want:"at least 1" help:"M: dimension of the index, or number of particles"`
+	Reference string `help:"distribution of the index, with covariance I: gaussian, sphere, cube, coordinate or sparse"`
+	Noise     string `key:"perturbation-law" help:"distribution of the perturbations, one of the same, of length 1"`
+	Nonzero   int    `help:"number of components of a sparse vector that are not 0; a divisor of size"`
 	Variances
-	Inflation float64 `run:"true" want:"positive" help:"multiplies the variance of what the policy sees"`
+	Inflation float64 `run:"true" want:"positive" help:"factor of the variance of the functions that the policy uses"`
 	Exploration
 }
 
-// NewEnsemblePlusPlus has eight columns, a Gaussian index, and perturbations on the sphere.
+// NewEnsemblePlusPlus returns settings with eight columns, a Gaussian index, and perturbations on the sphere.
 func NewEnsemblePlusPlus(arms bool) *EnsemblePlusPlus {
 	c := &EnsemblePlusPlus{
 		Size: 8, Reference: index.LawGaussian.String(), Noise: index.LawSphere.String(), Nonzero: 1,
@@ -37,15 +37,15 @@ func NewEnsemblePlusPlus(arms bool) *EnsemblePlusPlus {
 	return c
 }
 
-// Belief returns the belief.
+// Belief returns the belief for a problem.
 func (c *EnsemblePlusPlus) Belief(p bandit.Problem) hyper.EnsemblePlusPlus {
 	return hyper.EnsemblePlusPlus{Features: network.features(p), P: index.Paired{
 		N: c.Size, Reference: lab.OfWord[index.Law](c.Reference), Noise: lab.OfWord[index.Law](c.Noise), Nonzero: c.Nonzero,
 	}}
 }
 
-// Learner returns the learner. Its root is that of the covariance times Inflation: A_0 and the perturbations are so
-// much larger, and the mean, which the loss's own variances make, is not.
+// Learner returns the learner for a problem. The root belongs to the covariance times Inflation: A_0 and the
+// perturbations are scaled accordingly. The mean, which depends on the variances of the loss, stays the same.
 func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c, c.Belief(p), p, periods)
 	l.Train = train.Config{Integrate: train.Exact}
@@ -59,7 +59,7 @@ func (c *EnsemblePlusPlus) Learner(p bandit.Problem, periods int) learner.Learne
 	return l.WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *EnsemblePlusPlus) Validate(p *bandit.Problem) error {
 	words := errors.Join(lab.CheckWord[index.Law]("reference", c.Reference),
 		lab.CheckWord[index.Law]("perturbation-law", c.Noise))

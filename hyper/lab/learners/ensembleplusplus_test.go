@@ -8,8 +8,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
-// The root of the covariance, times sqrt(Inflation), comes from an A_0 and perturbations so much larger; what the loss
-// takes for granted, and with it the mean, stays. A prior variance of 0 is the world's, or else 1/d.
+// The root of the covariance, times sqrt(Inflation), comes from an A_0 and perturbations that are larger by this
+// factor. The variances of the loss, and with them the mean, do not change. A prior variance of 0 means the world's, or
+// else 1/d.
 func TestEnsemblePlusPlusInflation(t *testing.T) {
 	c, p := learners.NewEnsemblePlusPlus(false), bandit.Problem{Actions: 9, Features: 5, PriorVariance: 10}
 	c.Inflation = 4

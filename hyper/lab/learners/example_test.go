@@ -10,7 +10,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// The linear hypermodel of section 4.1 for 10 arms, with a smaller index, and what its learner does in 500 periods.
+// The linear hypermodel of section 4.1 for 10 arms, with a smaller index, and the training of its learner in 500
+// periods.
 func ExampleNewLinear() {
 	c, p := learners.NewLinear(true), bandit.NewGaussian().Problem()
 	c.IndexDim, c.Integrate = 5, train.Exact.String()
@@ -31,15 +32,15 @@ func ExampleNewEnsemble() {
 	// Output: <nil> {30} {0 0 0 0} 1000
 }
 
-// A hypernetwork, with about as many parameters as the linear hypermodel of the same world.
+// A hypernetwork with about as many parameters as the linear hypermodel for the same world.
 func ExampleNewHypernetwork() {
 	c, p := learners.NewHypernetwork(false), bandit.NewNeural().Problem()
 	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved(), learners.NewLinear(false).Model(p).NumInvolved())
 	// Output: <nil> 10105 10261
 }
 
-// A diagonal hypermodel, of a wider network, so that it has about as many parameters as the linear hypermodel: each
-// parameter of the network has a mean, and a number of the index of its own.
+// A diagonal hypermodel for a wider network, so that it has about as many parameters as the linear hypermodel: each
+// parameter of the network has a mean and its own number of the index.
 func ExampleNewDiagonal() {
 	c, p := learners.NewDiagonal(false), bandit.NewNeural().Problem()
 	fmt.Println(c.Validate(&p), c.Model(p).NumInvolved())
@@ -53,7 +54,7 @@ func ExampleNewMeanField() {
 	// Output: <nil> 9962 kl
 }
 
-// Dropout that keeps nine of ten units of a network: the index is a mask of all hidden units.
+// Dropout that keeps nine of ten units of a network. The index is a mask of all hidden units.
 func ExampleNewDropout() {
 	c, p := learners.NewDropout(false), bandit.NewNeural().Problem()
 	c.Keep = 0.9
@@ -61,7 +62,7 @@ func ExampleNewDropout() {
 	// Output: <nil> {200 0.9}
 }
 
-// One network, which is explored with at random.
+// One network, with random exploration.
 func ExampleNewSingle() {
 	c, p := learners.NewSingle(false), bandit.NewNeural().Problem()
 	c.Hidden = []int{20}
@@ -69,21 +70,21 @@ func ExampleNewSingle() {
 	// Output: <nil> 441 parameters, explore.EpsilonGreedy
 }
 
-// The hypermodel of section 5, for the bandit there.
+// The hypermodel of section 5 for the bandit of that section.
 func ExampleNewOneSparse() {
 	c, p := learners.NewOneSparse(false), bandit.NewOneSparse().Problem()
 	fmt.Printf("%v %d parameters, %T\n", c.Validate(&p), c.Model(p).NumInvolved(), c.Policy)
 	// Output: <nil> 50 parameters, explore.IDS
 }
 
-// An epinet, as any belief that can be made for inputs of a number of features: it sees 10 arms as one-hot vectors.
+// An epinet, as an example of a belief for inputs with any number of features: it gets 10 arms as one-hot vectors.
 func ExampleNewGeneric() {
 	c, p := learners.NewGeneric(hyper.NewEpinet(1)), bandit.NewGaussian().Problem()
 	fmt.Println(c.Validate(&p), c.Learner(p, 1000).Belief.(hyper.Epinet).Features)
 	// Output: <nil> 10
 }
 
-// Ensemble++ on a network sees 16 indices in each step: plus and minus along each of 8 axes.
+// Ensemble++ on a network uses 16 indices in each step: plus and minus along each of 8 axes.
 func ExampleNewSharedEnsemble() {
 	c, p := learners.NewSharedEnsemble(), bandit.NewNeural().Problem()
 	l := c.Learner(p, 1000)
@@ -91,7 +92,7 @@ func ExampleNewSharedEnsemble() {
 	// Output: <nil> {8 sphere sphere 0} axes decay
 }
 
-// A network with deviations about it sees one index in each step, since the mean alone is trained.
+// A network with deviations around it uses one index in each step, because only the mean is trained.
 func ExampleNewNetworkGP() {
 	c, p := learners.NewNetworkGP(), bandit.NewNeural().Problem()
 	l := c.Learner(p, 1000)
@@ -99,7 +100,7 @@ func ExampleNewNetworkGP() {
 	// Output: <nil> 1 3651
 }
 
-// The paper's way to train: one step of SGD a period. Other settings change fields of it.
+// The paper's way to train: one step of SGD per period. Other settings change some fields of it.
 func ExampleNewDescent() {
 	c := learners.NewDescent()
 	fmt.Printf("%d %T %s\n", c.Steps, c.Optimizer, c.Integrate)

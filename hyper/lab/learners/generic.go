@@ -12,22 +12,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Generic is an agent with any belief that can be made for inputs of a number of features: one of lab.Beliefs, whose
-// settings are keys. It sees arms as one-hot vectors.
+// Generic is an agent with any of lab.Beliefs, which can be made for inputs with any number of features. The settings
+// of the belief are keys. The agent gets arms as one-hot vectors.
 type Generic struct {
 	Belief     hyper.Belief `help:"the distribution over functions"`
-	Regularize string       `help:"anchor (the paper's), to the start, or decay, to zero"`
+	Regularize string       `help:"pull of parameters: anchor (the paper's, to initial values) or decay (to zero)"`
 	Perturbed
 }
 
-// NewGeneric has settings that suit networks.
+// NewGeneric returns settings that suit networks.
 func NewGeneric(b hyper.Belief) *Generic {
 	c := &Generic{Belief: b, Regularize: train.Anchor.String(), Perturbed: perturbed()}
 	c.StepSize, c.PriorVariance = 0.005, 10
 	return c
 }
 
-// network stands for a base model that sees features.
+// network is a base model that gets features, for its method features.
 var network = Net{Hidden: []int{1}}
 
 func (c *Generic) belief(p bandit.Problem) hyper.Belief {
@@ -37,7 +37,7 @@ func (c *Generic) belief(p bandit.Problem) hyper.Belief {
 	return c.Belief
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Generic) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c, c.belief(p), p, periods)
 	if c.Regularize != train.Anchor.String() {
@@ -46,7 +46,7 @@ func (c *Generic) Learner(p bandit.Problem, periods int) learner.Learner {
 	return l.WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Generic) Validate(p *bandit.Problem) error {
 	missing, own := errors.Join(faults.Value("belief", c.Belief), c.checkRegularizer()), error(nil)
 	if missing == nil && p != nil {
@@ -55,7 +55,7 @@ func (c *Generic) Validate(p *bandit.Problem) error {
 	return faultsOf(c, p, missing, own)
 }
 
-// checkRegularizer reports a word for a regularizer that these beliefs have not.
+// checkRegularizer returns an error if these beliefs do not have the regularizer.
 func (c *Generic) checkRegularizer() error {
 	switch c.Regularize {
 	case train.Anchor.String(), train.Decay.String():

@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// live is a world that is stepped period by period, for one run.
+// live is a world that is stepped one period at a time, for one run.
 type live struct {
 	world   bandit.World
 	backend compute.Backend
@@ -56,7 +56,7 @@ func (l *live) flat(state bandit.State) (out []*Node) {
 	return out
 }
 
-// arguments are the seed, the period, an action, and the state.
+// arguments returns the seed, the period, an action, and the state.
 func (l *live) arguments(period, action int) []any {
 	args := []any{l.seed, int32(period), []int32{int32(action)}}
 	for _, x := range l.state {
@@ -73,7 +73,7 @@ func (l *live) offer(in []*Node) (bandit.Offer, bandit.State) {
 	return l.world.Offer(state, nil, rng.New(in[0]).At(in[1]).Named("offer"), in[1])
 }
 
-// inputs are those of all actions in a period: one-hot vectors of arms where an agent takes features.
+// inputs returns the inputs of all actions in a period: one-hot vectors of arms if an agent takes features.
 func (l *live) inputs(t *testing.T, period, features int) (x [][]float32) {
 	p := l.world.Problem()
 	if p.Features == 0 {
@@ -87,7 +87,7 @@ func (l *live) inputs(t *testing.T, period, features int) (x [][]float32) {
 	}
 	out := l.call(t, func(in []*Node) []*Node {
 		offer, _ := l.offer(in)
-		return append([]*Node{offer.Inputs(p.Actions)}, in...) // all are read: the Go backend wants it
+		return append([]*Node{offer.Inputs(p.Actions)}, in...) // all are read, because the Go backend requires it
 	}, l.arguments(period, 0)...)
 	return slices.Collect(slices.Chunk(tensors.MustCopyFlatData[float32](out[0]), p.Features))
 }
@@ -103,7 +103,7 @@ func (l *live) step(t *testing.T, period, action int) (reward float32) {
 	return tensors.MustCopyFlatData[float32](out[0])[0]
 }
 
-// ways are settings of each kind of learner, one list of sets for each way to train.
+// ways lists the settings of each kind of learner: one list of sets for each way to train.
 func ways(world, kind string) [][]string {
 	all := [][]string{nil}
 	switch kind {
@@ -113,14 +113,14 @@ func ways(world, kind string) [][]string {
 		all = append(all, []string{"optimizer=sgld", "step-size=0.01", "policy=greedy"})
 	case "linear", "ensemble":
 		all = append(all, []string{"optimizer=sgd", "step-size=0.02"})
-		if world != "neural" || kind == "ensemble" { // a linear hypermodel has no exact solution beside a network
+		if world != "neural" || kind == "ensemble" { // a linear hypermodel with a network has no exact solution
 			all = append(all, []string{"integrate=exact", "hidden=none"})
 		}
 	}
 	return all
 }
 
-// served is the digest of the actions of an agent that a service holds, in a world.
+// served returns the digest of the actions of an agent that a service holds, in a world.
 func served(t *testing.T, s *lab.Setting, periods int, seed uint64) (digest uint32) {
 	t.Helper()
 	l, features, err := s.Handover(periods)
@@ -147,8 +147,8 @@ func served(t *testing.T, s *lab.Setting, periods int, seed uint64) (digest uint
 	return digest
 }
 
-// A learner that is handed over to a service takes the actions that it takes in the lab: in the same world, with the
-// same seed, for each kind of learner, and each way to train.
+// A learner that package agent holds takes the same actions as in the lab, in the same world and with the same seed,
+// for each kind of learner and each way to train.
 func TestAgentsActAsInTheLab(t *testing.T) {
 	const periods, seed = 20, 3
 	for _, name := range worldsOf {

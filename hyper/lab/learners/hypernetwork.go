@@ -8,18 +8,19 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Hypernetwork is an agent with a hypernetwork (section 2.4): an MLP from the index to the base model's parameters,
-// with an additive prior that is linear in the index. The defaults have as many parameters as the linear hypermodel of
-// the same world, within a few percent: the paper leaves open what such a hypermodel gains (section 6).
+// Hypernetwork is an agent with a hypernetwork (section 2.4): an MLP from the index to the parameters of the base
+// model, with an additive prior that is linear in the index. The default hypernetwork has, within a few percent, as
+// many parameters as the linear hypermodel in the same world. The paper leaves open what such a hypermodel gains
+// (section 6).
 type Hypernetwork struct {
 	Net
-	HyperHidden []int   `help:"hidden widths of the hypernetwork, as 27 or 16x16"`
-	IndexDim    int     `want:"at least 1" help:"index dimension: that of all arms, or of each layer of the prior"`
-	InitialMap  float64 `want:"not negative" help:"scale of the initial weights, as a multiple of Glorot uniform"`
+	HyperHidden []int   `help:"widths of the hypernetwork's hidden layers, as 27 or 16x16"`
+	IndexDim    int     `want:"at least 1" help:"dimension of the index: for all arms, or for each layer of the prior"`
+	InitialMap  float64 `want:"not negative" help:"scale of the initial weights, relative to Glorot uniform"`
 	Perturbed
 }
 
-// NewHypernetwork has settings that suit networks.
+// NewHypernetwork returns settings that suit networks, or arms.
 func NewHypernetwork(arms bool) *Hypernetwork {
 	c := &Hypernetwork{Net: Net{[]int{10, 10}}, HyperHidden: []int{27}, IndexDim: 10, InitialMap: 1}
 	c.Perturbed = perturbed()
@@ -31,7 +32,7 @@ func NewHypernetwork(arms bool) *Hypernetwork {
 	return c
 }
 
-// Model returns the hypernetwork.
+// Model returns the hypernetwork as a hypermodel.
 func (c *Hypernetwork) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	blocks := func(b hyper.BaseModel) hyper.Layout { return hyper.PerGroup(b, c.IndexDim) }
@@ -46,10 +47,10 @@ func (c *Hypernetwork) Model(p bandit.Problem) hyper.Model {
 	}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Hypernetwork) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Hypernetwork) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

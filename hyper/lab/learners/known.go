@@ -7,7 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Known are the kinds of learners by name, as they begin in a world of arms, or of actions with features.
+// Known maps the names of the kinds of learners to functions. Each function returns the default settings, for a world
+// of arms or for a world of actions with features.
 var Known = known()
 
 func known() map[string]func(arms bool) lab.Learner {
@@ -27,7 +28,7 @@ func known() map[string]func(arms bool) lab.Learner {
 		"ensemble-plus-plus": func(arms bool) lab.Learner { return NewEnsemblePlusPlus(arms) },
 		"one-sparse":         func(arms bool) lab.Learner { return NewOneSparse(arms) },
 
-		"ensemble-plus-plus-neural": func(bool) lab.Learner { return NewSharedEnsemble() }, // trained as its paper does
+		"ensemble-plus-plus-neural": func(bool) lab.Learner { return NewSharedEnsemble() }, // trained as in its paper
 		"network-gp":                func(bool) lab.Learner { return NewNetworkGP() },
 	})
 	return all

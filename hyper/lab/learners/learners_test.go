@@ -15,16 +15,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// small are settings that make little work of every learner and world that has their keys.
+// small lists settings that make every learner and world fast, for the keys that they have.
 var small = []string{
 	"arms=4", "actions=6", "features=3", "size=5", "generator=2", "hyper-hidden=3", "index-dim=2", "particles=3",
 	"batch=8", "index-samples=4", "sgd-steps=2", "policy-samples=9", "file=testdata/rows.csv",
 }
 
-// worldsOf are the experiments with another world each.
+// worldsOf returns the experiments with another world each.
 var worldsOf = append([]string{"gaussian", "neural", "ids"}, "drifting", "table")
 
-// The settings of a record of a search are taken as they are: numbers and others as texts.
+// The settings in the record of a search are accepted as they are: numbers and others as texts.
 func TestForTakesARecord(t *testing.T) {
 	p := bandit.Problem{Actions: 3, Features: 4, Moves: true}
 	l, err := learners.For("ensemble", p,
@@ -43,8 +43,8 @@ func TestForTakesARecord(t *testing.T) {
 	}
 }
 
-// Every learner acts and learns in every world, also where rewards come late, and where rows come in turn and are
-// scaled by what came: for 50 periods all predictions are finite, and regrets are.
+// Every learner acts and learns in every world, including worlds with delayed rewards and worlds whose rows come in
+// turn and are scaled by the rows so far: for 50 periods all predictions and regrets are finite.
 func TestEveryLearnerInEveryWorld(t *testing.T) {
 	for _, name := range worldsOf {
 		x, ok := paper.Known[name]
@@ -78,11 +78,11 @@ func TestEveryLearnerInEveryWorld(t *testing.T) {
 	}
 }
 
-// smallSpec is a Spec of one learner, with the small settings for the keys that it has.
+// smallSpec returns a Spec for one learner, with the small settings for the keys that it has.
 func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more ...string) lab.Spec {
 	t.Helper()
 	x.Sets = nil
-	x.Agents = nil // a learner's own defaults, not the experiment's
+	x.Agents = nil // use the learner's own defaults, not the experiment's
 	s, err := x.New(kind)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 		key, _, _ := strings.Cut(set, "=")
 		value, has := values[key]
 		given := slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, key+"=") })
-		if has && !given && value != "none" { // hidden=none stays: a small network is no linear model
+		if has && !given && value != "none" { // hidden=none stays, because a small network is not a linear model
 			sets = append(sets, set)
 		}
 	}
@@ -103,8 +103,8 @@ func smallSpec(t *testing.T, x lab.Experiment, kind string, size lab.Size, more 
 	return spec
 }
 
-// Beliefs on networks learn rewards of 0 and 1 by the logistic loss, with weight decay: over 200 periods each has less
-// than half of the regret of actions that are not learned, which are drawn from 12 all along.
+// Beliefs on networks learn rewards of 0 and 1 with the logistic loss and weight decay: over 200 periods each has less
+// than half of the regret of actions without learning, which are always drawn from 12 actions.
 func TestNetworksLearnLogistic(t *testing.T) {
 	x := paper.Known["neural-logistic"]
 	sets := []string{"actions=12", "features=3", "generator=8x8", "regularize=decay", "belief-hidden=8", "sgd-steps=2",

@@ -8,21 +8,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Linear is an agent with a linear hypermodel and an additive prior. With arms that have a number each it is that of
-// section 4.1, mu_x + (sigma_p b_x + c_x)^T z_x, with a block of the index for each arm; elsewhere that of section 4.2,
-// a dense trainable map and a prior with a block for each layer. To scale the index by s in the trainable map is to
-// multiply InitialMap by s, and MapStep by s^2 (sgd) or s (adam).
+// Linear is an agent with a linear hypermodel and an additive prior. If each arm has one parameter, it is the
+// hypermodel of section 4.1, mu_x + (sigma_p b_x + c_x)^T z_x, with a block of the index for each arm. Otherwise it is
+// the hypermodel of section 4.2, with a dense trainable map and a prior with a block of the index for each layer. To
+// scale the index by s in the trainable map, multiply InitialMap by s, and MapStep by s^2 (sgd) or s (adam).
 type Linear struct {
 	Net
-	IndexDim   int     `want:"at least 1" help:"index dimension of each arm, or of each layer of the prior network"`
-	InitialMap float64 `want:"not negative" help:"scale of the initial C, as a multiple of InitC's"`
+	IndexDim   int     `want:"at least 1" help:"dimension of the index for each arm, or for each prior layer"`
+	InitialMap float64 `want:"not negative" help:"scale of the initial C, relative to InitC"`
 	Perturbed
 
-	InitC, InitM hyper.Initializer // of C and mu; nil is Glorot uniform, and zeros
+	InitC, InitM hyper.Initializer // initial C and mu; nil is Glorot uniform for C and zeros for mu
 	MeanStart    bool              // mu starts at the mean of the world's own distribution of parameters
 }
 
-// NewLinear has settings that suit networks.
+// NewLinear returns settings that suit networks, or arms.
 func NewLinear(arms bool) *Linear {
 	c := &Linear{Net: Net{[]int{10, 10}}, IndexDim: 10, InitialMap: 0.3, Perturbed: perturbed()}
 	c.StepSize, c.IndexSet, c.Indices = 0.004, train.Frame.String(), 60
@@ -33,7 +33,7 @@ func NewLinear(arms bool) *Linear {
 	return c
 }
 
-// Model returns the hypermodel.
+// Model returns the hypermodel for a problem.
 func (c *Linear) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	h := hyper.Linear{InitC: c.InitC, InitM: c.InitM}
@@ -60,10 +60,10 @@ func (c *Linear) Model(p bandit.Problem) hyper.Model {
 	return hyper.Model{Base: b, Hyper: h, Prior: prior}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Linear) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Linear) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

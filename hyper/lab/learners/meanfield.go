@@ -8,18 +8,18 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// MeanField is an agent with Bayes by Backprop (appendix D). A KLStrength of 1 is the variational bound's.
+// MeanField is an agent with Bayes by Backprop (appendix D). With KLStrength 1, the loss is the variational bound.
 type MeanField struct {
 	Net
-	InitialDeviation float64 `want:"positive" help:"standard deviation of each parameter before any data"`
-	PriorDeviation   float64 `run:"true" want:"positive" help:"sigma_p: standard deviation of each parameter, a priori"`
-	KLStrength       float64 `run:"true" want:"not negative" help:"weight of the divergence from the prior"`
-	NoiseVariance    float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss: the weight of the data"`
+	InitialDeviation float64 `want:"positive" help:"initial standard deviation of each parameter"`
+	PriorDeviation   float64 `run:"true" want:"positive" help:"sigma_p: prior standard deviation of each parameter"`
+	KLStrength       float64 `run:"true" want:"not negative" help:"weight of the KL divergence from the prior"`
+	NoiseVariance    float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss; sets the weight of the data"`
 	Descent
 	Exploration
 }
 
-// NewMeanField has the settings of appendix D.
+// NewMeanField returns the settings of appendix D.
 func NewMeanField(arms bool) *MeanField {
 	c := &MeanField{
 		Net: Net{[]int{60, 60}}, InitialDeviation: 0.1, PriorDeviation: 0.2, KLStrength: 0.17, NoiseVariance: 1,
@@ -32,7 +32,7 @@ func NewMeanField(arms bool) *MeanField {
 	return c
 }
 
-// Model returns the mean-field hypermodel.
+// Model returns the mean-field hypermodel for a problem.
 func (c *MeanField) Model(p bandit.Problem) hyper.Model {
 	b := c.base(p)
 	h := hyper.MeanField{Params: hyper.NumTheta(b), Deviation: c.InitialDeviation}
@@ -42,7 +42,7 @@ func (c *MeanField) Model(p bandit.Problem) hyper.Model {
 	return hyper.Model{Base: b, Hyper: h}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := filled(c, c.Model(p), p, periods)
 	l.Train.Regularize, l.KL, l.NoiseVariance = train.KL, orNone(c.KLStrength), c.NoiseVariance
@@ -51,5 +51,5 @@ func (c *MeanField) Learner(p bandit.Problem, periods int) learner.Learner {
 	return l.WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *MeanField) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

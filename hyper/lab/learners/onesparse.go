@@ -9,12 +9,12 @@ import (
 
 // OneSparse is an agent with the one-sparse hypermodel of section 5.
 type OneSparse struct {
-	Alpha float64 `want:"not negative" help:"alpha of the hypermodel's softmax of beta nu_m (z_m^2 + alpha)"`
-	Beta  float64 `want:"positive" help:"beta of the hypermodel's softmax"`
+	Alpha float64 `want:"not negative" help:"alpha in the hypermodel's softmax of beta nu_m (z_m^2 + alpha)"`
+	Beta  float64 `want:"positive" help:"beta in the hypermodel's softmax"`
 	Perturbed
 }
 
-// NewOneSparse has the settings of section 5.
+// NewOneSparse returns the settings of section 5.
 func NewOneSparse(bool) *OneSparse {
 	c := &OneSparse{Alpha: 0.01, Beta: 10, Perturbed: perturbed()}
 	c.Descent, c.PriorVariance, c.Perturbation, c.Policy = NewDescent(), 0, 1, explore.IDS{N: 500}
@@ -28,10 +28,10 @@ func (c *OneSparse) Model(p bandit.Problem) hyper.Model {
 	return hyper.Model{Base: b, Hyper: hyper.OneSparse{N: hyper.NumTheta(b), Alpha: c.Alpha, Beta: c.Beta}}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *OneSparse) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *OneSparse) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

@@ -17,9 +17,9 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// For returns a learner of a kind of [Known] for a problem outside of simulations, with settings as a JSON object of
-// keys and values: those of a record of `hyper tune`, for one. nil settings are the kind's own. The error says what is
-// wrong, and which kinds or keys there are.
+// For returns a learner of a kind in [Known] for a problem outside of simulations. settings is a JSON object of keys
+// and values, for example from a record of `hyper tune`; nil means the defaults of the kind. The error says what is
+// wrong, and lists the valid kinds or keys.
 func For(kind string, p bandit.Problem, settings json.RawMessage) (learner.Learner, error) {
 	create, ok := Known[kind]
 	if !ok {
@@ -37,11 +37,11 @@ func For(kind string, p bandit.Problem, settings json.RawMessage) (learner.Learn
 	if err != nil {
 		return l, fmt.Errorf("learner %s: %w", kind, err)
 	}
-	l.Train.Capacity = 0 // the agent's own
+	l.Train.Capacity = 0 // the agent has its own capacity
 	return l, nil
 }
 
-// outside is the world itself: what is known of it is a Problem.
+// outside is a world that is not simulated. Only its Problem is known.
 type outside struct{ problem bandit.Problem }
 
 func (w *outside) Validate() error         { return nil }
@@ -56,4 +56,4 @@ func (w *outside) Step(bandit.State, hyper.Numbers, rng.Stream, *graph.Node, *gr
 	panic(notSimulated)
 }
 
-const notSimulated = "learners: the world outside cannot be simulated"
+const notSimulated = "learners: a world outside of simulations cannot be simulated"

@@ -1,9 +1,9 @@
-// Package learners has the settings of learners, for any world: what `hyper run EXPERIMENT --agent NAME` runs, and what
-// a tuned setting hands over to package agent.
+// Package learners holds the settings of learners for any world. `hyper run EXPERIMENT --agent NAME` runs these
+// learners, and package agent takes a learner with tuned settings.
 //
-// Each kind is a struct whose fields are keys, see lab.Key; it has a belief, and shares the parts in this file. A part
-// checks its own numbers, and sets those of the learner. The tag `want` of a number says what it must be: "positive",
-// "not negative" or "at least 1".
+// Each kind of learner is a struct whose fields are keys, see lab.Key. It has a belief, and embeds some of the parts in
+// this file. A part checks its own numbers and sets the corresponding numbers of the learner. The tag `want` states the
+// range of a number: "positive", "not negative" or "at least 1".
 package learners
 
 import (
@@ -20,30 +20,30 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Descent is the part of settings that says how steps of training are made. StepSize is the step of theta; of an
-// ensemble trained by sgd it is that of a particle each time it is visited, alpha over the particles that an SGD step
-// visits. The IndexSet frame has exact first and second moments. Integrate is a [train.Integration]: sampled, or with
-// the expectation over z in closed form; full-data takes all data by sufficient statistics, and exact is the minimiser
-// itself, without SGD steps.
+// Descent is the part of settings that describes training steps. StepSize is the step size of theta. For an ensemble
+// trained by sgd it is the step size of a particle in each SGD step that visits it: alpha divided by the number of
+// particles that an SGD step visits. The IndexSet frame has exact first and second moments. Integrate is a
+// [train.Integration]: sampled; analytic, with the expectation over z in closed form; full-data, which uses all data
+// through sufficient statistics; or exact, which computes the minimiser without SGD steps.
 type Descent struct {
-	StepSize float64 `run:"true" want:"positive" help:"constant step size of theta; of a particle, each visit's"`
-	Steps    int     `key:"sgd-steps" help:"SGD steps per period"`
-	Batch    int     `help:"data points per SGD step, drawn with replacement"`
-	Indices  int     `key:"index-samples" help:"indices z sampled per SGD step"`
+	StepSize float64 `run:"true" want:"positive" help:"constant step size of theta, or of a particle at each visit"`
+	Steps    int     `key:"sgd-steps" help:"number of SGD steps per period"`
+	Batch    int     `help:"number of data points per SGD step, drawn with replacement"`
+	Indices  int     `key:"index-samples" help:"number of indices z sampled per SGD step"`
 
-	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (the same, orthogonal) or per-datum"`
-	Integrate string          `help:"over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
+	IndexSet  string          `help:"iid (the paper's), antithetic (z and -z), frame (also orthogonal) or per-datum"`
+	Integrate string          `help:"mean over z: sampled (the paper's), analytic, full-data (analytic) or exact (no SGD)"`
 	Optimizer train.Optimizer `help:"sgd is the paper's; adam, adamax and rmsprop are GoMLX's"`
-	Schedule  train.Schedule  `help:"how step sizes fall with the number of data"`
+	Schedule  train.Schedule  `help:"how step sizes decrease with the number of data"`
 
-	MapStep float64 `run:"true" want:"positive" help:"step size of what sees the index, as a multiple of step-size"`
-	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient over |D|; 0 is none"`
+	MapStep float64 `run:"true" want:"positive" help:"step size of the map from the index, relative to step-size"`
+	Clip    float64 `run:"positive" want:"not negative" help:"bound on the norm of a gradient / |D|; 0 means no bound"`
 
-	Loss    train.Loss `help:"what a prediction costs: gaussian is the paper's, for rewards with Gaussian noise"`
-	Weights string     `help:"of a datum for an index: none (the paper's), or the bootstrap's bernoulli or exponential"`
+	Loss    train.Loss `help:"loss of a prediction: gaussian is the paper's, for rewards with Gaussian noise"`
+	Weights string     `help:"weight of a datum for an index: none (the paper's), or bootstrap: bernoulli or exponential"`
 }
 
-// NewDescent has the paper's way to train.
+// NewDescent returns the paper's way to train.
 func NewDescent() Descent {
 	return Descent{
 		Steps: 1, IndexSet: train.IID.String(), Integrate: train.Sampled.String(), Optimizer: train.SGD{},
@@ -51,15 +51,16 @@ func NewDescent() Descent {
 	}
 }
 
-// networkDescent is what searches found for networks (notebooks/results/tuning), where the paper does not print its
-// settings. Their budgets were not equal; those of package paper's settings with 1000 actions are.
+// networkDescent returns the settings that searches found for networks (notebooks/results/tuning), where the paper does
+// not print its settings. The searches had different budgets. Package paper's settings for 1000 actions come from
+// searches with equal budgets.
 func networkDescent() Descent {
 	c := NewDescent()
 	c.Steps, c.Batch, c.Indices, c.Optimizer = 4, 64, 16, train.Adam{}
 	return c
 }
 
-// unweighted is the key's word for no weights.
+// unweighted is the value of the key weights for no weights.
 const unweighted = "none"
 
 func (c Descent) check() error {
@@ -100,12 +101,12 @@ func (c Descent) set(l *learner.Learner, p bandit.Problem) {
 	}
 }
 
-// Start is the part of settings that scales the parameters before any data.
+// Start is the part of settings that scales the initial parameters.
 type Start struct {
-	InitialScale float64 `want:"not negative" help:"scale of the initial parameters, as a multiple of the usual"`
+	InitialScale float64 `want:"not negative" help:"scale of the initial parameters, relative to the usual scale"`
 }
 
-// scaled scales an initializer.
+// scaled returns init with its values multiplied by InitialScale.
 func (c Start) scaled(init hyper.Initializer) hyper.Initializer {
 	if c.InitialScale == 1 {
 		return init
@@ -113,23 +114,23 @@ func (c Start) scaled(init hyper.Initializer) hyper.Initializer {
 	return hyper.InitScaled(c.InitialScale, init)
 }
 
-// Exploration is the part of settings that says how an agent decides: any policy goes with any belief and world.
+// Exploration is the part of settings that chooses how an agent decides. Any policy works with any belief and world.
 type Exploration struct {
-	Policy explore.Policy `help:"what maps sampled functions to a decision"`
+	Policy explore.Policy `help:"the method that turns sampled functions into a decision"`
 }
 
 func thompson() Exploration { return Exploration{explore.Thompson{}} }
 
-// Check reports what is wrong.
+// Check returns an error if the policy is missing or has faults.
 func (c Exploration) Check() error { return ofChoice("policy", explore.Validate(c.Policy)) }
 
 func (c Exploration) check() error { return c.Check() }
 
 func (c Exploration) set(l *learner.Learner, _ bandit.Problem) { l.Policy = c.Policy }
 
-// Net is the part of settings that describes the base model that is trained.
+// Net is the part of settings that describes the trained base model.
 type Net struct {
-	Hidden []int `help:"hidden widths of the network, as 10x10; none is a linear model, or one number an arm"`
+	Hidden []int `help:"widths of the network's hidden layers, as 10x10; none: a linear model, or one number per arm"`
 }
 
 func (n Net) check() error {
@@ -141,7 +142,7 @@ func (n Net) check() error {
 	return nil
 }
 
-// base is the base model for a problem. A network sees arms as one-hot vectors.
+// base returns the base model for a problem. A network gets arms as one-hot vectors.
 func (n Net) base(p bandit.Problem) hyper.BaseModel {
 	switch {
 	case len(n.Hidden) > 0:
@@ -156,7 +157,7 @@ func (n Net) network(p bandit.Problem) base.MLP {
 	return base.MLP{Layers: append(append([]int{n.features(p)}, n.Hidden...), 1)}
 }
 
-// features is how many a network sees.
+// features returns the number of inputs of a network.
 func (n Net) features(p bandit.Problem) int {
 	if p.Features == 0 {
 		return p.Actions
@@ -164,11 +165,11 @@ func (n Net) features(p bandit.Problem) int {
 	return p.Features
 }
 
-// Variances are the part of settings that the loss takes for granted. A PriorVariance of 0 is what the world says, or
-// else that with which predictions have variance 1.
+// Variances is the part of settings with the variances that the loss assumes. If PriorVariance is 0, the learner uses
+// the variance that the world states, or else the variance with which predictions have variance 1.
 type Variances struct {
-	NoiseVariance float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss: the weight of the data"`
-	PriorVariance float64 `run:"true" want:"not negative" help:"sigma_p^2 of the loss; 0 is what the world says"`
+	NoiseVariance float64 `run:"true" want:"positive" help:"sigma_w^2 of the loss; sets the weight of the data"`
+	PriorVariance float64 `run:"true" want:"not negative" help:"sigma_p^2 of the loss; 0 means the world's own"`
 }
 
 func newVariances() Variances { return Variances{NoiseVariance: 1, PriorVariance: 2.25} }
@@ -180,8 +181,8 @@ func (v Variances) set(l *learner.Learner, _ bandit.Problem) {
 // Prior is the part of settings that describes the additive prior and its weight.
 type Prior struct {
 	Variances
-	PriorMultiplier float64 `run:"true" want:"not negative" help:"multiplies the variance of the additive prior"`
-	PriorFactor     float64 `run:"true" want:"positive" help:"multiplies sigma_p^2 of the loss's regularizer"`
+	PriorMultiplier float64 `run:"true" want:"not negative" help:"factor of the variance of the additive prior"`
+	PriorFactor     float64 `run:"true" want:"positive" help:"factor of sigma_p^2 in the loss's regularizer"`
 }
 
 func newPrior() Prior { return Prior{Variances: newVariances(), PriorMultiplier: 1, PriorFactor: 1} }
@@ -200,23 +201,23 @@ func (c Prior) set(l *learner.Learner, p bandit.Problem) {
 	}
 }
 
-// Perturbed is the parts of settings of most learners: they train on perturbed data, beside an additive prior.
+// Perturbed combines the parts of settings of most learners, which train on perturbed data and have an additive prior.
 type Perturbed struct {
 	Prior
 	Descent
-	Perturbation float64 `run:"true" want:"not negative" help:"scale of data perturbations: times sigma_w"`
+	Perturbation float64 `run:"true" want:"not negative" help:"scale of the perturbations of data, relative to sigma_w"`
 	Exploration
 }
 
-// perturbed has settings that suit networks.
+// perturbed returns settings that suit networks.
 func perturbed() Perturbed {
 	return Perturbed{Prior: newPrior(), Descent: networkDescent(), Exploration: thompson()}
 }
 
-// set sets the learner's perturbation, for which 0 is none.
+// set sets the learner's perturbation. 0 means no perturbation.
 func (c Perturbed) set(l *learner.Learner, _ bandit.Problem) { l.Perturbation = orNone(c.Perturbation) }
 
-// orNone is a number of a learner, for which a negative number is 0.
+// orNone converts a setting to a number of a learner, for which 0 means the default and a negative number means 0.
 func orNone(x float64) float64 {
 	if x == 0 {
 		return -1
@@ -226,8 +227,8 @@ func orNone(x float64) float64 {
 
 func single(x float64) float64 { return float64(float32(x)) }
 
-// additive is the additive prior with an index in blocks: the world's own distribution of functions, where it is
-// known, and else one like the base model.
+// additive returns the additive prior, with an index in blocks. It uses the world's own distribution of functions if
+// that is known, and otherwise a distribution over functions like the base model.
 func (c Prior) additive(p bandit.Problem, b hyper.BaseModel, layout func(hyper.BaseModel) hyper.Layout,
 	rows hyper.RowLaw) *hyper.Prior {
 	out := &hyper.Prior{Base: b, Rows: rows}

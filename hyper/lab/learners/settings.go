@@ -14,7 +14,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/learner"
 )
 
-// A part of settings is one or both of these.
+// A part of settings implements one or both of these interfaces.
 type (
 	setter interface {
 		set(l *learner.Learner, p bandit.Problem)
@@ -22,11 +22,11 @@ type (
 	checker interface{ check() error }
 )
 
-// filled is a learner with a belief and the numbers of settings, for a problem; its defaults are not filled in.
+// filled returns a learner for a problem, with a belief and the numbers of settings. Its other defaults are not set.
 func filled(c any, b hyper.Belief, p bandit.Problem, periods int) learner.Learner {
 	l := learner.Learner{Belief: b, FreeSteps: true, Perturbation: -1, InitVariance: 1}
 	v := reflect.ValueOf(c).Elem()
-	for _, f := range slices.Backward(reflect.VisibleFields(v.Type())) { // a part's own parts first
+	for _, f := range slices.Backward(reflect.VisibleFields(v.Type())) { // the parts of a part come before the part
 		if !f.Anonymous {
 			continue
 		}
@@ -38,18 +38,18 @@ func filled(c any, b hyper.Belief, p bandit.Problem, periods int) learner.Learne
 	return l
 }
 
-// faultsOf returns the faults of settings: of their own numbers, with more that they have, and, where these are well,
-// of the learner they make for a problem.
+// faultsOf returns the faults of settings: the faults of their own numbers and those in more. If there are none and p
+// is not nil, it returns the faults of the learner that the settings make for the problem.
 func faultsOf(c lab.LearnerMaker, p *bandit.Problem, more ...error) error {
 	own := errors.Join(numberFaults(c), errors.Join(more...))
-	if own != nil || p == nil { // no learner can be made of them
+	if own != nil || p == nil { // no learner can be made from the settings
 		l := filled(c, nil, bandit.Problem{}, 1)
 		return errors.Join(own, inKeys(l.Train.ValidateNames()))
 	}
 	return inKeys(c.Learner(*p, 1).Validate())
 }
 
-// numberFaults are those of numbers by their tags, and of the parts.
+// numberFaults returns the faults of numbers by their tags, and the faults of the parts.
 func numberFaults(c any) error {
 	var errs []error
 	v := reflect.ValueOf(c).Elem()
@@ -73,7 +73,7 @@ func numberFaults(c any) error {
 	return errors.Join(errs...)
 }
 
-// ofChoice names the fields of a choice's value in an error by their keys.
+// ofChoice replaces, in an error, the names of fields of a choice's value by their keys.
 func ofChoice(choice string, err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,7 @@ func ofChoice(choice string, err error) error {
 
 var valueField = regexp.MustCompile(`\b[a-z]+\.[A-Z][A-Za-z]+: [A-Z][A-Za-z0-9]*\b`)
 
-// inKeys names the fields of a learner in its errors by the keys of settings.
+// inKeys replaces, in an error, the names of fields of a learner by the keys of settings.
 func inKeys(err error) error {
 	if err == nil {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// NewSharedEnsemble is an agent with a neural Ensemble++, trained as its paper does (Li et al. 2024): indices along the
-// axes, a little perturbation of the data, and weight decay; lambda is 2 over the prior variance. The paper's batch of
-// 128 and Adam's step of 1e-4 are for its runs of 10,000 periods and more: here these are the settings of other
-// networks.
+// NewSharedEnsemble returns the settings of an agent with a neural Ensemble++, trained as in its paper (Li et al.
+// 2024): indices along the axes, a small perturbation of the data, and weight decay, where lambda is 2 divided by the
+// prior variance. The paper's batch of 128 and Adam step size of 1e-4 are for its runs of 10,000 and more periods. Here
+// these settings have the values of other networks.
 func NewSharedEnsemble() *Generic {
 	c := NewGeneric(hyper.NewSharedEnsemble(0))
 	c.IndexSet, c.Perturbation = train.Axes.String(), 0.01

@@ -9,7 +9,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// Single is an agent with one network, an ensemble of one particle: annealed epsilon-greedy, or greedy.
+// Single is an agent with one network, which is an ensemble of one particle. Its policy is annealed epsilon-greedy, or
+// greedy.
 type Single struct {
 	Net
 	Start
@@ -18,7 +19,7 @@ type Single struct {
 	Exploration
 }
 
-// NewSingle has the settings of section 4.2's epsilon-greedy.
+// NewSingle returns the settings of epsilon-greedy in section 4.2.
 func NewSingle(arms bool) *Single {
 	c := &Single{
 		Net: Net{[]int{10, 10}}, Start: Start{1}, Variances: newVariances(), Descent: networkDescent(),
@@ -42,10 +43,10 @@ func (c *Single) Model(p bandit.Problem) hyper.Model {
 	return hyper.Model{Base: b, Hyper: h}
 }
 
-// Learner returns the learner.
+// Learner returns the learner for a problem.
 func (c *Single) Learner(p bandit.Problem, periods int) learner.Learner {
 	return filled(c, c.Model(p), p, periods).WithDefaults()
 }
 
-// Validate reports everything that is wrong.
+// Validate returns all faults.
 func (c *Single) Validate(p *bandit.Problem) error { return faultsOf(c, p) }

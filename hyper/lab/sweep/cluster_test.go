@@ -16,7 +16,7 @@ import (
 
 var task = sweep.Task{Command: []string{"/opt/it's/hyper", "shard"}, CPUs: 2, Memory: "2G", Parallel: 3, Retries: 5}
 
-// The script is one that bash reads, with the options that were asked for.
+// The script is a valid bash script with the requested options.
 func TestSlurmScript(t *testing.T) {
 	s := sweep.Slurm{Task: task, Time: "1:00:00", Options: []string{"--partition=night"}}
 	script, err := s.Script("/results/a", []int{0, 1, 2, 7})
@@ -63,7 +63,7 @@ func manifest(t *testing.T) []byte {
 	return text
 }
 
-// The manifest has an index for each shard, and what makes a pod's end harmless.
+// The manifest has an index for each shard, and settings that make the end of a pod harmless.
 func TestKubernetesManifest(t *testing.T) {
 	var job struct {
 		Metadata struct{ Name, Namespace string }
@@ -97,8 +97,9 @@ func TestKubernetesManifest(t *testing.T) {
 	}
 }
 
-// The pod satisfies the Pod Security Standard "restricted" (https://kubernetes.io/docs/concepts/security/
-// pod-security-standards/), has no token of the cluster's, and writes to its volumes alone.
+// The pod satisfies the Pod Security Standard "restricted"
+// (https://kubernetes.io/docs/concepts/security/pod-security-standards/), has no token for the cluster, and writes only
+// to its volumes.
 func TestKubernetesPodIsRestricted(t *testing.T) {
 	type security struct {
 		RunAsNonRoot, AllowPrivilegeEscalation, ReadOnlyRootFilesystem *bool
@@ -159,8 +160,8 @@ func TestKubernetesPodIsRestricted(t *testing.T) {
 	}
 }
 
-// kubectl-validate holds the manifest against the API's schema (names, types and required fields, as a server checks
-// them) for the first version that has all of its fields, and a later one.
+// kubectl-validate compares the manifest with the API's schema (names, types and required fields, as a server checks
+// them) for the first version that has all of its fields, and for a later version.
 func TestKubernetesManifestBySchema(t *testing.T) {
 	tool, err := exec.LookPath("kubectl-validate")
 	if err != nil {

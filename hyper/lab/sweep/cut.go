@@ -8,8 +8,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// cut divides a Spec into about n shards. Each has entries of one shape, so that it compiles one program; shards of one
-// shape lie side by side.
+// cut divides a Spec into about the given number of shards. Each shard has entries of one shape, so that it compiles
+// one program. Shards of one shape are next to each other.
 func cut(spec lab.Spec, shards, batch int) []Shard {
 	var order []string
 	groups := map[string][]int{}
@@ -35,8 +35,8 @@ func cut(spec lab.Spec, shards, batch int) []Shard {
 	return out
 }
 
-// block chooses how many entries and runs a shard has, for about n shards in all. Best are equal shards of whole
-// batches: every other size of batch is one more compilation, and a batch that is not full is slow.
+// block chooses the numbers of entries and runs of a shard, for about lanes entry-runs in each. Equal shards of whole
+// batches are best: every other size of batch needs a further compilation, and a batch that is not full is slow.
 func block(entries, runs, lanes, batch int) (e, r int) {
 	best := math.Inf(1)
 	for i := 1; i <= min(entries, 2*lanes); i++ {
@@ -49,8 +49,8 @@ func block(entries, runs, lanes, batch int) (e, r int) {
 	return e, r
 }
 
-// blockCost counts what is wrong with shards of i entries and j runs: a point for each way in which they are unequal or
-// end in a part of a batch, and one for twice or half the number of runs that was asked for.
+// blockCost returns a cost of shards of i entries and j runs: one point for each way in which shards are unequal or end
+// with a part of a batch, and one point for each factor of two between the size of a shard and the requested size.
 func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 	cost := math.Abs(math.Log2(float64(i*j) / float64(lanes)))
 	for _, odd := range []bool{entries%i != 0, runs%j != 0, i*j%batch != 0} {
@@ -61,7 +61,7 @@ func blockCost(entries, runs, i, j, lanes, batch int) float64 {
 	return cost
 }
 
-// Jobs are the shards as lab.Makespan takes them, where shapes are the first entry of each shape.
+// Jobs returns the shards as jobs for lab.Makespan. shapes holds the first entry of each shape.
 func (p Plan) Jobs(shapes []int) []lab.Job {
 	var out []lab.Job
 	for _, s := range p.Shards {

@@ -13,16 +13,16 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// event is a line of a shard's events.jsonl.
+// event is a line of a shard's file events.jsonl.
 type event struct {
 	Time    time.Time `json:"time"`
 	What    State     `json:"what"` // started, Interrupted, Failed or Done
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
-	Job     string    `json:"job,omitempty"` // the scheduler's name for it
+	Job     string    `json:"job,omitempty"` // the scheduler's name of the job
 	Error   string    `json:"error,omitempty"`
 	Rows    int       `json:"rows,omitempty"`
-	SHA256  string    `json:"sha256,omitempty"` // of results.jsonl
+	SHA256  string    `json:"sha256,omitempty"` // SHA-256 of results.jsonl
 	Seconds float64   `json:"seconds,omitempty"`
 }
 
@@ -31,7 +31,7 @@ const (
 	heartbeatFile = "heartbeat.json"
 )
 
-// record appends an event to a shard's folder, with time, host and process.
+// record appends an event to the file in a shard's folder, with the time, host and process.
 func record(path string, e event) error {
 	e.Time, e.PID, e.Job = time.Now().UTC(), os.Getpid(), job()
 	e.Host, _ = os.Hostname()
@@ -47,7 +47,7 @@ func record(path string, e event) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// job is the name of the scheduler's job that this process is, or "".
+// job returns the name of the scheduler's job that runs this process, or "".
 func job() string {
 	if id := os.Getenv("SLURM_ARRAY_JOB_ID"); id != "" {
 		return id + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
@@ -55,7 +55,7 @@ func job() string {
 	return os.Getenv("HYPER_JOB")
 }
 
-// events reads what happened to a shard; a last line that a crash cut off is left out.
+// events reads the events of a shard. It ignores lines that a crash left incomplete.
 func events(path string) ([]event, error) {
 	text, err := os.ReadFile(filepath.Join(path, eventsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,22 +73,23 @@ func events(path string) ([]event, error) {
 	return out, nil
 }
 
-// heartbeat is how far a shard was when its worker last said so.
+// heartbeat is the progress of a shard when its worker last reported.
 type heartbeat struct {
-	Done     int64   `json:"done"` // run-periods
+	Done     int64   `json:"done"` // number of run-periods
 	Computed int64   `json:"computed"`
-	Seconds  float64 `json:"seconds"` // since the worker began
+	Seconds  float64 `json:"seconds"` // since the worker started
 }
 
-// firstBeat is the time to the second heartbeat, and lastBeat the longest between two: thousands of workers write to
-// one file system. A worker on another machine that was silent for silence is taken for dead; shared folders may show a
-// file's new time a minute late.
+// firstBeat is the time until the second heartbeat, and lastBeat the longest time between two heartbeats, because
+// thousands of workers may write to one file system. A worker on another machine counts as dead if it was silent for
+// the time silence: shared folders may show a file's new time a minute late.
 const (
 	firstBeat = time.Second
 	lastBeat  = 20 * time.Second
 	silence   = 90 * time.Second
 )
 
+// heart writes the heartbeats of a shard until stop is called. It is safe for concurrent use.
 type heart struct {
 	mu    sync.Mutex
 	path  string
@@ -120,7 +121,7 @@ func (h *heart) update(now lab.Progress) {
 	h.now = now
 }
 
-// write writes the heartbeat; one that cannot be written is missed.
+// write writes the heartbeat. If it cannot be written, write ignores the error.
 func (h *heart) write() {
 	h.mu.Lock()
 	b := heartbeat{Done: h.now.Done, Computed: h.now.Computed, Seconds: time.Since(h.begin).Seconds()}

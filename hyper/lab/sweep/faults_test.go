@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Workers that are killed, and a sweep that is interrupted, go on to the same bytes.
+// Workers that are killed, and a sweep that is interrupted, continue to the same bytes.
 func TestKilledWorkersAndInterruptions(t *testing.T) {
 	s := grid(t, 400)
 	p, dir := created(t, s, sweep.Options{Shards: 6})
@@ -49,7 +49,7 @@ func TestKilledWorkersAndInterruptions(t *testing.T) {
 		}
 	}
 	if got := merged(t, p, dir); got != want {
-		t.Error("the merged results differ from those of an undisturbed sweep")
+		t.Error("the merged results differ from the results of an undisturbed sweep")
 	}
 	if kills.Load() == 0 || stops == 0 {
 		t.Errorf("%d kills, %d interruptions: the test says nothing", kills.Load(), stops)
@@ -57,7 +57,7 @@ func TestKilledWorkersAndInterruptions(t *testing.T) {
 	t.Logf("%d kills, %d interruptions", kills.Load(), stops)
 }
 
-// killOne kills a worker that is at a shard.
+// killOne kills a worker that is running a shard.
 func killOne(t *testing.T, p sweep.Plan, dir string) bool {
 	states, err := p.States(dir)
 	if err != nil {
@@ -72,10 +72,10 @@ func killOne(t *testing.T, p sweep.Plan, dir string) bool {
 	return false
 }
 
-// A worker that dies at a shard each time does not stop the others; the sweep fails, and names the shard.
+// A worker that dies at the same shard each time does not stop the others. The sweep fails and names the shard.
 func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	p, dir := created(t, grid(t, 5), sweep.Options{Shards: 6})
-	// a folder where its file belongs
+	// a folder in place of its file
 	must.M(os.MkdirAll(filepath.Join(sweep.ShardDir(dir, 1), lab.ResultsFile), 0o755))
 	l := local(2)
 	err := l.Run(t.Context(), p, dir)
@@ -97,13 +97,13 @@ func TestGivesUpAShardWhoseWorkersDie(t *testing.T) {
 	l = sweep.Local{Command: []string{"/bin/false"}, Workers: 2, Retries: 1}
 	p, dir = created(t, grid(t, 5), sweep.Options{Shards: 3})
 	if err := l.Run(t.Context(), p, dir); !errors.Is(err, sweep.ErrShards) ||
-		!strings.Contains(err.Error(), "ended 2 times") {
+		!strings.Contains(err.Error(), "died 2 times") {
 		t.Errorf("workers that do nothing: %v", err)
 	}
 }
 
-// One changed digit, one line less, and results in another shard's place are found; the shard is run anew, and what was
-// found is kept.
+// One changed digit, one missing line, and results in place of another shard are detected. The shard runs again, and
+// the damaged results are kept.
 func TestDamagedShardsAreFound(t *testing.T) {
 	p, dir := created(t, grid(t, 20), sweep.Options{Shards: 6})
 	runAll(t, p, dir, rand.Perm(len(p.Shards)))
@@ -126,7 +126,7 @@ func TestDamagedShardsAreFound(t *testing.T) {
 		}
 		runAll(t, p, dir, []int{2})
 		if merged(t, p, dir) != want {
-			t.Errorf("%s changed: run anew, the merged results differ", name)
+			t.Errorf("%s changed: after another run the merged results differ", name)
 		}
 	}
 	if kept, _ := filepath.Glob(sweep.ShardDir(dir, 2) + ".damaged-*"); len(kept) != 4 {
@@ -140,7 +140,7 @@ func TestDamagedShardsAreFound(t *testing.T) {
 	}
 }
 
-// Two processes do not work on one shard.
+// Two processes do not run the same shard.
 func TestAShardIsDoneByOne(t *testing.T) {
 	p, dir := created(t, grid(t, 20), sweep.Options{Shards: 1})
 	var second error

@@ -10,38 +10,39 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kubernetes does the shards of a sweep by an Indexed Job (batch/v1; Kubernetes 1.29 or later), in which each pod does
-// the shard of its index. A pod that fails is tried again, one that is evicted or preempted saves and is replaced, and
-// one whose shard is done ends at once.
+// Kubernetes runs the shards of a sweep as an Indexed Job (batch/v1; Kubernetes 1.29 or later). Each pod runs the shard
+// with the number of its index. A pod that fails is retried. A pod that is evicted or preempted saves and is replaced.
+// A pod whose shard is done ends at once.
 type Kubernetes struct {
 	Task
 	Image     string
-	Claim     string // name of the PersistentVolumeClaim that holds the sweep's folder, for many nodes to write to
-	Mount     string // where pods mount it
+	Claim     string // name of the PersistentVolumeClaim with the sweep's folder; many nodes must be able to write
+	Mount     string // folder at which pods mount it
 	Dir       string // the sweep's folder in the pods, below Mount
-	Namespace string // "" is that of kubectl's context
+	Namespace string // "" is the namespace of kubectl's context
 }
 
-// kubernetesGrace is the time that a pod has to save, in seconds.
+// kubernetesGrace is the time in seconds that a pod has to save.
 const kubernetesGrace = 60
 
-// Validate reports what is missing or wrong.
+// Validate returns all faults.
 func (k Kubernetes) Validate() error {
 	var errs []error
 	if k.Claim == "" {
-		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume with the folder"))
+		errs = append(errs, errors.New("kubernetes needs --claim: the PersistentVolumeClaim of the volume that "+
+			"holds the sweep's folder"))
 	}
 	if k.Image == "" {
 		errs = append(errs, errors.New("kubernetes needs --image: the image to run"))
 	}
 	if rest, below := strings.CutPrefix(k.Dir, strings.TrimSuffix(k.Mount, "/")+"/"); !below || rest == "" ||
 		!filepath.IsAbs(k.Mount) {
-		errs = append(errs, fmt.Errorf("the folder in the pods, %q, must lie below the mount, %q", k.Dir, k.Mount))
+		errs = append(errs, fmt.Errorf("the folder in the pods, %q, must be below the mount, %q", k.Dir, k.Mount))
 	}
 	return errors.Join(errs...)
 }
 
-// Manifest is the Job of a sweep as YAML.
+// Manifest returns the Job of a sweep as YAML.
 func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -51,7 +52,8 @@ func (k Kubernetes) Manifest(p Plan) ([]byte, error) {
 
 type fields = map[string]any
 
-// job builds the object. Types of k8s.io/api would bring twenty modules; a test checks the schema.
+// job builds the Job object. It does not use the types of k8s.io/api, which would add twenty modules; a test checks the
+// schema instead.
 func (k Kubernetes) job(shards int) fields {
 	name := jobName(filepath.Base(k.Dir))
 	meta := fields{"name": name,
@@ -67,11 +69,11 @@ func (k Kubernetes) job(shards int) fields {
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": meta,
 		"spec": fields{
 			"completionMode": "Indexed", "completions": shards, "parallelism": min(parallel, shards),
-			"backoffLimitPerIndex": k.Retries, "podReplacementPolicy": "Failed", // never two pods at one shard
+			"backoffLimitPerIndex": k.Retries, "podReplacementPolicy": "Failed", // never two pods for one shard
 			"podFailurePolicy": fields{"rules": []fields{
-				// evicted or preempted
+				// the pod was evicted or preempted
 				{"action": "Ignore", "onPodConditions": []fields{{"type": "DisruptionTarget", "status": "True"}}},
-				// bad input: no use to try again
+				// bad input, so a retry is useless
 				{"action": "FailIndex", "onExitCodes": fields{"operator": "In", "values": []int{2}}},
 			}},
 			"template": fields{"metadata": fields{"labels": meta["labels"]}, "spec": k.pod()},
@@ -79,20 +81,21 @@ func (k Kubernetes) job(shards int) fields {
 	}
 }
 
-// The user and group of docker/Dockerfile, and the only folder that its containers write to beside volumes.
+// The user and group of docker/Dockerfile, and the only folder besides volumes that its containers write to.
 const (
 	imageUser = 1000
 	imageHome = "/home/hyper"
 )
 
-// pod satisfies the Pod Security Standard "restricted", and its root is read-only.
+// pod returns the specification of a pod. It satisfies the Pod Security Standard "restricted", and its root is
+// read-only.
 func (k Kubernetes) pod() fields {
 	resources := fields{"cpu": fmt.Sprint(k.CPUs)}
 	if k.Memory != "" {
 		resources["memory"] = k.Memory
 	}
 	container := fields{
-		// the number is in JOB_COMPLETION_INDEX
+		// the pod reads the shard's number from JOB_COMPLETION_INDEX
 		"name": "shard", "image": k.Image, "args": append(append([]string{}, k.Command...), k.Dir),
 		"env": []fields{{"name": "HYPER_JOB",
 			"valueFrom": fields{"fieldRef": fields{"fieldPath": "metadata.name"}}}},
@@ -116,7 +119,8 @@ func (k Kubernetes) pod() fields {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// jobName makes a name for Kubernetes: at most 52 lower-case letters, digits and dashes; a pod's index takes eleven.
+// jobName returns a name that Kubernetes allows: at most 52 lower-case letters, digits and dashes, because a pod's
+// index needs eleven more characters.
 func jobName(base string) string {
 	name := "hyper-" + strings.Trim(notName.ReplaceAllString(strings.ToLower(base), "-"), "-")
 	return strings.TrimRight(name[:min(len(name), 52)], "-")

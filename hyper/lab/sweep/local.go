@@ -13,19 +13,20 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Local does the shards of a sweep by processes of this machine.
+// Local runs the shards of a sweep in processes of this machine.
 type Local struct {
-	Command  []string // a command line that calls Serve with the folder and share that it is given as last arguments
+	Command  []string // command line of a program that calls Serve; Run appends the folder and the share of cores
 	Workers  int
-	Retries  int // times that a shard is given to another worker after its own was killed
+	Retries  int // number of times that a shard is given to another worker after its worker was killed
 	Progress func(lab.Progress)
 }
 
-// ErrShards says that some shards of a sweep could not be done.
+// ErrShards reports that some shards of a sweep failed.
 var ErrShards = errors.New("shards failed")
 
-// Run does all shards that are not done. A shard that fails does not stop the others; the error then wraps ErrShards.
-// When ctx ends, workers save and the error is lab.ErrInterrupted: called again, Run goes on.
+// Run runs all shards that are not done. If a shard fails, the others continue, and the error at the end wraps
+// ErrShards. When ctx ends, the workers save and the error is lab.ErrInterrupted. Another call of Run continues the
+// sweep.
 func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	if err := p.mayRun(); err != nil {
 		return err
@@ -59,6 +60,7 @@ func (l Local) Run(ctx context.Context, p Plan, dir string) error {
 	return d.failed()
 }
 
+// dispatcher gives shards to the workers of a Local.
 type dispatcher struct {
 	Local
 	dir   string
@@ -67,8 +69,8 @@ type dispatcher struct {
 	mu             sync.Mutex
 	queue          []int
 	total          int64
-	done, computed map[int]int64 // run-periods of each shard; computed are those of this call
-	deaths         map[int]int   // of workers that had the shard
+	done, computed map[int]int64 // run-periods of each shard; computed counts only this call
+	deaths         map[int]int   // number of workers that died while they had the shard
 	failures       map[int]string
 }
 
@@ -83,7 +85,7 @@ func (d *dispatcher) failed() error {
 		text = why
 	}
 	slices.Sort(numbers)
-	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` tries them again", ErrShards,
+	return fmt.Errorf("%w: %s of %s (%s); `hyper sweep %s` runs them again", ErrShards,
 		Ranges(numbers), d.dir, text, d.dir)
 }
 
@@ -97,7 +99,7 @@ func (d *dispatcher) next(ctx context.Context) (n int, ok bool) {
 	return n, true
 }
 
-// worker does shards by a process, and by another when that one dies.
+// worker runs shards in a process. When the process dies, worker starts another.
 func (d *dispatcher) worker(ctx context.Context, share string) error {
 	n, ok := d.next(ctx)
 	for ok {
@@ -106,7 +108,7 @@ func (d *dispatcher) worker(ctx context.Context, share string) error {
 			return err
 		}
 		for ok && err == nil {
-			err = workers.Do(w, n, func(m message) (bool, error) { d.hear(n, m); return m.End, nil })
+			err = workers.Do(w, n, func(m message) (bool, error) { d.handle(n, m); return m.End, nil })
 			if err == nil {
 				n, ok = d.next(ctx)
 			}
@@ -121,7 +123,7 @@ func (d *dispatcher) worker(ctx context.Context, share string) error {
 	return nil
 }
 
-// died puts a shard back into the queue, or gives it up.
+// died puts a shard back into the queue, or gives it up after too many deaths.
 func (d *dispatcher) died(n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,11 +132,11 @@ func (d *dispatcher) died(n int, err error) {
 		d.queue = append([]int{n}, d.queue...)
 		return
 	}
-	d.failures[n] = fmt.Sprintf("its workers ended %d times: %v", d.deaths[n], err)
+	d.failures[n] = fmt.Sprintf("its worker processes died %d times: %v", d.deaths[n], err)
 }
 
-// hear takes up what a worker says of a shard.
-func (d *dispatcher) hear(n int, m message) {
+// handle records a worker's message about a shard.
+func (d *dispatcher) handle(n int, m message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if m.Error != "" {

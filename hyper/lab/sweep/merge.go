@@ -10,13 +10,13 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// ErrUnfinished says that a sweep has shards that are not done.
+// ErrUnfinished reports that a sweep has shards that are not done.
 var ErrUnfinished = errors.New("unfinished sweep")
 
-// Rows joins the rows of all shards, in the order of entry, period and run. They depend on the plan's Spec and backend
-// alone: not on the shards, their order, or who ran them. The header names no batch size, and of the machine what all
-// shards agree on, less its number of cores. The error wraps ErrUnfinished or ErrDamaged, and names the shards; or it
-// wraps lab.ErrMixed, see Plan.Mix.
+// Rows joins the rows of all shards, in the order of entry, period and run. The rows depend only on the plan's Spec and
+// backend, not on the shards, their order, or the machines that ran them. The header has no batch size; its Machine has
+// only the properties that all shards share, without the number of cores. The error wraps ErrUnfinished or ErrDamaged
+// and names the shards, or it wraps lab.ErrMixed, see Plan.Mix.
 func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
 	states, err := p.States(dir)
 	if err != nil {
@@ -49,11 +49,11 @@ func (p Plan) Rows(dir string, known map[string]lab.Experiment) (lab.Header, []l
 	return out, rows, nil
 }
 
-// sameCode returns an error unless shard n was made by the code that made the first, with the same libraries.
+// sameCode returns an error unless shard n was made by the same code as the first shard, with the same libraries.
 func (p Plan) sameCode(first, h lab.Header, n int) error {
-	for _, there := range first.Code() {
-		for _, here := range h.Code() {
-			if why := there.Continues(here, p.Spec.Experiment, p.Spec.Entries); there != here && why != nil {
+	for _, before := range first.Code() {
+		for _, now := range h.Code() {
+			if why := before.Continues(now, p.Spec.Experiment, p.Spec.Entries); before != now && why != nil {
 				return p.mixed(fmt.Errorf("shards 0 and %d: %w", n, why))
 			}
 		}
@@ -74,7 +74,7 @@ func unready(dir string, states []Status) error {
 	}
 	again := fmt.Sprintf("`hyper sweep %s` runs them", dir)
 	if len(damaged) > 0 {
-		return fmt.Errorf("%s: %w: shards %s; %s anew", dir, ErrDamaged, Ranges(damaged), again)
+		return fmt.Errorf("%s: %w: shards %s; %s again", dir, ErrDamaged, Ranges(damaged), again)
 	}
 	if len(left) > 0 {
 		return fmt.Errorf("%s: %w: shards %s are not done; %s", dir, ErrUnfinished, Ranges(left), again)
@@ -82,9 +82,10 @@ func unready(dir string, states []Status) error {
 	return nil
 }
 
-// agreed keeps what two machines have in common, and the first as it is.
+// agreed keeps the properties that two machines have in common. n is the number of the shard; the first is kept as it
+// is.
 func agreed(n int, a, b lab.Machine) lab.Machine {
-	b.CPUs = 0 // a worker may have been given some of them
+	b.CPUs = 0 // a worker may have had only some of the cores
 	if n == 0 {
 		return b
 	}
@@ -100,8 +101,8 @@ func agreed(n int, a, b lab.Machine) lab.Machine {
 	return a
 }
 
-// readShard reads a finished shard, with its rows as those of the plan's Spec. lab.ReadResults refuses rows that are
-// twice there or not in the Spec; none may be missing.
+// readShard reads a finished shard, with the entries and runs renumbered as in the plan's Spec. lab.ReadResults refuses
+// rows that occur twice or are not in the Spec; readShard refuses a shard with missing rows.
 func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (lab.Header, []lab.Row, error) {
 	h, rows, err := lab.ReadResults(path, known)
 	if err != nil {
@@ -109,7 +110,8 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 	}
 	want := p.ShardSpec(n)
 	if !h.Spec.Equal(want) || h.Backend != p.Backend {
-		return h, nil, fmt.Errorf("%w: %s holds other settings, seeds or backend than the plan", ErrDamaged, path)
+		return h, nil, fmt.Errorf("%w: %s holds settings, seeds or a backend that differ from the "+
+			"plan", ErrDamaged, path)
 	}
 	if all := len(want.Entries) * want.Runs * len(lab.Schedule(want.Periods)); len(rows) != all {
 		return h, nil, fmt.Errorf("%w: %s has %d of %d rows", ErrDamaged, path, len(rows), all)
@@ -120,9 +122,9 @@ func (p Plan) readShard(path string, n int, known map[string]lab.Experiment) (la
 	return h, rows, nil
 }
 
-// Merge writes the rows of all shards to a file: FILE.jsonl.gz is a piece of a study as lab.Export writes it,
-// FILE.jsonl has every row with every digit. Both are read by lab.ReadStudy. lab.WriteResults says which file is
-// refused; Rows with it are a Merge that replaces one.
+// Merge writes the rows of all shards to a file. FILE.jsonl.gz becomes a piece of a study, as lab.Export writes it, and
+// FILE.jsonl has every row with every digit. lab.ReadStudy reads both. Merge refuses to replace a file in the same
+// cases as lab.WriteResults; use Rows and lab.WriteResults to replace one.
 func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
 	h, rows, err := p.Rows(dir, known)
 	if err != nil {
@@ -131,7 +133,7 @@ func (p Plan) Merge(dir, file string, known map[string]lab.Experiment) error {
 	return lab.WriteResults(file, h, rows, false)
 }
 
-// Ranges writes increasing numbers as Slurm does: 0-3,7.
+// Ranges writes increasing numbers in the notation of Slurm: 0-3,7.
 func Ranges(numbers []int) string {
 	var out []string
 	for i := 0; i < len(numbers); {

@@ -18,7 +18,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// remade gives a finished shard a header that names other code, with the checksum that belongs to it.
+// remade gives a finished shard a header that names other code, with a matching checksum.
 func remade(t *testing.T, dir string, n int, change func(p *lab.Provenance)) {
 	t.Helper()
 	path := filepath.Join(sweep.ShardDir(dir, n), lab.ResultsFile)
@@ -35,8 +35,8 @@ func remade(t *testing.T, dir string, n int, change func(p *lab.Provenance)) {
 		0o600))
 }
 
-// Shards of other code than the others, be it a library, a plugin or an edited checkout, are not merged, unless Mix is
-// given: then the header names all.
+// Shards of different code, such as another library, another plugin or an edited checkout, are not merged unless Mix is
+// set; the header then names all code.
 func TestShardsOfOtherCode(t *testing.T) {
 	for name, change := range map[string]func(p *lab.Provenance){
 		"gomlx v0":     func(p *lab.Provenance) { p.GoMLX = "v0" },
@@ -57,7 +57,7 @@ func TestShardsOfOtherCode(t *testing.T) {
 		p.Mix = func(err error) { why = err }
 		mixed := filepath.Join(dir, "mixed.jsonl")
 		if err := p.Merge(dir, mixed, paper.Known); err != nil || !errors.Is(why, lab.ErrMixed) {
-			t.Errorf("%s: merging with Mix: %v; it heard %v", name, err, why)
+			t.Errorf("%s: merging with Mix: %v; Mix was called with %v", name, err, why)
 		}
 		if h, _, err := (lab.Study{Mix: p.Mix}).Read(paper.Known, mixed); err != nil || len(h.Code()) != 2 {
 			t.Errorf("%s: the merged header names %v, %v", name, h.Code(), err)
@@ -65,7 +65,7 @@ func TestShardsOfOtherCode(t *testing.T) {
 	}
 }
 
-// A plan of other code is not gone on with, unless Mix is given.
+// A plan of other code is not continued unless Mix is set.
 func TestPlansOfOtherCode(t *testing.T) {
 	p := must.M1(sweep.New(grid(t, 5), sweep.Options{Backend: backend.Go, BatchRuns: 5, Shards: 2}))
 	old, dir := p, t.TempDir()
@@ -86,7 +86,7 @@ func TestPlansOfOtherCode(t *testing.T) {
 	must.M(p.RunShard(t.Context(), dir, 1, paper.Known, lab.Options{Workers: 1}))
 }
 
-// Numbers of runs that add up although no list of them would fit the memory are told apart from the plan's.
+// Numbers of runs that add up correctly but are too large for any memory are detected as different from the plan's.
 func TestHostilePlans(t *testing.T) {
 	_, dir := created(t, grid(t, 5), sweep.Options{Shards: 2})
 	path := filepath.Join(dir, sweep.PlanFile)

@@ -1,17 +1,17 @@
-// Package sweep carries experiments beyond one process: a sweep's runs are cut into shards, each of which is an
-// idempotent, resumable task with a result folder of its own, so that any number of workers, on one machine or many,
-// can do them in any order.
+// Package sweep runs experiments in more than one process. It divides the runs of a sweep into shards. Each shard is an
+// idempotent, resumable task with a result folder of its own. Any number of workers, on one machine or many, can run
+// the shards in any order.
 //
-// A sweep's folder holds
+// A sweep's folder holds these files:
 //
-//	plan.json                      what is run, and its shards: written once, never changed
-//	shards/0007/results.jsonl      rows of shard 7, as `hyper run` writes them, to resume to the byte
-//	shards/0007/events.jsonl       what happened to it: starts, interruptions, failures, the end and checksum
-//	shards/0007/heartbeat.json     how far it is, by its worker
+//	plan.json                      the Spec and the shards: written once, never changed
+//	shards/0007/results.jsonl      rows of shard 7, as `hyper run` writes them; resumed exactly
+//	shards/0007/events.jsonl       events of the shard: starts, interruptions, failures, the end with a checksum
+//	shards/0007/heartbeat.json     progress of the shard, from its worker
 //
-// [New] makes a plan and [Plan.Create] its folder; [Local] runs shards by processes of this machine, [Slurm] by a job
-// array and [Kubernetes] by an Indexed Job, both by a command that calls [Plan.RunShard]; [Plan.States] tells how each
-// shard is, and [Plan.Merge] joins their rows.
+// [New] makes a plan, and [Plan.Create] makes its folder. [Local] runs shards in processes of this machine, [Slurm] as
+// a job array and [Kubernetes] as an Indexed Job; the last two use a command that calls [Plan.RunShard]. [Plan.States]
+// reports the state of each shard, and [Plan.Merge] joins their rows.
 package sweep
 
 import (
@@ -30,51 +30,51 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Format names the layout of plan files.
+// Format is the name of the layout of plan files.
 const Format = "hypermodels-sweep-1"
 
 // PlanFile is the name of the plan in a sweep's folder.
 const PlanFile = "plan.json"
 
-// ErrPlan is the cause of errors about a plan that is damaged, or is of another sweep.
+// ErrPlan is the cause of errors about a plan that is damaged or belongs to another sweep.
 var ErrPlan = errors.New("not a usable plan")
 
-// Plan is a sweep cut into shards. It does not say who runs them.
+// Plan is a sweep that is divided into shards. It does not state who runs the shards.
 type Plan struct {
 	Format     string         `json:"format"`
 	Version    string         `json:"version"`
-	Provenance lab.Provenance `json:"provenance,omitzero"` // of the code that made the plan
+	Provenance lab.Provenance `json:"provenance,omitzero"` // the code that made the plan
 	Backend    string         `json:"backend"`
-	BatchRuns  int            `json:"batch_runs"` // runs advanced together
+	BatchRuns  int            `json:"batch_runs"` // number of runs that advance together
 	Spec       lab.Spec       `json:"spec"`
 	Shards     []Shard        `json:"shards"`
-	// Mix, if given, hears why shards are not of one kind, and they are run and merged nevertheless; without it that is
-	// an error, which wraps lab.ErrMixed. See lab.Options.
+	// Mix, if not nil, allows shards that different code made. It is called with the reason why they differ, and the
+	// shards are run and merged. If Mix is nil, this is an error, which wraps lab.ErrMixed. See lab.Options.
 	Mix func(why error) `json:"-"`
 }
 
-// Shard is a range of seeds of some entries of one shape.
+// Shard is a range of seeds for some entries of one shape.
 type Shard struct {
-	Entries []int `json:"entries"` // positions in the plan's Spec.Entries
-	First   int   `json:"first"`   // its first run of each: seed Spec.Seed + First
+	Entries []int `json:"entries"` // indices in the plan's Spec.Entries
+	First   int   `json:"first"`   // number of its first run of each entry, which has seed Spec.Seed + First
 	Runs    int   `json:"runs"`
 }
 
-// Options shape a plan.
+// Options determine how New divides a Spec.
 type Options struct {
 	Backend   string `json:"backend"`    // "" is backend.Default()
-	BatchRuns int    `json:"batch_runs"` // 0 is a good number for the backend
-	// about so many in all; 0 is 32, or fewer where they would be less than a batch
+	BatchRuns int    `json:"batch_runs"` // 0 chooses a number that suits the backend
+	// Shards is the approximate number of shards. 0 means 32, or fewer if the shards would be smaller than a batch.
 	Shards int `json:"shards"`
 }
 
-// New plans a sweep. The plan follows from the arguments alone, not from the machine's cores or the workers.
+// New plans a sweep. The plan depends only on the arguments, not on the cores of the machine or the number of workers.
 func New(spec lab.Spec, o Options) (Plan, error) {
 	if err := spec.Validate(); err != nil {
 		return Plan{}, err
 	}
 	if o.BatchRuns < 0 || o.Shards < 0 {
-		return Plan{}, fmt.Errorf("numbers of shards and of runs in a batch must not be negative, got %d and %d",
+		return Plan{}, fmt.Errorf("the number of shards and the runs in a batch must not be negative, got %d and %d",
 			o.Shards, o.BatchRuns)
 	}
 	if o.Backend == "" {
@@ -95,23 +95,24 @@ func New(spec lab.Spec, o Options) (Plan, error) {
 	return p, nil
 }
 
-// Create writes the plan into a folder. If one is there already it must be the same: the sweep then goes on.
+// Create writes the plan to a folder. If the folder already has a plan, it must be the same; the sweep then continues.
 func (p Plan) Create(dir string, known map[string]lab.Experiment) error {
 	if found, err := writeOnce(filepath.Join(dir, PlanFile), p); err != nil || !found {
 		return err
 	}
-	there, err := Open(dir, known)
+	existing, err := Open(dir, known)
 	if err != nil {
 		return err
 	}
-	if what := p.difference(there); what != "" {
-		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or `hyper sweep %s` goes on with that one",
+	if what := p.difference(existing); what != "" {
+		return fmt.Errorf("%s holds a sweep with %s: choose another folder, or continue that sweep with "+
+			"`hyper sweep %s`",
 			dir, what, dir)
 	}
 	return nil
 }
 
-// difference says in which way another plan differs, or "".
+// difference describes in words how another plan differs. It returns "" if the plans are equal.
 func (p Plan) difference(other Plan) string {
 	switch {
 	case !p.Spec.Equal(other.Spec):
@@ -126,7 +127,7 @@ func (p Plan) difference(other Plan) string {
 	return ""
 }
 
-// Open reads the plan of a sweep's folder. The error wraps ErrPlan without a plan of this version.
+// Open reads the plan of a sweep's folder. The error wraps ErrPlan if there is no plan of this version.
 func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 	text, err := os.ReadFile(filepath.Join(dir, PlanFile))
 	if err != nil {
@@ -137,19 +138,20 @@ func Open(dir string, known map[string]lab.Experiment) (Plan, error) {
 		Spec json.RawMessage `json:"spec"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil || raw.Format != Format {
-		return Plan{}, fmt.Errorf("%s: %w: it is not of format %s", dir, ErrPlan, Format)
+		return Plan{}, fmt.Errorf("%s: %w: the file does not have the format %s", dir, ErrPlan, Format)
 	}
 	p := raw.Plan
 	if p.Spec, _, err = lab.ParseSpec(raw.Spec, known); err != nil {
 		return Plan{}, fmt.Errorf("%s: %w: %v", dir, ErrPlan, err)
 	}
 	if p.Version != hyper.Version {
-		return Plan{}, fmt.Errorf("%s: %w: version %s made it: use it, not %s", dir, ErrPlan, p.Version, hyper.Version)
+		return Plan{}, fmt.Errorf("%s: %w: version %s made the plan: use that version, not "+
+			"%s", dir, ErrPlan, p.Version, hyper.Version)
 	}
 	return p, p.check(dir)
 }
 
-// check tells whether every run of every entry is in exactly one shard.
+// check returns an error unless every run of every entry is in exactly one shard.
 func (p Plan) check(dir string) error {
 	parts := make([][]Shard, len(p.Spec.Entries))
 	for _, s := range p.Shards {
@@ -166,28 +168,28 @@ func (p Plan) check(dir string) error {
 		next := 0
 		for _, s := range shards {
 			if s.First != next {
-				return fmt.Errorf("%s: %w: entry %d, run %d is in two shards, or in none", dir, ErrPlan, e,
+				return fmt.Errorf("%s: %w: entry %d, run %d is in two shards or in none", dir, ErrPlan, e,
 					min(next, s.First))
 			}
 			next += s.Runs
 		}
 		if next != p.Spec.Runs {
-			return fmt.Errorf("%s: %w: its shards have %d of %d runs of entry %d", dir, ErrPlan, next, p.Spec.Runs, e)
+			return fmt.Errorf("%s: %w: the shards have %d of %d runs of entry %d", dir, ErrPlan, next, p.Spec.Runs, e)
 		}
 	}
 	return nil
 }
 
-// mayRun tells whether this code may do shards of the plan: whether they will be what the code that planned them would
-// make. The plugin is not asked for, since a sweep may be planned on one machine and run by the image of another;
-// shards are compared with each other when they are merged.
+// mayRun returns an error unless this code may run shards of the plan: the shards must be the same as the ones that the
+// code of the plan would make. mayRun does not compare the plugin, because a sweep may be planned on one machine and
+// run by an image on another. Merging compares shards with each other.
 func (p Plan) mayRun() error {
 	planned := lab.Header{Version: p.Version, Provenance: p.Provenance}.Code()[0]
 	why := planned.Mixable(lab.ThisProvenance(p.Backend), p.Spec.Experiment, p.Spec.Entries)
 	if why == nil {
 		return nil
 	}
-	return p.mixed(fmt.Errorf("the sweep was planned by other code: %w", why))
+	return p.mixed(fmt.Errorf("other code planned the sweep: %w", why))
 }
 
 func (p Plan) mixed(why error) error {
@@ -198,7 +200,7 @@ func (p Plan) mixed(why error) error {
 	return nil
 }
 
-// ShardSpec is what a shard runs.
+// ShardSpec returns the Spec that a shard runs.
 func (p Plan) ShardSpec(n int) lab.Spec {
 	s := p.Shards[n]
 	spec := lab.Spec{Experiment: p.Spec.Experiment, Periods: p.Spec.Periods, Runs: s.Runs,
@@ -214,10 +216,11 @@ func (p Plan) runPeriods(n int) int64 {
 	return int64(len(s.Entries)) * int64(s.Runs) * int64(p.Spec.Periods)
 }
 
-// ShardDir is the result folder of a shard.
+// ShardDir returns the result folder of a shard.
 func ShardDir(dir string, n int) string { return filepath.Join(dir, "shards", fmt.Sprintf("%04d", n)) }
 
-// writeOnce writes a value as JSON into a file, atomically. If the file is there already it is found, and stays.
+// writeOnce writes a value as JSON to a file, atomically. If the file exists already, writeOnce leaves it and returns
+// found as true.
 func writeOnce(path string, value any) (found bool, err error) {
 	text, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
@@ -227,7 +230,7 @@ func writeOnce(path string, value any) (found bool, err error) {
 	if err := lab.WriteFile(draft, append(text, '\n')); err != nil {
 		return false, err
 	}
-	err = os.Link(draft, path) // fails if the path is there, which a rename does not
+	err = os.Link(draft, path) // fails if the path exists, unlike a rename
 	if errors.Is(err, fs.ErrExist) {
 		found, err = true, nil
 	}

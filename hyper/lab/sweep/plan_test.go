@@ -17,8 +17,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// Whatever the numbers, every run of every setting is in one shard, a shard has settings of one shape, and there are
-// about as many as were asked for.
+// For all numbers, every run of every setting is in exactly one shard, a shard has settings of one shape, and the
+// number of shards is about the requested number.
 func TestPlansAreCutEvenly(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -56,7 +56,7 @@ func TestPlansAreCutEvenly(t *testing.T) {
 				t.Fatalf("%v is in %d shards", place, n)
 			}
 		}
-		// No more than asked for would be empty or less than a batch; a shape's last shards may be parts.
+		// More shards would be empty or smaller than a batch. The last shards of a shape may be smaller.
 		if most := 4*o.Shards + 4*shapes; len(p.Shards) > most {
 			t.Errorf("%d shapes, %d settings, %d runs: %d shards for %d", shapes, len(spec.Entries), runs,
 				len(p.Shards), o.Shards)
@@ -64,8 +64,8 @@ func TestPlansAreCutEvenly(t *testing.T) {
 	}
 }
 
-// A sweep of 20 step sizes with 50 runs each is cut into equal shards of whole batches: no batch is a compilation of
-// its own.
+// A sweep of 20 step sizes with 50 runs each is divided into equal shards of whole batches, so that no batch needs a
+// further compilation.
 func TestShardsAreOfWholeBatches(t *testing.T) {
 	var steps []string
 	for i := range 20 {
@@ -86,8 +86,8 @@ func TestShardsAreOfWholeBatches(t *testing.T) {
 	}
 }
 
-// A folder takes one plan. The same again goes on; another, a damaged one, and one of another version are refused, and
-// nothing is changed.
+// A folder holds one plan. The same plan continues. A different plan, a damaged plan and a plan of another version are
+// refused, and nothing changes.
 func TestPlanFilesDoNotChange(t *testing.T) {
 	s := grid(t, 20)
 	p, dir := created(t, s, sweep.Options{Shards: 4})

@@ -11,21 +11,21 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// SearchFile is the name of a search's file in its folder.
+// SearchFile is the name of the file of a search in its folder.
 const SearchFile = "search.json"
 
-// Search is successive halving by sweeps: each rung is a sweep in a folder of its own, rung-1, rung-2, ..., that is
-// planned when the one before is done.
+// Search is successive halving with sweeps. Each rung is a sweep in a folder of its own, rung-1, rung-2, ..., which is
+// planned when the rung before it is done.
 type Search struct {
 	Format     string          `json:"format"`
 	Version    string          `json:"version"`
-	Provenance lab.Provenance  `json:"provenance,omitzero"` // of the code that began it
+	Provenance lab.Provenance  `json:"provenance,omitzero"` // the code that began the search
 	Options    Options         `json:"options"`
 	Tuning     lab.Tuning      `json:"tuning"` // without rungs
-	Mix        func(why error) `json:"-"`      // of its plans, see Plan
+	Mix        func(why error) `json:"-"`      // Mix of its plans, see Plan
 }
 
-// NewSearch checks a search, and fixes what a machine would choose.
+// NewSearch checks a search, and sets the options that would otherwise depend on the machine.
 func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search, error) {
 	t.Rungs = nil
 	spec, err := t.Spec(known)
@@ -38,23 +38,24 @@ func NewSearch(t lab.Tuning, known map[string]lab.Experiment, o Options) (Search
 		Tuning: t}, err
 }
 
-// Create writes the search into a folder. If one is there already it must be the same.
+// Create writes the search to a folder. If the folder already has a search, it must be the same.
 func (s Search) Create(dir string) error {
 	if found, err := writeOnce(filepath.Join(dir, SearchFile), s); err != nil || !found {
 		return err
 	}
-	there, err := OpenSearch(dir)
+	existing, err := OpenSearch(dir)
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(s.Options, there.Options) || !reflect.DeepEqual(s.Tuning, there.Tuning) {
-		return fmt.Errorf("%s holds another search: choose another folder, or `hyper sweep %s` goes on with that one",
+	if !reflect.DeepEqual(s.Options, existing.Options) || !reflect.DeepEqual(s.Tuning, existing.Tuning) {
+		return fmt.Errorf("%s holds another search: choose another folder, or continue that search with `hyper "+
+			"sweep %s`",
 			dir, dir)
 	}
 	return nil
 }
 
-// OpenSearch reads the search of a folder. The error is fs.ErrNotExist when it holds none.
+// OpenSearch reads the search of a folder. The error is fs.ErrNotExist if the folder has no search.
 func OpenSearch(dir string) (Search, error) {
 	var s Search
 	text, err := os.ReadFile(filepath.Join(dir, SearchFile))
@@ -62,16 +63,17 @@ func OpenSearch(dir string) (Search, error) {
 		return s, err
 	}
 	if err := json.Unmarshal(text, &s); err != nil || s.Format != Format {
-		return s, fmt.Errorf("%s: %w: its %s is not of format %s", dir, ErrPlan, SearchFile, Format)
+		return s, fmt.Errorf("%s: %w: the file %s does not have the format %s", dir, ErrPlan, SearchFile, Format)
 	}
 	if s.Version != hyper.Version {
-		return s, fmt.Errorf("%s: %w: version %s made it: use that, not %s", dir, ErrPlan, s.Version, hyper.Version)
+		return s, fmt.Errorf("%s: %w: version %s made the search: use that version, not "+
+			"%s", dir, ErrPlan, s.Version, hyper.Version)
 	}
 	return s, nil
 }
 
-// Run goes on with the search: run is given the sweep of each rung in turn, and may return an error to go on later. The
-// result is written to tune.json, as `hyper tune` does.
+// Run continues the search. It calls run with the sweep of each rung in turn; run may return an error to continue
+// later. Run writes the result to tune.json, as `hyper tune` does.
 func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung string, p Plan) error) (
 	lab.Tuning, error) {
 	t, err := s.Tuning.Search(known, func(rung int, spec lab.Spec) (lab.Header, []lab.Row, error) {
@@ -99,5 +101,5 @@ func (s Search) Run(dir string, known map[string]lab.Experiment, run func(rung s
 	return t, lab.WriteFile(filepath.Join(dir, "tune.json"), append(text, '\n'))
 }
 
-// Rung is the folder of a rung, counted from 1.
+// Rung returns the folder of a rung. Rungs count from 1.
 func Rung(dir string, number int) string { return filepath.Join(dir, fmt.Sprintf("rung-%d", number)) }

@@ -12,7 +12,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// message is a line of JSON that a worker writes about the shard it was given last.
+// message is a line of JSON that a worker writes about the shard that it was given last.
 type message struct {
 	Done     int64  `json:"done,omitempty"` // run-periods
 	Computed int64  `json:"computed,omitempty"`
@@ -20,9 +20,9 @@ type message struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// Serve is the main function of a worker of Local: it does the shards whose numbers it reads, a line each, and reports
-// on out. share is k/n, the k-th of n shares of the machine's cores. Shards of one shape that follow each other compile
-// once. It ends, after saving, when in does. every is as in lab.Options, and mix as in Plan.
+// Serve is the main function of a worker of Local. It reads the numbers of shards, one on each line, runs these shards
+// and reports on out. share is k/n: the k-th of n shares of the machine's cores. Successive shards of one shape compile
+// once. When in ends, Serve saves and returns. every is as in lab.Options, and mix is as in Plan.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]lab.Experiment, dir, share string,
 	every time.Duration, mix func(why error)) error {
 	p, err := Open(dir, known)
@@ -53,10 +53,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, known map[string]la
 	return nil
 }
 
-// patience is how long a worker waits for one of an earlier call, whose parent was killed, to save its shard and end.
+// patience is the time that a worker waits for a worker of an earlier call, whose parent was killed, to save its shard
+// and end.
 const patience = 30 * time.Second
 
-// runWhenFree is RunShard that waits for a process that is at work on the shard.
+// runWhenFree is RunShard, but waits while another process runs the shard.
 func (p Plan) runWhenFree(ctx context.Context, dir string, n int, known map[string]lab.Experiment,
 	o lab.Options) error {
 	for begin := time.Now(); ; {
@@ -72,7 +73,7 @@ func (p Plan) runWhenFree(ctx context.Context, dir string, n int, known map[stri
 	}
 }
 
-// speaker writes messages, of progress ten a second at most.
+// speaker writes messages. It writes at most ten messages about progress per second. It is safe for concurrent use.
 type speaker struct {
 	mu       sync.Mutex
 	out      *json.Encoder

@@ -13,24 +13,24 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// ErrDamaged says that the results of a shard are not what its worker wrote, or not those of the plan.
+// ErrDamaged reports that the results of a shard differ from what its worker wrote, or do not belong to the plan.
 var ErrDamaged = errors.New("damaged shard")
 
-// ErrBusy says that another process is at work on a shard.
-var ErrBusy = errors.New("another process is at work on it")
+// ErrBusy reports that another process is running a shard.
+var ErrBusy = errors.New("another process is running it")
 
-// RunShard does a shard, or what is left of it: done already, it returns at once. When ctx ends it saves, and returns
-// lab.ErrInterrupted; called again, here or on another machine, it goes on to the same bytes. The plan sets o.Dir,
-// Backend, BatchRuns, Mix.
+// RunShard runs the rest of a shard, and returns at once if the shard is done. When ctx ends, RunShard saves and
+// returns lab.ErrInterrupted. Another call, on this machine or another, continues to the same bytes. The plan sets Dir,
+// Backend, BatchRuns and Mix of o.
 func (p Plan) RunShard(ctx context.Context, dir string, n int, known map[string]lab.Experiment, o lab.Options) error {
 	if n < 0 || n >= len(p.Shards) {
-		return fmt.Errorf("%s has no shard %d: they are 0 to %d", dir, n, len(p.Shards)-1)
+		return fmt.Errorf("%s has no shard %d: shards are numbered from 0 to %d", dir, n, len(p.Shards)-1)
 	}
 	path := ShardDir(dir, n)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	lock := flock.New(path + ".lock") // kept beside: two that lock and remove one file may hold two
+	lock := flock.New(path + ".lock") // the file stays: if processes removed it, two of them could hold locks
 	if alone, err := lock.TryLock(); err != nil {
 		return err
 	} else if !alone {
@@ -49,7 +49,7 @@ func (p Plan) runLocked(ctx context.Context, dir string, n int, known map[string
 	switch s.State {
 	case Done:
 		return nil
-	case Damaged: // keep it, and begin anew
+	case Damaged: // keep it, and begin the shard again
 		if err := os.Rename(path, unused(path+".damaged-")); err != nil {
 			return err
 		}
@@ -78,11 +78,11 @@ func (p Plan) work(ctx context.Context, path string, n int, known map[string]lab
 	o.Dir, o.Backend, o.BatchRuns, o.Mix = path, p.Backend, p.BatchRuns, p.Mix
 	h := newHeart(path, lab.Progress{Total: p.runPeriods(n)})
 	defer h.stop()
-	then := o.Progress
+	report := o.Progress
 	o.Progress = func(now lab.Progress) {
 		h.update(now)
-		if then != nil {
-			then(now)
+		if report != nil {
+			report(now)
 		}
 	}
 	_, err := lab.Run(ctx, p.ShardSpec(n), known, o)
@@ -103,7 +103,7 @@ func (p Plan) finish(path string, n int, known map[string]lab.Experiment, took t
 	return record(path, event{What: Done, Rows: len(rows), SHA256: sum, Seconds: took.Seconds()})
 }
 
-// unused appends the first number to a path that makes it one that is not there.
+// unused returns the prefix with the smallest number, from 1, for which no file exists.
 func unused(prefix string) string {
 	for k := 1; ; k++ {
 		path := fmt.Sprint(prefix, k)

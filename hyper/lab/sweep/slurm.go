@@ -17,29 +17,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// Task says what a scheduler gives to each shard.
+// Task describes the resources that a scheduler gives to each shard.
 type Task struct {
-	// a command line that does a shard, given the sweep's folder and the shard's number as last arguments
+	// Command is a command line that runs a shard. The sweep's folder and the shard's number are appended to it.
 	Command  []string
 	CPUs     int
 	Memory   string // such as 2G or 2Gi; "" is the scheduler's default
-	Parallel int    // shards at once; 0 is as many as there is room for
-	Retries  int    // of a shard that failed; one that was interrupted goes on however often
+	Parallel int    // number of shards at once; 0 means as many as the scheduler can start
+	Retries  int    // number of retries of a shard that failed; interrupted shards always continue
 }
 
-// Slurm does the shards of a sweep by a job array. A task that is killed or fails is requeued; one that is preempted,
-// or near its time limit, hears SIGTERM, saves, and is requeued.
+// Slurm runs the shards of a sweep as a job array. A task that is killed or fails is requeued. A task that is
+// preempted, or is near its time limit, gets SIGTERM, saves, and is requeued.
 type Slurm struct {
 	Task
-	Time    string   // limit of a task, as sbatch takes it; "" is the partition's
-	Options []string // of sbatch, such as --partition=night
+	Time    string   // time limit of a task, in the form of sbatch; "" is the partition's limit
+	Options []string // options of sbatch, such as --partition=night
 }
 
-// slurmGrace is the time that a task has to save before its limit, in seconds.
+// slurmGrace is the time in seconds that a task has to save before its limit.
 const slurmGrace = 60
 
 var slurmScript = template.Must(template.New("slurm").Funcs(template.FuncMap{"quote": quote}).Parse(`#!/bin/bash
-# Does shards of the sweep in {{.Dir}}, one by each task of the array.
+# Runs shards of the sweep in {{.Dir}}. Each task of the array runs one shard.
 #SBATCH --job-name={{.Name}}
 #SBATCH --array={{.Array}}
 #SBATCH --ntasks=1
@@ -67,7 +67,7 @@ requeue() {
 srun --ntasks=1 --cpus-per-task={{.CPUs}}{{range .Command}} {{quote .}}{{end}} {{quote .Dir}} "$SLURM_ARRAY_TASK_ID"
 status=$?
 case $status in
-0 | 2) exit $status ;; # done; or it cannot be
+0 | 2) exit $status ;; # done, or cannot be done
 130 | 143) requeue ;;  # interrupted, and saved
 esac
 # failed, or killed
@@ -75,23 +75,23 @@ esac
 exit $status
 `))
 
-// Script is the batch script for some shards. dir is the sweep's folder as the nodes see it.
+// Script returns the batch script for some shards. dir is the sweep's folder as the nodes see it.
 func (s Slurm) Script(dir string, shards []int) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	if strings.ContainsFunc(dir, endsOption) || strings.ContainsAny(dir, "%\\#'\"") {
-		return "", fmt.Errorf("%q: sbatch takes no folder with spaces, %%, #, quotes or backslashes", dir)
+		return "", fmt.Errorf("%q: sbatch does not accept a folder with spaces, %%, #, quotes or backslashes", dir)
 	}
 	for name, value := range map[string]string{"memory": s.Memory, "time": s.Time} {
 		if strings.ContainsFunc(value, endsOption) || strings.Contains(value, "#") {
-			return "", fmt.Errorf("the %s %q is more than one word", name, value)
+			return "", fmt.Errorf("the %s %q must be one word", name, value)
 		}
 	}
 	for _, option := range s.Options {
 		if !strings.HasPrefix(option, "-") || strings.ContainsFunc(option, unicode.IsControl) {
-			return "", fmt.Errorf("%q is no option of sbatch, such as --partition=night, on one line", option)
+			return "", fmt.Errorf("%q is not an option of sbatch on one line, such as --partition=night", option)
 		}
 	}
 	array := Ranges(shards)
@@ -107,13 +107,13 @@ func (s Slurm) Script(dir string, shards []int) (string, error) {
 	return out.String(), err
 }
 
-// endsOption tells a character that would end the value of an option in a line of #SBATCH.
+// endsOption reports whether a character would end the value of an option in a line of #SBATCH.
 func endsOption(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Due are the shards that a job array is to do: those that are neither done, nor at work, nor in the queue. Without
-// Slurm on this machine the queue counts as empty.
+// Due returns the shards that a job array must run: the shards that are neither done, nor running, nor in the queue. If
+// this machine has no Slurm, the queue counts as empty.
 func (s Slurm) Due(p Plan, dir string) ([]int, error) {
 	if err := p.mayRun(); err != nil {
 		return nil, err
@@ -132,14 +132,14 @@ func (s Slurm) Due(p Plan, dir string) ([]int, error) {
 	return due, nil
 }
 
-// queued are the shards that earlier submissions still hold.
+// queued returns the shards of earlier submissions that are still in the queue.
 func queued(dir string) []int {
 	var out []int
 	scripts, _ := filepath.Glob(filepath.Join(dir, "slurm-*.sh"))
 	for _, path := range scripts {
 		job := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "slurm-"), ".sh")
 		said, err := exec.Command("squeue", "--noheader", "--array", "--format=%K", "--jobs="+job).Output()
-		if err != nil { // the job is long over
+		if err != nil { // the job ended long ago
 			continue
 		}
 		for _, word := range strings.Fields(string(said)) {
@@ -151,13 +151,13 @@ func queued(dir string) []int {
 	return out
 }
 
-// Submit hands shards to sbatch, and returns the job's number. The folder keeps the script as slurm-JOB.sh.
+// Submit gives shards to sbatch, and returns the number of the job. It keeps the script in the folder as slurm-JOB.sh.
 func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string, err error) {
 	script, err := s.Script(dir, shards)
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil { // else Slurm writes no output
+	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil { // without the folder Slurm writes no output
 		return "", err
 	}
 	c := exec.CommandContext(ctx, "sbatch", "--parsable")
@@ -167,7 +167,7 @@ func (s Slurm) Submit(ctx context.Context, dir string, shards []int) (job string
 	if errors.As(err, &exit) {
 		return "", fmt.Errorf("sbatch: %s", strings.TrimSpace(string(exit.Stderr)))
 	} else if err != nil {
-		return "", fmt.Errorf("%w: --dry-run prints the script, to submit elsewhere", err)
+		return "", fmt.Errorf("%w: print the script with --dry-run, and submit it on another machine", err)
 	}
 	job, _, _ = strings.Cut(strings.TrimSpace(string(said)), ";")
 	return job, lab.WriteFile(filepath.Join(dir, "slurm-"+job+".sh"), []byte(script))

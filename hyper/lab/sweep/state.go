@@ -16,22 +16,22 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab"
 )
 
-// State of a shard.
+// State is the state of a shard.
 type State string
 
-// States of a shard.
+// The states of a shard.
 const (
-	Waiting     State = "waiting"     // never begun
-	started     State = "started"     // said by its worker: it is running, or was killed
+	Waiting     State = "waiting"     // never started
+	started     State = "started"     // reported by its worker: the shard is running, or the worker was killed
 	Running     State = "running"     // its worker is alive
-	Interrupted State = "interrupted" // saved, to be gone on with
-	Killed      State = "killed"      // its worker is gone without a word; what it saved is gone on with
+	Interrupted State = "interrupted" // the worker saved; the shard can continue
+	Killed      State = "killed"      // the worker ended without a report; the shard can continue from the last save
 	Failed      State = "failed"
-	Damaged     State = "damaged" // its file is not what the worker wrote; it is run anew
+	Damaged     State = "damaged" // the result file differs from what the worker wrote; the shard will run again
 	Done        State = "done"
 )
 
-// Status of a shard.
+// Status is the state of a shard with its progress.
 type Status struct {
 	Shard  int     `json:"shard"`
 	State  State   `json:"state"`
@@ -39,13 +39,13 @@ type Status struct {
 	Done   int64   `json:"done"`  // run-periods
 	Total  int64   `json:"total"` // run-periods
 	Host   string  `json:"host,omitempty"`
-	PID    int     `json:"pid,omitempty"` // of the process that last worked on it
+	PID    int     `json:"pid,omitempty"` // process that last ran the shard
 	Job    string  `json:"job,omitempty"`
 	Error  string  `json:"error,omitempty"`
-	Rate   float64 `json:"rate"` // run-periods a second of its worker
+	Rate   float64 `json:"rate"` // run-periods per second of its worker
 }
 
-// States tells how every shard is.
+// States returns the status of every shard.
 func (p Plan) States(dir string) ([]Status, error) {
 	out := make([]Status, len(p.Shards))
 	var err error
@@ -57,7 +57,7 @@ func (p Plan) States(dir string) ([]Status, error) {
 	return out, nil
 }
 
-// state looks at a shard's folder. The rows of a finished shard are checked against their checksum.
+// state reads the status of a shard from its folder. It checks the rows of a finished shard against their checksum.
 func (p Plan) state(dir string, n int) (Status, error) {
 	path := ShardDir(dir, n)
 	s := Status{Shard: n, State: Waiting, Total: p.runPeriods(n)}
@@ -81,7 +81,7 @@ func (p Plan) state(dir string, n int) (Status, error) {
 	case Done:
 		s.Done = s.Total
 		if sum, err := checksum(path); err != nil || sum != last.SHA256 {
-			s.State, s.Done, s.Error = Damaged, 0, lab.ResultsFile+" is not the file that its worker wrote"
+			s.State, s.Done, s.Error = Damaged, 0, lab.ResultsFile+" differs from the file that its worker wrote"
 		} else if last.Seconds > 0 {
 			s.Rate = float64(s.Total) / last.Seconds
 		}
@@ -94,19 +94,20 @@ func (p Plan) state(dir string, n int) (Status, error) {
 	return s, nil
 }
 
-// alive tells whether the process that started a shard is: by its number on this machine, by its heartbeat on another.
+// alive reports whether the process that started a shard is alive. On this machine it looks for the process, on another
+// it uses the heartbeat.
 func alive(e event, age time.Duration) bool {
 	if host, err := os.Hostname(); err == nil && host == e.Host {
 		process, err := os.FindProcess(e.PID)
 		if err == nil {
-			err = process.Signal(syscall.Signal(0)) // sends nothing
+			err = process.Signal(syscall.Signal(0)) // signal 0 only tests whether the process exists
 		}
 		return err == nil || errors.Is(err, os.ErrPermission)
 	}
 	return min(age, time.Since(e.Time)) < silence
 }
 
-// readHeartbeat returns a shard's last heartbeat and its age; without one a great age.
+// readHeartbeat returns a shard's last heartbeat and its age. Without a heartbeat the age is very large.
 func readHeartbeat(path string) (b heartbeat, age time.Duration) {
 	file := filepath.Join(path, heartbeatFile)
 	info, err := os.Stat(file)
@@ -126,19 +127,19 @@ func checksum(path string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// AllStates are the states of a shard, in the order in which they are told.
+// AllStates lists the states of a shard, in the order in which they are reported.
 var AllStates = []State{Done, Running, Interrupted, Killed, Failed, Damaged, Waiting}
 
-// Summary is how a sweep is.
+// Summary describes the state of a sweep.
 type Summary struct {
 	Shards      map[State][]int
 	Done, Total int64         // run-periods
-	Rate        float64       // run-periods a second: of all that are running, or else of one worker on average
-	Left        time.Duration // at this rate; 0 where it is not known
-	Again       []int         // shards that something ended, and that nothing is at work on
+	Rate        float64       // run-periods per second: of all running shards, or of an average worker if none runs
+	Left        time.Duration // remaining time at this rate; 0 if it is not known
+	Again       []int         // shards that ended early and that no worker is running
 }
 
-// Summarize adds up the states of a sweep's shards.
+// Summarize adds up the status of a sweep's shards.
 func Summarize(states []Status) Summary {
 	sum := Summary{Shards: map[State][]int{}}
 	var rates, idle []float64

@@ -20,7 +20,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/paper"
 )
 
-// TestMain lets this binary be a worker of itself.
+// TestMain lets this binary act as its own worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "serve" {
 		err := sweep.Serve(context.Background(), os.Stdin, os.Stdout, paper.Known, os.Args[2], os.Args[3],
@@ -38,7 +38,7 @@ func local(workers int) sweep.Local {
 	return sweep.Local{Command: []string{must.M1(os.Executable()), "serve"}, Workers: workers, Retries: 100}
 }
 
-// grid is two shapes of three settings each, with five runs.
+// grid has two shapes of three settings each, with five runs.
 func grid(t *testing.T, periods int) lab.Spec {
 	t.Helper()
 	s, err := paper.Gaussian.Spec([]string{"linear"}, []string{"index-samples=4", "batch=16", "index-dim=3", "arms=5,6",
@@ -64,7 +64,7 @@ func created(t *testing.T, s lab.Spec, o sweep.Options) (sweep.Plan, string) {
 	return p, dir
 }
 
-// merged are the merged results, with every row and as a piece of a study.
+// merged returns the merged results, with every row and as a piece of a study.
 func merged(t *testing.T, p sweep.Plan, dir string) string {
 	t.Helper()
 	var out string
@@ -89,8 +89,8 @@ func runAll(t *testing.T, p sweep.Plan, dir string, order []int) {
 	}
 }
 
-// Merged results do not depend on the shards, their order, the batches, or the number of workers; and they are those of
-// one lab.Run.
+// Merged results do not depend on the shards, their order, the batches, or the number of workers. They equal the
+// results of one lab.Run.
 func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
 	s := grid(t, 50)
 	var want string
@@ -132,7 +132,7 @@ func TestMergeDoesNotDependOnHowItWasRun(t *testing.T) {
 	}
 }
 
-// Shards of one shape that a process does one after the other compile once.
+// Shards of one shape that a process runs one after the other compile once.
 func TestShardsOfAShapeShareACompilation(t *testing.T) {
 	p, dir := created(t, grid(t, 5), sweep.Options{Shards: 30, BatchRuns: 1})
 	before := lab.Compilations()
@@ -145,7 +145,7 @@ func TestShardsOfAShapeShareACompilation(t *testing.T) {
 	}
 }
 
-// A search by sweeps finds what lab.Tune does, and goes on where it was left.
+// A search by sweeps has the same result as lab.Tune, and continues where it stopped.
 func TestSearchIsTune(t *testing.T) {
 	tuning := lab.Tuning{
 		Experiment: "gaussian", Agent: "linear", Sets: []string{"arms=3", "index-dim=2", "batch=8", "index-samples=2"},

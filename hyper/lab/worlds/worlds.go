@@ -1,4 +1,4 @@
-// Package worlds lists the worlds that are none of the paper's, as experiments: `hyper run NAME` runs any learner in
+// Package worlds lists, as experiments, the worlds that are not in the paper. `hyper run NAME` runs any learner in
 // them.
 package worlds
 
@@ -8,10 +8,11 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/lab/learners"
 )
 
+// world describes an experiment of this package.
 type world struct {
 	name, title string
 	new         func() bandit.World
-	sets        []string // which learners have unless they are given others
+	sets        []string // settings that learners have unless others are given
 }
 
 var all = []world{
@@ -22,10 +23,10 @@ var all = []world{
 		func() bandit.World { return bandit.NewNeuralLogistic() }, []string{"loss=logistic", "perturbation=0"}},
 }
 
-// Order is their names.
+// Order lists the names of the experiments. Known maps each name to its experiment.
 var Order, Known = experiments()
 
-// experiments makes an experiment of each world, with the learners that suit any.
+// experiments makes an experiment for each world, with learners that suit any world.
 func experiments() (order []string, known map[string]lab.Experiment) {
 	known = map[string]lab.Experiment{}
 	for _, w := range all {

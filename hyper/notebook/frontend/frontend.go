@@ -1,6 +1,7 @@
-// Package frontend speaks to what shows a notebook, by the kernel: it displays data, changes what it has displayed, and
-// opens comms, the connections of widgets. The kernel names a socket to whatever a cell starts: its program, and the
-// hyper command of `%hyper`. Messages are those of Jupyter's protocol, without their headers.
+// Package frontend communicates with the program that shows a notebook, through the kernel. It displays data, changes
+// displayed data, and opens comms, the connections of widgets. The kernel passes the path of a socket to every command
+// of a cell: its program, and the hyper command of `%hyper`. Messages are messages of Jupyter's protocol without
+// their headers.
 package frontend
 
 import (
@@ -15,37 +16,37 @@ import (
 	"sync"
 )
 
-// Var names the socket of the kernel.
+// Var is the environment variable with the path of the kernel's socket.
 const Var = "HYPERMODELS_FRONTEND"
 
-// Message is one JSON object on a line of the connection.
+// Message is a JSON object, on one line of the connection.
 type Message struct {
-	Type     string          `json:"type"` // of the protocol: display_data, comm_open, comm_msg, ...
+	Type     string          `json:"type"` // a type of the protocol: display_data, comm_open, comm_msg, ...
 	Content  json.RawMessage `json:"content,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Buffers  [][]byte        `json:"buffers,omitempty"`
 }
 
-// Sync is the type of a message that the kernel returns when it has passed on what came before.
+// Sync is the type of a message that the kernel returns after it has passed on all earlier messages.
 const Sync = "sync"
 
-// LongestLine is the length of the longest message that either side takes.
+// LongestLine is the maximum length of a message in bytes, for both sides.
 const LongestLine = 256 << 20
 
-// ErrNone says that no kernel has started the program.
+// ErrNone is the error of a program that no kernel has started.
 var ErrNone = errors.New("there is no notebook: no kernel has started this program")
 
-// Conn is a connection to the kernel. Its methods may be called by many goroutines.
+// Conn is a connection to the kernel. It is safe for concurrent use.
 type Conn struct {
-	mu     sync.Mutex // of writing
+	mu     sync.Mutex // held while a message is written
 	conn   net.Conn
 	synced chan struct{}
 	comms  sync.Map // *Comm by id
-	heard  sync.Map // what hears the content of other messages, by their type
+	heard  sync.Map // functions for the content of other messages, by type
 	gone   chan struct{}
 }
 
-// Open connects to the kernel that has started this program; without one the error is [ErrNone].
+// Open connects to the kernel that has started this program. Without a kernel the error is [ErrNone].
 func Open() (*Conn, error) {
 	path := os.Getenv(Var)
 	if path == "" {
@@ -60,10 +61,10 @@ func Open() (*Conn, error) {
 	return c, nil
 }
 
-// Close waits until the kernel has passed everything on, and ends the connection.
+// Close waits until the kernel has passed on all messages, and closes the connection.
 func (c *Conn) Close() error { return errors.Join(c.Settle(), c.conn.Close()) }
 
-// Settle waits until the kernel has passed everything on.
+// Settle waits until the kernel has passed on all messages.
 func (c *Conn) Settle() error {
 	if err := c.Send(Message{Type: Sync}); err != nil {
 		return err
@@ -76,10 +77,10 @@ func (c *Conn) Settle() error {
 	}
 }
 
-// Hear has a function called with the content of each message of a type that comes from the kernel.
+// Hear registers a function that is called with the content of each message of a type from the kernel.
 func (c *Conn) Hear(kind string, hear func(content json.RawMessage)) { c.heard.Store(kind, hear) }
 
-// Gone is closed when the kernel has ended the connection.
+// Gone returns a channel that is closed when the kernel has closed the connection.
 func (c *Conn) Gone() <-chan struct{} { return c.gone }
 
 // Send sends one message.
@@ -94,7 +95,7 @@ func (c *Conn) Send(m Message) error {
 	return err
 }
 
-// send sends content of a type of the protocol.
+// send sends content with a type of the protocol.
 func (c *Conn) send(kind string, content, metadata any) error {
 	m := Message{Type: kind}
 	var err error
@@ -107,11 +108,11 @@ func (c *Conn) send(kind string, content, metadata any) error {
 	return errors.Join(err, c.Send(m))
 }
 
-// Display shows data in the output of the cell: MIME types with what they hold. With an id, not "", a later
-// [Conn.Update] may change what is shown.
+// Display shows data in the output of the cell. The keys of data are MIME types. If id is not "", [Conn.Update] can
+// change the output later.
 func (c *Conn) Display(id string, data map[string]any) error { return c.show("display_data", id, data) }
 
-// Update changes what was displayed under an id, wherever it shows.
+// Update changes the outputs that were displayed with an id.
 func (c *Conn) Update(id string, data map[string]any) error {
 	return c.show("update_display_data", id, data)
 }
@@ -124,7 +125,7 @@ func (c *Conn) show(kind, id string, data map[string]any) error {
 	return c.send(kind, map[string]any{"data": data, "metadata": map[string]any{}, "transient": transient}, nil)
 }
 
-// listen takes what the kernel sends.
+// listen handles the messages of the kernel.
 func (c *Conn) listen() {
 	defer close(c.gone)
 	lines := bufio.NewScanner(c.conn)
@@ -173,15 +174,15 @@ type Comm struct {
 	closed func()
 }
 
-// Comm opens one. hear gets the data of each message, one after the other, and must not wait for another; closed is
-// called when the front end closes the comm.
+// Comm opens a connection. hear is called with the data of each message, one after the other, and must not wait for a
+// message. closed is called when the front end closes the comm.
 func (c *Conn) Comm(target string, data, metadata any, hear func(data json.RawMessage), closed func()) (*Comm, error) {
 	comm := &Comm{ID: rand.Text(), conn: c, hear: hear, closed: closed}
 	c.comms.Store(comm.ID, comm)
 	return comm, c.send("comm_open", map[string]any{"comm_id": comm.ID, "target_name": target, "data": data}, metadata)
 }
 
-// Send sends data to the front end's side.
+// Send sends data to the front end.
 func (c *Comm) Send(data any) error {
 	return c.conn.send("comm_msg", map[string]any{"comm_id": c.ID, "data": data}, nil)
 }

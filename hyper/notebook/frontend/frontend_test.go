@@ -14,9 +14,9 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// kernel stands for a kernel: it hears one connection and returns the messages of Sync.
+// kernel simulates a kernel: it accepts one connection, and returns the messages of type Sync.
 func kernel(t *testing.T) (heard chan Message, say func(Message), hangUp func()) {
-	dir := must.M1(os.MkdirTemp("", "f")) // A socket's path is short.
+	dir := must.M1(os.MkdirTemp("", "f")) // The path of a socket must be short.
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "f")
 	l := must.M1(net.Listen("unix", path))
@@ -116,7 +116,7 @@ func TestOpenWithoutAKernel(t *testing.T) {
 	}
 }
 
-// A program that a cell has started shows a picture; elsewhere it goes on without.
+// A program that a cell has started shows a picture; elsewhere the program continues without it.
 func ExampleOpen() {
 	c, err := Open()
 	if errors.Is(err, ErrNone) {

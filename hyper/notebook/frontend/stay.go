@@ -6,14 +6,15 @@ import (
 	"strconv"
 )
 
-// StayVar is the number of the file by which a program tells its wrapper that the cell has ended; see [Conn.Stay].
+// StayVar is the environment variable with the number of a file. By that file a program tells its wrapper that the cell
+// has ended; see [Conn.Stay].
 const StayVar = "HYPERMODELS_STAY"
 
-// ErrNoCell says that no cell's wrapper waits for the program.
-var ErrNoCell = errors.New("this program is not that of a cell")
+// ErrNoCell is the error of a program that is not the program of a cell.
+var ErrNoCell = errors.New("this program is not the program of a cell")
 
-// Stay ends the cell, and has the program go on: its widgets are answered as long as it lives. What it prints from now
-// on is lost. It ends with the kernel, or when its cell is run again.
+// Stay ends the cell, but the program continues and answers its widgets. The program's later output is lost. The
+// program ends with the kernel, or when its cell is run again.
 func (c *Conn) Stay() error {
 	number, err := strconv.Atoi(os.Getenv(StayVar))
 	if err != nil {

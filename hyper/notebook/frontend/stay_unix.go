@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// outlive lets the program live on without its wrapper, whose death it hears of by SIGHUP on Linux, with nothing to
-// read and nobody to print to: its input and outputs hold up the cell's end.
+// outlive lets the program continue without its wrapper. On Linux it ignores SIGHUP, the signal of the wrapper's death.
+// It replaces standard input and outputs by the null device, because while they are open the cell cannot end.
 func outlive() error {
 	signal.Ignore(syscall.SIGHUP)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

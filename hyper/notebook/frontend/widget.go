@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Widget is a model of Jupyter's widgets (ipywidgets 8, protocol 2.1): a control or a box that the page shows, with
-// fields that either side changes. The page needs jupyterlab_widgets, as every Jupyter with ipywidgets has it.
+// Widget is a model of Jupyter's widgets (ipywidgets 8, protocol 2.1): a control or a box on the page. Both the page
+// and the program can change its fields. The page needs jupyterlab_widgets, which is part of every Jupyter with
+// ipywidgets. A Widget is safe for concurrent use.
 type Widget struct {
 	comm    *Comm
 	mu      sync.Mutex
@@ -15,15 +16,15 @@ type Widget struct {
 	changed func(field string, value json.RawMessage)
 }
 
-// The modules that hold the models, and their version in ipywidgets 8.
+// Modules of the models, and their version in ipywidgets 8.
 const (
 	controls = "@jupyter-widgets/controls"
 	base     = "@jupyter-widgets/base"
 	version  = "2.0.0"
 )
 
-// Widget makes a control, such as "IntSlider", with some fields; changed, which may be nil, is told of each field that
-// the page changes, one after the other. Descriptions are as wide as they need.
+// Widget makes a control, such as "IntSlider", with some fields. changed is called with each field that the page
+// changes, one after the other; it may be nil. Descriptions get the width that they need.
 func (c *Conn) Widget(name string, fields map[string]any, changed func(field string, value json.RawMessage)) (*Widget,
 	error) {
 	layout, err := c.model(map[string]any{
@@ -50,7 +51,7 @@ func (c *Conn) Widget(name string, fields map[string]any, changed func(field str
 
 func (c *Conn) model(state map[string]any, changed func(string, json.RawMessage)) (*Widget, error) {
 	w := &Widget{changed: changed, state: state}
-	w.mu.Lock() // The page may speak before this is done.
+	w.mu.Lock() // The page may answer before the comm is stored.
 	defer w.mu.Unlock()
 	var err error
 	w.comm, err = c.Comm("jupyter.widget", map[string]any{"state": w.state, "buffer_paths": []any{}},
@@ -58,7 +59,7 @@ func (c *Conn) model(state map[string]any, changed func(string, json.RawMessage)
 	return w, err
 }
 
-// Ref is how a field of another widget names this one.
+// Ref returns the text by which a field of another widget refers to this one.
 func (w *Widget) Ref() string { return "IPY_MODEL_" + w.comm.ID }
 
 // Set changes fields on the page.
@@ -73,8 +74,8 @@ func (w *Widget) update(fields map[string]any) error {
 	return w.comm.Send(map[string]any{"method": "update", "state": fields, "buffer_paths": []any{}})
 }
 
-// Show displays the widget in the output of the cell, and elsewhere, as where a page has no widgets, what else is given
-// by MIME type.
+// Show displays the widget in the output of the cell. elsewhere has other representations by MIME type, for pages
+// without widgets.
 func (w *Widget) Show(elsewhere map[string]any) error {
 	data := map[string]any{"application/vnd.jupyter.widget-view+json": map[string]any{
 		"version_major": 2, "version_minor": 0, "model_id": w.comm.ID}}
@@ -82,7 +83,7 @@ func (w *Widget) Show(elsewhere map[string]any) error {
 	return w.comm.conn.Display("", data)
 }
 
-// hear takes what the page says.
+// hear handles a message of the page.
 func (w *Widget) hear(data json.RawMessage) {
 	var m struct {
 		Method string                     `json:"method"`

@@ -8,7 +8,7 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// A control tells of what the page changes, and tells the page its state when it asks.
+// A control reports the fields that the page changes, and sends the page its state on request.
 func TestWidget(t *testing.T) {
 	heard, say, _ := kernel(t)
 	c := must.M1(Open())

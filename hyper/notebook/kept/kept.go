@@ -1,4 +1,4 @@
-// Package kept is the folder with the values that cells of notebooks keep for later cells, see [notebook.Keep].
+// Package kept stores the values that cells of notebooks keep for later cells, see [notebook.Keep].
 //
 // [notebook.Keep]: https://pkg.go.dev/github.com/hypermodels/hypermodels/hyper/notebook#Keep
 package kept
@@ -18,28 +18,29 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/backend"
 )
 
-// Entry says what a kept value is.
+// Entry describes a kept value.
 type Entry struct {
 	Name    string
-	Key     string // of the code and the inputs that made it
+	Key     string // hash of the code and the inputs that made the value
 	Type    string
 	Made    time.Time
-	Seconds float64 // that it took to make
+	Seconds float64 // time of the computation
 	Bytes   int64
 }
 
-// Folder is where values are kept. All methods may be called by many processes: a value is there as a whole or not.
+// Folder is the folder of kept values. Several processes may call its methods at the same time: values are replaced
+// atomically.
 type Folder string
 
-// Of is the folder for the notebooks of a folder: $HYPERMODELS_KEPT, or a part of [backend.Home]. The error says that
-// there is no Home.
+// Of returns the folder for the notebooks in a folder: $HYPERMODELS_KEPT, or a subfolder of [backend.Home]. It returns
+// an error if there is no home folder.
 func Of(notebooks string) (Folder, error) {
 	if dir := os.Getenv("HYPERMODELS_KEPT"); dir != "" {
 		return Folder(dir), nil
 	}
 	home := backend.Home()
 	if home == "" {
-		return "", errors.New("there is no home folder to keep values in: set HOME, or HYPERMODELS_KEPT to a folder of your own")
+		return "", errors.New("there is no home folder for kept values: set HOME, or set HYPERMODELS_KEPT to a folder")
 	}
 	notebooks, err := filepath.Abs(notebooks)
 	return Folder(filepath.Join(home, "kept", hash(notebooks))), err
@@ -52,7 +53,7 @@ const (
 	valueFile = "value"
 )
 
-// Find returns what is kept under a name with the file that holds it. ok is false where nothing is.
+// Find returns the entry of a name and the file with its value. ok is false if nothing is kept under the name.
 func (f Folder) Find(name string) (e Entry, value string, ok bool) {
 	dir := filepath.Join(string(f), hash(name))
 	e, err := read(dir)
@@ -67,7 +68,7 @@ func read(dir string) (e Entry, err error) {
 	return e, err
 }
 
-// Put keeps a value, which write writes to the file that it is given. What was there under the name goes.
+// Put stores a value. write must write it to the file path. An earlier value of the name is removed.
 func (f Folder) Put(e Entry, write func(path string) error) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
@@ -96,7 +97,8 @@ func (f Folder) Put(e Entry, write func(path string) error) error {
 	return f.replace(dir, filepath.Join(string(f), hash(e.Name)))
 }
 
-// replace gives a folder its name. One of that name goes; another process may put one there at the same time.
+// replace renames a folder, and removes an earlier folder of the final name. Another process may do the same at the
+// same time.
 func (f Folder) replace(dir, final string) error {
 	for range 3 {
 		if os.Rename(dir, final) == nil {
@@ -113,7 +115,7 @@ func (f Folder) replace(dir, final string) error {
 	return os.Rename(dir, final)
 }
 
-// All lists what is kept, by name.
+// All returns all entries, ordered by name.
 func (f Folder) All() ([]Entry, error) {
 	dirs, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +131,7 @@ func (f Folder) All() ([]Entry, error) {
 	return all, err
 }
 
-// Remove removes what is kept under a name. The error says that there is nothing.
+// Remove removes the value of a name. It returns an error if nothing is kept under the name.
 func (f Folder) Remove(name string) error {
 	if _, _, ok := f.Find(name); !ok {
 		return fmt.Errorf("nothing is kept under the name %q", name)

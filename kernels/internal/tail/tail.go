@@ -1,4 +1,4 @@
-// Package tail keeps the end of what a process prints.
+// Package tail keeps the end of a process's output.
 package tail
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Buffer keeps the last few kilobytes written to it. Its methods may be called at the same time.
+// Buffer keeps the last few kilobytes that are written to it. It is safe for concurrent use.
 type Buffer struct {
 	mu  sync.Mutex
 	buf []byte
@@ -31,7 +31,7 @@ func (b *Buffer) String() string {
 	return strings.TrimSpace(string(b.buf))
 }
 
-// Line is the latest line, short enough for a terminal.
+// Line returns the latest line, shortened for a terminal.
 func (b *Buffer) Line() string {
 	lines := strings.Split(b.String(), "\n")
 	line := strings.TrimSpace(lines[len(lines)-1])

@@ -1,4 +1,4 @@
-// Package testprogram compiles the kernels command for tests, which a test binary does not have.
+// Package testprogram compiles the kernels command for tests, because a test binary does not contain it.
 package testprogram
 
 import (
@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// Build compiles the command as a user's `go run` does, and returns its path. It skips the test under -short.
+// Build compiles the command like a user's `go run`, and returns its path. It skips the test under -short.
 func Build(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs what `kernels setup` installs")
+		t.Skip("needs the files that `kernels setup` installs")
 	}
 	path := filepath.Join(t.TempDir(), "kernels")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path,

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// Client is a socket that has connected: a DEALER, or a SUB that has subscribed to everything. What it speaks to is
-// trusted, and may send long messages. Send may be called by many goroutines, Receive by one.
+// Client is a socket that has connected: a DEALER, or a SUB that has subscribed to all messages. It trusts the other
+// side, which may send long messages. Send is safe for concurrent use. Receive may only be called by one goroutine at a
+// time.
 type Client struct{ peer *peer }
 
-// Dealer connects a DEALER socket of an identity, and Subscriber a SUB. They try again until somebody listens or ctx
-// ends, and the connection ends with ctx.
+// Dealer connects a DEALER socket with an identity. It tries again until the endpoint accepts the connection or ctx
+// ends. The connection ends with ctx.
 func Dealer(ctx context.Context, endpoint, identity string) (*Client, error) {
 	return dial(ctx, endpoint, dealerType, identity)
 }
 
-// Subscriber: see [Dealer].
+// Subscriber connects a SUB socket that receives all messages; see [Dealer].
 func Subscriber(ctx context.Context, endpoint string) (*Client, error) {
 	c, err := dial(ctx, endpoint, subType, "")
 	if err != nil {
@@ -31,7 +32,7 @@ func Subscriber(ctx context.Context, endpoint string) (*Client, error) {
 	return c, nil
 }
 
-// dialEvery is the time between two attempts.
+// dialEvery is the time between two attempts to connect.
 const dialEvery = 20 * time.Millisecond
 
 func dial(ctx context.Context, endpoint, kind, identity string) (*Client, error) {
@@ -52,13 +53,13 @@ func dial(ctx context.Context, endpoint, kind, identity string) (*Client, error)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("nobody answers: %w", err)
+			return nil, fmt.Errorf("no answer: %w", err)
 		case <-time.After(dialEvery):
 		}
 	}
 }
 
-// Receive waits for a message. An error is the end of the connection.
+// Receive waits for a message. An error means that the connection has ended.
 func (c *Client) Receive() (Message, error) {
 	for {
 		if m, err := c.peer.receive(func() int { return maxTrusted }, nil); m != nil || err != nil {
@@ -67,7 +68,7 @@ func (c *Client) Receive() (Message, error) {
 	}
 }
 
-// Send sends a message. It waits while there is too much that the other side has not read.
+// Send sends a message. It waits while the other side has too much unread data.
 func (c *Client) Send(m Message) error {
 	wire := m.wire()
 	if c.peer.out.push(wire) || c.peer.out.drained(time.Now().Add(stallLimit)) && c.peer.out.push(wire) {
@@ -76,7 +77,7 @@ func (c *Client) Send(m Message) error {
 	return errFull
 }
 
-// Close ends the connection when all has been sent, or a second is over.
+// Close closes the connection after all messages have been sent, or after a second.
 func (c *Client) Close() {
 	late, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// How long a peer may take: for the handshake, for a message that it has begun while it is a stranger, and until it has
-// read some of what was sent. A subscriber may stand still: what waits for it is bounded.
+// Time limits of a peer: for the handshake, for the rest of a message of a peer that is not trusted, and until it has
+// read some of the data for it. A subscriber may stop reading, because the data that wait for it are limited.
 const (
 	handshakeLimit = 10 * time.Second
 	messageLimit   = 30 * time.Second
 	stallLimit     = 30 * time.Second
 )
 
-// peer is a connection.
+// peer is a connection with its state.
 type peer struct {
 	net      net.Conn
 	in       *bufio.Reader
 	minor    byte // of the protocol's version
 	identity string
 	out      *queue
-	stall    time.Duration // how long it may read nothing, 0 for ever
+	stall    time.Duration // maximum time without reading; 0 is no limit
 	trusted  atomic.Bool
 	gone     chan struct{} // closed when nothing more is written
 }
 
-// connect shakes hands, as a socket of a kind. The connection is closed after an error.
+// connect performs the handshake as a socket of a kind. After an error the connection is closed.
 func connect(c net.Conn, kind, identity string) (*peer, error) {
 	p := &peer{net: c, in: bufio.NewReader(c), out: newQueue(maxQueued, 0), stall: stallLimit,
 		gone: make(chan struct{})}
@@ -69,18 +69,18 @@ func (p *peer) shake(kind, identity string) (err error) {
 		return err
 	}
 	if p.identity = who; !slices.Contains(partners[kind], theirs) {
-		return fmt.Errorf("a socket of type %.20q cannot speak to one of type %s", theirs, kind)
+		return fmt.Errorf("a socket of type %.20q cannot connect to a socket of type %s", theirs, kind)
 	}
 	return nil
 }
 
-// receive reads the next message, of at most most() bytes, or a command, for which it returns none. Commands go to
-// take, which may be nil; pings are answered here.
+// receive reads the next message, of at most most() bytes. If it reads a command, it passes the command to take, which
+// may be nil, and returns no message. It answers pings itself.
 func (p *peer) receive(most func() int, take func(name string, data []byte) error) (m Message, err error) {
 	if _, err := p.in.Peek(1); err != nil {
 		return nil, err
 	}
-	if !p.trusted.Load() { // It may take its time to begin, but not to go on.
+	if !p.trusted.Load() { // It may wait before a message, but not within one.
 		p.net.SetReadDeadline(time.Now().Add(messageLimit))
 		defer p.net.SetReadDeadline(time.Time{})
 	}
@@ -105,13 +105,13 @@ func (p *peer) receive(most func() int, take func(name string, data []byte) erro
 	}
 }
 
-// obey carries out a command; unknown ones are passed over, as the protocol says.
+// obey carries out a command. It ignores unknown commands, as the protocol requires.
 func (p *peer) obey(body []byte, take func(name string, data []byte) error) error {
 	name, data, err := readCommand(body)
 	switch {
 	case err != nil:
 		return err
-	case name == "PING" && len(data) >= 2: // two bytes of time, and what is to come back
+	case name == "PING" && len(data) >= 2: // two bytes of time, then the data to return
 		if !p.out.push(commandWire(command("PONG", data[2:]))) {
 			return errFull
 		}
@@ -121,7 +121,7 @@ func (p *peer) obey(body []byte, take func(name string, data []byte) error) erro
 	return nil
 }
 
-// write sends what is in the queue, until that is closed.
+// write sends the messages of the queue until the queue is closed.
 func (p *peer) write() {
 	defer close(p.gone)
 	defer p.leave()
@@ -141,10 +141,10 @@ func (p *peer) write() {
 	}
 }
 
-// impatient writes to a connection in pieces, each of which must be gone in time.
+// impatient writes to a connection in pieces. Each piece must be written within the limit.
 type impatient struct {
 	net.Conn
-	limit time.Duration // 0 for none
+	limit time.Duration // 0 is no limit
 }
 
 func (w impatient) Write(data []byte) (n int, err error) {
@@ -166,7 +166,7 @@ func (p *peer) leave() {
 	p.net.Close()
 }
 
-// part closes it when all has been sent, or ctx ends.
+// part closes the connection after all messages have been sent, or when ctx ends.
 func (p *peer) part(ctx context.Context) {
 	p.out.close()
 	select {

@@ -7,38 +7,39 @@ import (
 	"time"
 )
 
-// Pub is a PUB socket: it sends to all that have subscribed. All methods may be called by many goroutines.
+// Pub is a PUB socket: it sends messages to all subscribers. It is safe for concurrent use.
 type Pub struct {
 	server
 	first  func(topic []byte) Message
-	mu     sync.Mutex // keeps the order of messages the same for all
+	mu     sync.Mutex // gives all subscribers the messages in the same order
 	topics map[*peer]*topics
 }
 
-// topics are a peer's subscriptions.
+// topics holds a peer's subscriptions.
 type topics struct {
 	sync.Mutex
 	list [][]byte
 }
 
-// maxTopics is how many a peer may have, of maxTopic bytes each.
+// Maximum number of subscriptions of a peer, and maximum length of a topic in bytes.
 const (
 	maxTopics = 64
 	maxTopic  = 1 << 10
 )
 
-// patience is how long the first message that finds a subscriber's queue full waits for half of it to be read. So who
-// reads seven megabytes in a second loses nothing, and others wait for a slower one once, not for each message.
+// patience is the maximum time that the first message for a full queue waits until half of the queue has been read. A
+// subscriber that reads seven megabytes per second loses nothing. Others wait for a slower subscriber only once, not
+// for each message.
 const patience = 5 * time.Second
 
-// Instead says what a subscriber gets in place of messages that were left out.
+// Instead describes the message that replaces dropped messages.
 type Instead struct {
-	Group   string                  // those that follow one another and are of one group are counted together
-	Message func(bytes int) Message // makes the message that says how many bytes were left out
+	Group   string                  // consecutive dropped messages of one group are counted together
+	Message func(bytes int) Message // makes the message from the number of dropped bytes
 }
 
-// NewPub begins to listen, see [NewRouter]. first, which may be nil, makes the message that a peer gets, before any
-// other, for a subscription.
+// NewPub opens a socket, see [NewRouter]. first makes the first message that a peer receives for a subscription; it may
+// be nil.
 func NewPub(endpoint string, first func(topic []byte) Message) (*Pub, error) {
 	p := &Pub{first: first, topics: map[*peer]*topics{}}
 	p.kind, p.welcome = pubType, p.listenTo
@@ -48,8 +49,8 @@ func NewPub(endpoint string, first func(topic []byte) Message) (*Pub, error) {
 	return p, nil
 }
 
-// listenTo follows a peer's subscriptions. A peer with one is trusted not to be in the way: Jupyter's protocol lets a
-// client of outputs alone show no key.
+// listenTo reads a peer's subscriptions. A peer with a subscription is trusted, because Jupyter's protocol allows a
+// client that only receives outputs to show no key.
 func (s *Pub) listenTo(p *peer) error {
 	mine := new(topics)
 	s.mu.Lock()
@@ -80,13 +81,13 @@ const (
 	cancelName    = "CANCEL"
 )
 
-// change carries out a SUBSCRIBE or CANCEL.
+// change carries out a SUBSCRIBE or CANCEL command.
 func (s *Pub) change(p *peer, mine *topics, name string, topic []byte) error {
 	mine.Lock()
 	defer mine.Unlock()
 	switch {
 	case len(topic) > maxTopic:
-		return fmt.Errorf("a topic of %d bytes, where %d are allowed", len(topic), maxTopic)
+		return fmt.Errorf("a topic of %d bytes, at most %d are allowed", len(topic), maxTopic)
 	case name == cancelName:
 		for i, t := range mine.list {
 			if bytes.Equal(t, topic) {
@@ -106,7 +107,7 @@ func (s *Pub) change(p *peer, mine *topics, name string, topic []byte) error {
 	return nil
 }
 
-// wants tells whether a message with a topic is for the peer.
+// wants reports whether the peer has subscribed to a topic.
 func (t *topics) wants(topic []byte) bool {
 	t.Lock()
 	defer t.Unlock()
@@ -118,16 +119,16 @@ func (t *topics) wants(topic []byte) bool {
 	return false
 }
 
-// Send sends a message, whose first frame is its topic, to all that have subscribed to it. It comes also to one that
-// reads slowly; one for which more waits than maxOffered and the reserve is left. The error is always nil.
+// Send sends a message to all subscribers of its topic, the first frame. A slow subscriber also receives it; if more
+// than maxOffered and the reserve wait for a subscriber, the socket disconnects it. The error is always nil.
 func (s *Pub) Send(m Message) error {
 	wire := m.wire()
 	s.each(m[0], func(q *queue) bool { return q.push(wire) }, (*peer).leave)
 	return nil
 }
 
-// Offer is Send for what may be left out: for a subscriber that reads slowly, messages for which maxOffered has no room
-// are, until half of that has been read. Where they would have been stands one that tells of them. The error is always
+// Offer is like Send, for messages that may be dropped. If more than maxOffered waits for a slow subscriber, messages
+// for it are dropped until it has read half of that. A single message replaces the dropped ones. The error is always
 // nil.
 func (s *Pub) Offer(m Message, instead Instead) error {
 	wire := m.wire()
@@ -135,8 +136,8 @@ func (s *Pub) Offer(m Message, instead Instead) error {
 	return nil
 }
 
-// each puts a message of a topic into the queues of its subscribers. Those whose queues have no room may take a while
-// to read, all of them together; behind is told of those that are too slow.
+// each puts a message into the queues of its topic's subscribers. Subscribers with full queues get some time to read,
+// all at the same time; behind is called for those that are too slow.
 func (s *Pub) each(topic []byte, put func(*queue) bool, behind func(*peer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

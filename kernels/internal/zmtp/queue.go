@@ -6,42 +6,41 @@ import (
 	"time"
 )
 
-// maxQueued is how many bytes may wait for a peer that reads more slowly than it is sent to. A single message may be
-// longer.
+// maxQueued is the maximum number of bytes that wait for a slow peer. A single message may be longer.
 const maxQueued = 16 << 20
 
-// What may wait for a subscriber. Outputs that may be left out, see [Pub.Offer], are left out beyond maxOffered: a
-// reader of 0.3 MB/s needs more than three minutes for as much, and a notebook of that size hardly opens. The reserve
-// is for what must come, such as the end of a cell: a hundred thousand short messages.
+// Maximum numbers of bytes that wait for a subscriber. Outputs that may be dropped, see [Pub.Offer], are dropped beyond
+// maxOffered. A reader of 0.3 MB/s needs more than three minutes for that amount, and a notebook of that size hardly
+// opens. The reserve is for messages that must arrive, such as the end of a cell: a hundred thousand short messages.
 const (
 	maxOffered = 64 << 20
 	reserve    = 64 << 20
 )
 
 var (
-	errFull = errors.New("the peer does not read what it is sent")
+	errFull = errors.New("the peer does not read its messages")
 	errGone = errors.New("there is no such peer")
 )
 
-// queue holds what is to be sent to a peer, in order. Those of several subscribers share the bytes of a message.
+// queue holds the messages for a peer in order. The queues of several subscribers share the bytes of a message.
 type queue struct {
-	most, reserve int // how many bytes may wait, and how many more of what must come
+	most, reserve int // maximum number of bytes that wait, and how many more for messages that must arrive
 	mu            sync.Mutex
 	changed       *sync.Cond
 	list          []item
-	bytes         int // of the list
+	bytes         int // total bytes of the list
 	closed        bool
-	leavesOut     bool // what is offered is left out until half of most has been read
-	gap           *gap // the latest in the list, while it counts
+	leavesOut     bool // offered messages are dropped until half of most has been read
+	gap           *gap // the latest gap in the list that still counts
 }
 
-// item is a message, or the place of some that were left out.
+// item is a message, or the place of dropped messages.
 type item struct {
 	wire []byte
 	gap  *gap
 }
 
-// gap counts what was left out in one place.
+// gap counts the messages that were dropped in one place.
 type gap struct {
 	Instead
 	left int
@@ -53,14 +52,14 @@ func newQueue(most, reserve int) *queue {
 	return q
 }
 
-// push adds to the queue, unless it is full or closed.
+// push adds a message, and returns false if the queue is full or closed.
 func (q *queue) push(wire []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.add(wire, q.most+q.reserve)
 }
 
-// add is push, of a lock that is held.
+// add is like push. The caller holds the lock.
 func (q *queue) add(wire []byte, most int) bool {
 	if q.closed || q.bytes > 0 && q.bytes+len(wire) > most {
 		return false
@@ -71,8 +70,8 @@ func (q *queue) add(wire []byte, most int) bool {
 	return true
 }
 
-// offer adds what may be left out, or leaves it out where others were just left out. It is false when the queue is full
-// or closed: then leaveOut may follow.
+// offer adds a message that may be dropped, or drops it if the previous one was dropped. It returns false if the queue
+// is full or closed; then the caller may call leaveOut.
 func (q *queue) offer(wire []byte, instead Instead) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,7 +83,7 @@ func (q *queue) offer(wire []byte, instead Instead) bool {
 	return q.add(wire, q.most)
 }
 
-// leaveOut begins to leave out what is offered, with a message.
+// leaveOut begins to drop offered messages, with this message.
 func (q *queue) leaveOut(wire []byte, instead Instead) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -92,7 +91,7 @@ func (q *queue) leaveOut(wire []byte, instead Instead) {
 	q.count(len(wire), instead)
 }
 
-// count adds to the latest gap, if that is of the same group, or makes one.
+// count adds bytes to the latest gap if it has the same group, else it makes a new gap.
 func (q *queue) count(n int, instead Instead) {
 	if q.gap == nil || q.gap.Group != instead.Group {
 		q.gap = &gap{Instead: instead}
@@ -102,7 +101,7 @@ func (q *queue) count(n int, instead Instead) {
 	q.gap.left += n
 }
 
-// pop waits for what is to be sent next; last tells that nothing else waits. ok is false at the end.
+// pop waits for the next message. last reports whether the queue is empty after it. ok is false at the end.
 func (q *queue) pop() (wire []byte, last, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,10 +125,10 @@ func (q *queue) pop() (wire []byte, last, ok bool) {
 	return next.wire, len(q.list) == 0, true
 }
 
-// drained waits until no more than half of what may wait is left, and tells whether that was so before the deadline.
+// drained waits until at most half of the maximum is left, and reports whether this happened before the deadline.
 func (q *queue) drained(deadline time.Time) bool {
 	wake := time.AfterFunc(time.Until(deadline), func() {
-		q.mu.Lock() // not between a look at the clock and Wait
+		q.mu.Lock() // not between the check of the clock and Wait
 		defer q.mu.Unlock()
 		q.changed.Broadcast()
 	})
@@ -142,7 +141,7 @@ func (q *queue) drained(deadline time.Time) bool {
 	return !q.closed && q.bytes <= q.most/2
 }
 
-// close ends the queue: nothing more is taken, and pop ends when all has been sent.
+// close closes the queue: it accepts no further messages, and pop ends after the last one.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

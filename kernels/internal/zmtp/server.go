@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// maxPeers is how many connections a socket has. When one more comes, the oldest stranger leaves: a connection whose
-// handshake is not done, or that is not trusted; see [Router.Trust]. A connection that leaves comes again if a sound
-// ZeroMQ library made it.
+// maxPeers is the maximum number of connections of a socket. If another one comes, the oldest connection that is not
+// trusted is closed: its handshake is not done, or its peer has not shown the key; see [Router.Trust]. Every working
+// ZeroMQ library connects again.
 const maxPeers = 128
 
-// server is what the sockets that listen have in common.
+// server is the common part of the sockets that listen.
 type server struct {
 	kind     string
 	listener net.Listener
-	welcome  func(*peer) error // a connection whose handshake is done; the server leaves it when this returns
+	welcome  func(*peer) error // serves a connection after the handshake; the server closes it when this returns
 	mu       sync.Mutex
-	open     []*guest // by age
+	open     []*guest // from old to new
 	closed   bool
 }
 
 // guest is a connection, before and after the handshake.
 type guest struct {
 	net  net.Conn
-	peer *peer // nil before
+	peer *peer // nil before the handshake
 }
 
 func (g *guest) stranger() bool { return g.peer == nil || !g.peer.trusted.Load() }
 
-// start begins to listen at tcp://HOST:PORT or ipc://PATH; a PORT of 0 is a free one.
+// start begins to listen at tcp://HOST:PORT or ipc://PATH. PORT 0 is a free port.
 func (s *server) start(endpoint string) (err error) {
 	s.listener, err = listen(endpoint)
 	if err == nil {
@@ -43,7 +43,7 @@ func (s *server) start(endpoint string) (err error) {
 	return err
 }
 
-// Addr is where the socket listens.
+// Addr returns the address where the socket listens.
 func (s *server) Addr() net.Addr { return s.listener.Addr() }
 
 func (s *server) accept() {
@@ -52,7 +52,7 @@ func (s *server) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // Too many open files: they may become fewer.
+		case err != nil: // Perhaps too many files are open; some may close.
 			time.Sleep(50 * time.Millisecond)
 		default:
 			if g := s.admit(c); g != nil {
@@ -62,7 +62,7 @@ func (s *server) accept() {
 	}
 }
 
-// admit takes a connection in, or closes it.
+// admit accepts a connection, or closes it and returns nil.
 func (s *server) admit(c net.Conn) *guest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,10 +102,10 @@ func (s *server) serve(g *guest) {
 	}
 }
 
-// lastWords is how long what was sent may take to leave when a socket closes.
+// lastWords is the maximum time for sending the remaining messages when a socket closes.
 const lastWords = time.Second
 
-// Close ends the socket when what was sent has left, or a second is over.
+// Close closes the socket after all messages have been sent, or after a second.
 func (s *server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -124,8 +124,8 @@ func (s *server) Close() error {
 	return err
 }
 
-// Router is a ROUTER socket: it receives from all its peers, and answers each by its identity. All methods may be
-// called by many goroutines.
+// Router is a ROUTER socket: it receives messages from all its peers, and answers each by its identity. It is safe for
+// concurrent use.
 type Router struct {
 	server
 	in     chan Message
@@ -137,7 +137,7 @@ type Router struct {
 	}
 }
 
-// NewRouter begins to listen at tcp://HOST:PORT or ipc://PATH. It stops at Close alone.
+// NewRouter opens a socket that listens at tcp://HOST:PORT or ipc://PATH. Only Close ends it.
 func NewRouter(endpoint string) (*Router, error) {
 	r := &Router{in: make(chan Message)}
 	r.by.identity = map[string]*peer{}
@@ -150,17 +150,18 @@ func NewRouter(endpoint string) (*Router, error) {
 	return r, nil
 }
 
-// takeOver is how long a new connection waits for one of the same identity to end: that of a peer that connects anew.
+// takeOver is the time that a new connection waits for an older one with the same identity to end, for a peer that
+// connects again.
 const takeOver = 2 * time.Second
 
-// listenTo hands on what a peer sends.
+// listenTo passes on the messages of a peer.
 func (r *Router) listenTo(p *peer) error {
 	if p.identity == "" {
 		p.identity = "\x00" + rand.Text()
 	}
 	for began := time.Now(); !r.register(p); time.Sleep(5 * time.Millisecond) {
 		if time.Since(began) > takeOver {
-			return fmt.Errorf("the identity %q is another's", p.identity)
+			return fmt.Errorf("the identity %q belongs to another peer", p.identity)
 		}
 	}
 	defer r.forget(p)
@@ -186,8 +187,8 @@ func (r *Router) listenTo(p *peer) error {
 	}
 }
 
-// register makes a peer known by its identity. It does not take that of a trusted one; it takes that of a stranger, who
-// has to leave.
+// register stores a peer by its identity, and reports whether it did. If a trusted peer has the identity, it does not.
+// If a stranger has it, the stranger is disconnected.
 func (r *Router) register(p *peer) bool {
 	r.by.Lock()
 	defer r.by.Unlock()
@@ -215,7 +216,7 @@ func (r *Router) find(identity []byte) *peer {
 	return r.by.identity[string(identity)]
 }
 
-// Receive waits for a message. Its first frame is the sender's identity. The error is net.ErrClosed, after Close.
+// Receive waits for a message. The first frame is the sender's identity. After Close the error is net.ErrClosed.
 func (r *Router) Receive() (Message, error) {
 	select {
 	case m := <-r.in:
@@ -225,8 +226,8 @@ func (r *Router) Receive() (Message, error) {
 	}
 }
 
-// Send sends the frames after the first to the peer whose identity the first is. It does not wait: the error says that
-// the peer is gone, or does not read and is left.
+// Send sends all frames after the first to the peer with the identity in the first frame. It does not wait. An error
+// means that the peer is gone, or does not read and has been disconnected.
 func (r *Router) Send(m Message) error {
 	p := r.find(m[0])
 	if p == nil {
@@ -239,14 +240,15 @@ func (r *Router) Send(m Message) error {
 	return nil
 }
 
-// Trust says that a peer has shown the kernel's key. It may send longer messages, and stays when others must leave.
+// Trust marks a peer as one that has shown the kernel's key. The peer may send longer messages, and stays when others
+// are disconnected.
 func (r *Router) Trust(identity []byte) {
 	if p := r.find(identity); p != nil {
 		p.trusted.Store(true)
 	}
 }
 
-// Close ends the socket.
+// Close closes the socket.
 func (r *Router) Close() error {
 	err := r.server.Close()
 	r.cancel()

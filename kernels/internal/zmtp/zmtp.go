@@ -1,11 +1,11 @@
-// Package zmtp has the ZeroMQ sockets of a Jupyter kernel: [Router] and [Pub], which listen, and [Client], which a
-// kernel needs to speak to another. They speak ZMTP 3.1 (https://rfc.zeromq.org/spec/37/) without encryption, as
-// Jupyter does.
+// Package zmtp implements the ZeroMQ sockets of a Jupyter kernel: [Router] and [Pub], which listen, and [Client], with
+// which a kernel connects to another kernel. They use ZMTP 3.1 (https://rfc.zeromq.org/spec/37/) without encryption,
+// like Jupyter.
 //
-// Whoever can reach a socket may connect to it, with or without the kernel's key. So nothing that a peer says makes
-// this process allocate more than the peer has sent, a peer that does not go on is left, one that does not read what it
-// is sent is left too or, if it is a subscriber, goes without the rest (see [Pub.Offer]), and of peers that have not
-// shown the key there is a bounded number, each with a bounded message.
+// Everyone who can reach a socket may connect to it, with or without the kernel's key. Therefore the sockets limit each
+// peer. A peer cannot make this process allocate more memory than the peer has sent. A peer that stops in the middle of
+// a message is disconnected. A peer that does not read is disconnected, or, if it is a subscriber, misses messages (see
+// [Pub.Offer]). The number of peers that have not shown the key is limited, and so is the length of their messages.
 package zmtp
 
 import (
@@ -19,10 +19,10 @@ import (
 	"strings"
 )
 
-// Message is a message's frames.
+// Message is the list of a message's frames.
 type Message [][]byte
 
-// wire is a message as it is sent.
+// wire returns the message in its encoded form.
 func (m Message) wire() []byte {
 	n := 0
 	for _, body := range m {
@@ -35,7 +35,7 @@ func (m Message) wire() []byte {
 	return out
 }
 
-// The types of sockets.
+// Types of sockets.
 const (
 	dealerType = "DEALER"
 	pubType    = "PUB"
@@ -43,7 +43,7 @@ const (
 	subType    = "SUB"
 )
 
-// partners are the types that a socket's peers may have.
+// partners lists, for each type of socket, the types of its possible peers.
 var partners = map[string][]string{
 	dealerType: {"REP", dealerType, routerType},
 	pubType:    {subType, "XSUB"},
@@ -51,12 +51,12 @@ var partners = map[string][]string{
 	subType:    {pubType, "XPUB"},
 }
 
-// Limits on what a peer sends.
+// Limits of the data of a peer.
 const (
-	maxCommand  = 64 << 10  // bytes of a command; libzmq's own are below 600
+	maxCommand  = 64 << 10  // bytes of a command; commands of libzmq have less than 600
 	maxFrames   = 1 << 10   // of a message
-	maxStranger = 4 << 20   // bytes of a message of a peer that is not trusted
-	maxTrusted  = 256 << 20 // bytes of a message of one that is
+	maxStranger = 4 << 20   // bytes of a message from a peer that is not trusted
+	maxTrusted  = 256 << 20 // bytes of a message from a trusted peer
 )
 
 // Flags of a frame.
@@ -66,10 +66,11 @@ const (
 	commandFlag = 4
 )
 
-// greetingLength is that of the first bytes of each side: a signature, the version, the mechanism, and zeros.
+// greetingLength is the length of the greeting of each side in bytes: a signature, the version, the mechanism, and
+// zeros.
 const greetingLength = 64
 
-// greeting is what this package begins with.
+// greeting returns the greeting of this package.
 func greeting() []byte {
 	g := make([]byte, greetingLength)
 	g[0], g[9], g[10], g[11] = 0xff, 0x7f, 3, 1
@@ -79,7 +80,7 @@ func greeting() []byte {
 
 var errProtocol = errors.New("not ZMTP 3")
 
-// readGreeting returns the minor version of a peer.
+// readGreeting reads a peer's greeting, and returns the minor version of the protocol.
 func readGreeting(r io.Reader) (minor byte, err error) {
 	var g [greetingLength]byte
 	if _, err := io.ReadFull(r, g[:]); err != nil {
@@ -90,7 +91,7 @@ func readGreeting(r io.Reader) (minor byte, err error) {
 	case g[0] != 0xff || g[9] != 0x7f || g[10] < 3:
 		return 0, errProtocol
 	case mechanism != "NULL":
-		return 0, fmt.Errorf("the peer asks for the security mechanism %q, only NULL is known", mechanism)
+		return 0, fmt.Errorf("the peer requires the security mechanism %q; only NULL is supported", mechanism)
 	}
 	return g[11], nil
 }
@@ -101,8 +102,8 @@ type frame struct {
 	body          []byte
 }
 
-// readFrame reads a frame of at most limit bytes. Memory grows with what arrives, not with the length that is
-// announced.
+// readFrame reads a frame of at most limit bytes. The memory grows with the data that arrive, not with the announced
+// length.
 func readFrame(r io.Reader, limit int) (f frame, err error) {
 	var head [9]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {
@@ -123,7 +124,7 @@ func readFrame(r io.Reader, limit int) (f frame, err error) {
 		limit = min(limit, maxCommand)
 	}
 	if length > uint64(max(limit, 0)) {
-		return f, fmt.Errorf("a frame of %d bytes, where %d are allowed", length, limit)
+		return f, fmt.Errorf("a frame of %d bytes, at most %d are allowed", length, limit)
 	}
 	f.body, err = readBody(r, int(length))
 	return f, err
@@ -146,7 +147,7 @@ func readBody(r io.Reader, n int) ([]byte, error) {
 	return body, nil
 }
 
-// unexpected is the error of an end in the middle.
+// unexpected replaces the error of an end within a frame.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -154,7 +155,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// appendFrame is the opposite of readFrame.
+// appendFrame is the inverse of readFrame.
 func appendFrame(to []byte, f frame) []byte {
 	var flags byte
 	if f.more {
@@ -171,15 +172,15 @@ func appendFrame(to []byte, f frame) []byte {
 	return append(to, f.body...)
 }
 
-// command makes the body of a command.
+// command returns the body of a command.
 func command(name string, data []byte) []byte {
 	return append(append([]byte{byte(len(name))}, name...), data...)
 }
 
-// commandWire is a command as it is sent.
+// commandWire returns a command in its encoded form.
 func commandWire(body []byte) []byte { return appendFrame(nil, frame{command: true, body: body}) }
 
-// readCommand is the opposite of command.
+// readCommand is the inverse of command.
 func readCommand(body []byte) (name string, data []byte, err error) {
 	if len(body) == 0 || len(body) <= int(body[0]) {
 		return "", nil, fmt.Errorf("%w: a command without a name", errProtocol)
@@ -188,7 +189,7 @@ func readCommand(body []byte) (name string, data []byte, err error) {
 	return string(body[1:n]), body[n:], nil
 }
 
-// ready is the body of a READY command.
+// ready returns the body of a READY command.
 func ready(kind, identity string) []byte {
 	var data []byte
 	for _, p := range [][2]string{{"Socket-Type", kind}, {"Identity", identity}} {
@@ -198,10 +199,10 @@ func ready(kind, identity string) []byte {
 	return command("READY", data)
 }
 
-// maxIdentity is the protocol's.
+// maxIdentity is the protocol's maximum length of an identity in bytes.
 const maxIdentity = 255
 
-// readReady returns what a peer says of itself.
+// readReady returns the type of socket and the identity in a peer's READY command.
 func readReady(body []byte) (kind, identity string, err error) {
 	name, data, err := readCommand(body)
 	switch {
@@ -210,17 +211,17 @@ func readReady(body []byte) (kind, identity string, err error) {
 	case name == "ERROR":
 		return "", "", fmt.Errorf("the peer refuses the connection: %q", data)
 	case name != "READY":
-		return "", "", fmt.Errorf("%w: a command %q in place of READY", errProtocol, name)
+		return "", "", fmt.Errorf("%w: a command %q instead of READY", errProtocol, name)
 	}
 	for len(data) > 0 {
 		n := int(data[0])
 		if len(data) < 1+n+4 {
-			return "", "", fmt.Errorf("%w: a property that is cut off", errProtocol)
+			return "", "", fmt.Errorf("%w: an incomplete property", errProtocol)
 		}
 		key, rest := string(data[1:1+n]), data[1+n:]
 		length := binary.BigEndian.Uint32(rest)
 		if rest = rest[4:]; uint64(length) > uint64(len(rest)) {
-			return "", "", fmt.Errorf("%w: a property that is cut off", errProtocol)
+			return "", "", fmt.Errorf("%w: an incomplete property", errProtocol)
 		}
 		value := string(rest[:length])
 		data = rest[length:]
@@ -237,7 +238,7 @@ func readReady(body []byte) (kind, identity string, err error) {
 	return kind, identity, nil
 }
 
-// split takes the network and the address out of an endpoint: tcp://HOST:PORT or ipc://PATH.
+// split returns the network and the address of an endpoint: tcp://HOST:PORT or ipc://PATH.
 func split(endpoint string) (network, address string, err error) {
 	switch kind, rest, _ := strings.Cut(endpoint, "://"); kind {
 	case "tcp":
@@ -245,10 +246,10 @@ func split(endpoint string) (network, address string, err error) {
 	case "ipc":
 		return "unix", rest, nil
 	}
-	return "", "", fmt.Errorf("no endpoint of ZeroMQ: %q", endpoint)
+	return "", "", fmt.Errorf("not an endpoint of ZeroMQ: %q", endpoint)
 }
 
-// listen begins to listen. The socket of a process that was killed is in the way of ipc, and goes.
+// listen begins to listen. For ipc it removes the socket file of a process that was killed.
 func listen(endpoint string) (net.Listener, error) {
 	network, address, err := split(endpoint)
 	if err != nil {

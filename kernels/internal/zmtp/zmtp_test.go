@@ -20,12 +20,12 @@ import (
 	"github.com/janpfeifer/must"
 )
 
-// endpoints are one of each kind.
+// endpoints returns an endpoint of each kind.
 func endpoints(t *testing.T) []string {
 	return []string{"tcp://127.0.0.1:0", "ipc://" + filepath.Join(t.TempDir(), "s")}
 }
 
-// at is where a socket that listens can be reached.
+// at returns the endpoint of a socket that listens.
 func at(a net.Addr) string {
 	if a.Network() == "unix" {
 		return "ipc://" + a.String()
@@ -45,7 +45,7 @@ func pub(t *testing.T, first func([]byte) Message) *Pub {
 	return p
 }
 
-// echo answers what comes to a router, whose every peer has the key.
+// echo returns all messages to a router, and trusts all its peers.
 func echo(r *Router) {
 	for {
 		m, err := r.Receive()
@@ -57,7 +57,7 @@ func echo(r *Router) {
 	}
 }
 
-// raw is a connection that has said hello, and whatever a test says then.
+// raw returns a connection after the handshake, on which the test can send any bytes.
 func raw(t *testing.T, to net.Addr, kind string, say ...byte) net.Conn {
 	t.Helper()
 	c := must.M1(net.Dial(to.Network(), to.String()))
@@ -70,7 +70,7 @@ func raw(t *testing.T, to net.Addr, kind string, say ...byte) net.Conn {
 	return c
 }
 
-// ends waits for the other side to close a connection.
+// ends waits until the other side has closed a connection.
 func ends(t *testing.T, c net.Conn) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -93,7 +93,7 @@ func subscriber(t *testing.T, to net.Addr) *Client {
 	return c
 }
 
-// answers tells whether an echo works.
+// answers checks that an echo works.
 func answers(t *testing.T, c *Client, m Message) {
 	t.Helper()
 	must.M(c.Send(m))
@@ -126,7 +126,7 @@ func TestRouter(t *testing.T) {
 	}
 }
 
-// The next socket at a place takes it over from one that was killed, and from one that was closed.
+// A new socket can use the endpoint of a socket that was killed or closed.
 func TestPlaceIsTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l := must.M1(net.Listen("unix", path))
@@ -140,8 +140,8 @@ func TestPlaceIsTakenOver(t *testing.T) {
 	}
 }
 
-// A client that connects anew keeps its identity, also when the socket has not yet seen that the old connection ended.
-// Nobody gets the identity of a client that is there.
+// A client that connects again keeps its identity, even if the socket has not yet noticed the end of the old
+// connection. No other peer gets the identity of a connected client.
 func TestIdentity(t *testing.T) {
 	r := router(t, "tcp://127.0.0.1:0")
 	go echo(r)
@@ -162,7 +162,7 @@ func TestIdentity(t *testing.T) {
 func TestPub(t *testing.T) {
 	p := pub(t, func(topic []byte) Message { return Message{[]byte("welcome"), topic} })
 	c := subscriber(t, p.Addr())
-	must.M1(c.Receive()) // what is sent before the subscription has arrived is lost
+	must.M1(c.Receive()) // messages before the subscription are lost
 	old := raw(t, p.Addr(), subType, append([]byte{0, 2, 1}, 'b')...)
 	peer := &peer{net: old, in: bufio.NewReader(old)}
 	must.M1(readGreeting(peer.in))
@@ -188,7 +188,7 @@ func TestPub(t *testing.T) {
 			}
 		}
 	}
-	must.M1(old.Write(append([]byte{0, 2, 0}, 'b'))) // no more
+	must.M1(old.Write(append([]byte{0, 2, 0}, 'b'))) // cancels the subscription
 	must.M1(old.Write(commandWire(command("PING", []byte("\x00\x00who")))))
 	if f := must.M1(readFrame(peer.in, 1000)); !f.command || string(f.body) != "\x04PONGwho" {
 		t.Errorf("got %+v", f)
@@ -200,7 +200,7 @@ func TestPub(t *testing.T) {
 	}
 }
 
-// What a stranger sends costs the socket nothing but a connection.
+// Invalid bytes of a stranger cost the socket no more than a connection.
 func TestHostileBytes(t *testing.T) {
 	r := router(t, "tcp://127.0.0.1:0")
 	go echo(r)
@@ -238,12 +238,12 @@ func TestHostileBytes(t *testing.T) {
 	} {
 		ends(t, raw(t, p.Addr(), subType, say...))
 	}
-	half := raw(t, r.Addr(), dealerType, hex("02 0000000000100000 41")...) // the rest never comes
+	half := raw(t, r.Addr(), dealerType, hex("02 0000000000100000 41")...) // the rest never arrives
 	half.Close()
 	answers(t, honest, Message{{1}})
 }
 
-// Memory grows with what a stranger sends, not with what it announces.
+// Memory grows with the data that a stranger sends, not with the announced length.
 func TestAnnouncedLength(t *testing.T) {
 	announced := []byte{longFlag, 0, 0, 0, 0, 0x0f, 0xff, 0xff, 0xff}
 	var before, after runtime.MemStats
@@ -259,12 +259,12 @@ func TestAnnouncedLength(t *testing.T) {
 	}
 }
 
-// gapOf makes Instead of a group.
+// gapOf makes an Instead of a group.
 func gapOf(group string) Instead {
 	return Instead{group, func(bytes int) Message { return Message{[]byte("gap"), fmt.Append(nil, group, " ", bytes)} }}
 }
 
-// slowly reads from a connection with so many bytes a second.
+// slowly reads from a connection with a number of bytes per second.
 type slowly struct {
 	net.Conn
 	speed int
@@ -276,7 +276,8 @@ func (s slowly) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowSubscriber has subscribed to everything. Between the two sides wait next to no bytes but those in the queue.
+// slowSubscriber returns a peer that has subscribed to everything. Almost no bytes wait between the two sides outside
+// the queue.
 func slowSubscriber(t *testing.T, p *Pub, speed int) *peer {
 	t.Helper()
 	c := raw(t, p.Addr(), subType, 0, 1, 1)
@@ -292,9 +293,9 @@ func (p *peer) next() (Message, error) { return p.receive(func() int { return ma
 
 func welcome([]byte) Message { return Message{[]byte("welcome")} }
 
-// A subscriber that reads nothing while far more is offered than may wait gets, when it reads again, the beginning, one
-// message that tells how much was left out, and all that must come, in order. Others get everything, at once until the
-// queue is full; who waits then waits once.
+// A subscriber stops reading while far more is offered than may wait. When it reads again, it receives, in order, the
+// beginning, one message with the number of dropped bytes, and all messages that must arrive. Other subscribers receive
+// everything immediately until the queue is full, and then wait once.
 func TestStalledSubscriber(t *testing.T) {
 	p := pub(t, welcome)
 	honest, stalled := subscriber(t, p.Addr()), slowSubscriber(t, p, 1<<30)
@@ -353,7 +354,7 @@ func TestStalledSubscriber(t *testing.T) {
 	}
 }
 
-// A subscriber that reads nothing for ever, while what must come is sent for ever, is left.
+// A subscriber that never reads is disconnected if messages that must arrive fill the reserve.
 func TestDeadSubscriber(t *testing.T) {
 	p := pub(t, welcome)
 	dead := slowSubscriber(t, p, 1<<30)
@@ -363,7 +364,7 @@ func TestDeadSubscriber(t *testing.T) {
 	ends(t, dead.net)
 }
 
-// A steady subscriber gets everything, however slowly it reads, while less waits than may.
+// A slow subscriber that reads steadily receives everything as long as less waits than the maximum.
 func TestSlowSubscriber(t *testing.T) {
 	t.Parallel()
 	p := pub(t, welcome)
@@ -387,7 +388,7 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 }
 
-// A fast subscriber gets everything, also of what is sent more quickly.
+// A fast subscriber receives everything, even if more is sent than it can read at once.
 func TestFastSubscriber(t *testing.T) {
 	t.Parallel()
 	p := pub(t, welcome)
@@ -405,8 +406,8 @@ func TestFastSubscriber(t *testing.T) {
 	}
 }
 
-// A thousand connections of strangers, which say nothing, or something, and stay, do not keep a client out, nor one
-// that has shown the key.
+// A thousand connections of strangers, silent or not, do not prevent a new client from connecting, and do not
+// disconnect a client that has shown the key.
 func TestThousandStrangers(t *testing.T) {
 	r := router(t, "tcp://127.0.0.1:0")
 	go echo(r)
@@ -439,7 +440,7 @@ func TestThousandStrangers(t *testing.T) {
 	}
 }
 
-// What was sent before a socket closes arrives.
+// Messages that were sent before a socket closes arrive.
 func TestCloseSendsTheRest(t *testing.T) {
 	r := must.M1(NewRouter("tcp://127.0.0.1:0"))
 	c := dealer(t, r.Addr(), "a")
@@ -474,7 +475,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// FuzzPeer lets a stranger say anything to a router and a publisher.
+// FuzzPeer lets a stranger send any bytes to a router and a publisher.
 func FuzzPeer(f *testing.F) {
 	hello := greeting()
 	f.Add(hello)
@@ -510,7 +511,7 @@ func FuzzPeer(f *testing.F) {
 	})
 }
 
-// FuzzFrame reads frames, and writes them as they came.
+// FuzzFrame reads frames and writes them again unchanged.
 func FuzzFrame(f *testing.F) {
 	f.Add(Message{{1}, make([]byte, 300)}.wire())
 	f.Add([]byte{commandFlag, 2, 1, 'A'})

@@ -11,10 +11,10 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// isCell reports a column that is not one of numbers, booleans or strings.
+// isCell returns an error unless a column holds numbers, booleans or strings.
 func isCell(c *schema.Column) error {
 	if c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 || len(c.ColumnPath()) != 1 {
-		return errors.New("is nested, or a list: make a column of each of its values")
+		return errors.New("is nested or a list: make a separate column for each of its values")
 	}
 	ok := false
 	switch c.LogicalType().(type) {
@@ -26,7 +26,7 @@ func isCell(c *schema.Column) error {
 		ok = c.PhysicalType() == parquet.Types.Int32 || c.PhysicalType() == parquet.Types.Int64
 	}
 	if !ok {
-		return fmt.Errorf("has values of type %v, %v: make it numbers, booleans or strings, or remove it",
+		return fmt.Errorf("has values of type %v, %v: convert it to numbers, booleans or strings, or remove it",
 			c.PhysicalType(), c.LogicalType())
 	}
 	return nil
@@ -70,7 +70,7 @@ func isUnsigned(c *schema.Column) bool {
 
 func float(x float64) (string, error) { return strconv.FormatFloat(x, 'g', -1, 64), nil }
 
-// texts are the values of a column of strings, each kept once.
+// texts converts the values of a column of strings. It keeps equal values only once.
 type texts struct{ known map[string]string }
 
 func (t *texts) text(x parquet.ByteArray) (string, error) {
@@ -78,29 +78,29 @@ func (t *texts) text(x parquet.ByteArray) (string, error) {
 		return s, nil
 	}
 	if len(x) > mostCell {
-		return "", fmt.Errorf("a cell of %d bytes; at most %d are read", len(x), mostCell)
+		return "", fmt.Errorf("a cell of %d bytes, but at most %d are allowed", len(x), mostCell)
 	}
 	if !utf8.Valid(x) {
-		return "", fmt.Errorf("a cell that is no text, %.20q", string(x))
+		return "", fmt.Errorf("a cell that is not text, %.20q", string(x))
 	}
 	s := string(x)
 	t.known[s] = s
 	return s, nil
 }
 
-// target is where the cells of a column go.
+// target is the destination for the cells of a column.
 type target struct {
 	rows   [][]string
 	column int
-	nulls  bool // the column may have some
+	nulls  bool // whether the column may have nulls
 }
 
-// chunkReader reads values of a type T: those that are not null, one after the other.
+// chunkReader reads the values of a type T that are not null, one after the other.
 type chunkReader[T any] interface {
 	ReadBatch(size int64, values []T, definitions, repetitions []int16) (total int64, read int, err error)
 }
 
-// readCells reads as many cells as there are rows, no more and no less. Nulls are empty.
+// readCells reads exactly one cell for each row. A null becomes an empty cell.
 func readCells[T any](r chunkReader[T], to target, text func(T) (string, error)) error {
 	values, definitions := make([]T, mostRead), make([]int16, mostRead)
 	if !to.nulls {

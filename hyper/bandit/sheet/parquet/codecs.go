@@ -10,8 +10,9 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// Arrow gives codecs the memory that a page says it needs. Those of Zstandard and Snappy make more where the compressed
-// bytes want it: a few of them may want all there is. So a program that imports this package has codecs that do not.
+// Arrow gives a codec as much memory as a page declares. Arrow's codecs for Zstandard and Snappy allocate more if the
+// compressed bytes require it, and a few such bytes may require all memory. This init function replaces them by codecs
+// that do not allocate more.
 func init() {
 	for _, c := range []compress.Compression{compress.Codecs.Zstd, compress.Codecs.Snappy} {
 		codec, err := compress.GetCodec(c)
@@ -23,7 +24,7 @@ func init() {
 	}
 }
 
-// bounded is a codec that decodes no more than there is room for.
+// bounded is a codec that decodes at most as many bytes as there is room for.
 type bounded struct {
 	compress.Codec
 	compress.StreamingCodec
@@ -32,7 +33,7 @@ type bounded struct {
 
 var _ compress.ErrorCodec = bounded{}
 
-var errRoom = errors.New("the compressed bytes are of more than the page says")
+var errRoom = errors.New("the compressed bytes contain more than the page declares")
 
 // DecodeWithError decodes src into dst.
 func (b bounded) DecodeWithError(dst, src []byte) ([]byte, error) {

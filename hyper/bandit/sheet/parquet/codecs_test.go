@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 )
 
-// Codecs give back what they were given, and an error where it is more than there is room for.
+// Codecs return what was encoded, or an error if there is not enough room for it.
 func TestBounded(t *testing.T) {
 	text := bytes.Repeat([]byte("iris, poppy and daisy "), 100_000)
 	for name, c := range map[string]compress.Compression{"zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy} {

@@ -1,12 +1,12 @@
-// Package parquet lets package sheet read Parquet files, for programs that import it, if only for that:
+// Package parquet makes package sheet read Parquet files in programs that import it:
 //
 //	import _ "github.com/hypermodels/hypermodels/hyper/bandit/sheet/parquet"
 //
-// It is apart, as it makes a program some 30 MB larger.
+// It is a separate package, because it makes a program about 30 MB larger.
 //
-// A table is flat: its columns are numbers, booleans or strings, which may be in dictionaries. Numbers and booleans
-// become the texts that a CSV file would have. A null is an empty cell, which package sheet reports. What a file says
-// of its size is checked before anything is read.
+// A table must be flat: its columns are numbers, booleans or strings, which may use dictionaries. Numbers and booleans
+// become the text that a CSV file would have. A null becomes an empty cell, which package sheet reports as an error.
+// All sizes that a file declares are checked before they are used.
 package parquet
 
 import (
@@ -25,16 +25,17 @@ import (
 func init() { sheet.Register(".parquet", read) }
 
 const (
-	// mostPage is how many bytes a page may have before and after it is compressed: room for the numbers of the largest
-	// table in one page.
+	// mostPage is the largest number of bytes of a page, before and after compression: enough for all numbers of the
+	// largest table in one page.
 	mostPage = 8*sheet.MostCells + 1<<20
-	// mostCell is how many bytes a cell may have.
+	// mostCell is the largest number of bytes of a cell.
 	mostCell = 4096
-	// mostRead is how many values are read at once: a page may share its bytes among them.
+	// mostRead is the number of values that are read at once. It is small because all values of a page may share the
+	// same bytes: a small page may hold many long values.
 	mostRead = 256
 )
 
-// read reads a file. Arrow may panic where a file does not keep to the format: that is an error like others.
+// read reads a file. Arrow may panic if a file violates the format; read returns such a panic as an error.
 func read(contents []byte) (s *sheet.Sheet, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -67,14 +68,14 @@ func read(contents []byte) (s *sheet.Sheet, err error) {
 	return s, readGroups(f, columns, s.Rows)
 }
 
-// columnsOf are the columns of a file, all of which can be cells.
+// columnsOf returns the columns of a file, or an error if some of them cannot be cells of a table.
 func columnsOf(all *schema.Schema) ([]*schema.Column, error) {
 	n := all.NumColumns()
 	if n < 2 {
-		return nil, errors.New("needs two columns at least: a context and a target")
+		return nil, errors.New("needs at least two columns: a context and a target")
 	}
 	if n > sheet.MostCells {
-		return nil, fmt.Errorf("has %d columns, more than %d numbers: use fewer", n, sheet.MostCells)
+		return nil, fmt.Errorf("has %d columns, which makes more than %d numbers: use fewer", n, sheet.MostCells)
 	}
 	var columns []*schema.Column
 	var errs []error
@@ -88,7 +89,8 @@ func columnsOf(all *schema.Schema) ([]*schema.Column, error) {
 	return columns, sheet.Some(errs)
 }
 
-// rowsOf counts the rows of a file with so many columns. It may not have more than a table.
+// rowsOf counts the rows of a file with the given number of columns. It returns an error if they are too many for a
+// table.
 func rowsOf(f *file.Reader, columns int) (rows int, err error) {
 	most := sheet.MostCells / (columns - 1)
 	for i := range f.NumRowGroups() {
@@ -96,7 +98,7 @@ func rowsOf(f *file.Reader, columns int) (rows int, err error) {
 		n := g.NumRows()
 		switch {
 		case n < 0 || g.NumColumns() != columns:
-			return 0, fmt.Errorf("cannot be read as Parquet: its row group %d says that it has %d rows of %d columns", i, n,
+			return 0, fmt.Errorf("cannot be read as Parquet: row group %d declares %d rows of %d columns", i, n,
 				g.NumColumns())
 		case n > int64(most-rows):
 			return 0, fmt.Errorf("has more than %d numbers, in more than %d rows of %d columns: use fewer rows or columns",
@@ -105,7 +107,7 @@ func rowsOf(f *file.Reader, columns int) (rows int, err error) {
 		rows += int(n)
 	}
 	if rows < 2 {
-		return 0, fmt.Errorf("has %d rows; it needs 2 at least", rows)
+		return 0, fmt.Errorf("has %d rows, but needs at least 2", rows)
 	}
 	return rows, nil
 }
@@ -129,8 +131,8 @@ func readGroups(f *file.Reader, columns []*schema.Column, rows [][]string) error
 	return nil
 }
 
-// checkPages reads the pages of a column, and reports those that say they have more values than a table has: memory is
-// made for these before they are read.
+// checkPages reads the pages of a column. It returns an error if a page declares more values than a table may have,
+// because Arrow allocates memory for them before it reads them.
 func checkPages(g *file.RowGroupReader, column int) error {
 	pages, err := g.GetColumnPageReader(column)
 	if err != nil {
@@ -143,13 +145,13 @@ func checkPages(g *file.RowGroupReader, column int) error {
 	}
 	if dictionary != nil {
 		if n := dictionary.NumValues(); n > sheet.MostCells {
-			return fmt.Errorf("a dictionary of %d values; at most %d are read", n, sheet.MostCells)
+			return fmt.Errorf("a dictionary of %d values, but at most %d are allowed", n, sheet.MostCells)
 		}
 		dictionary.Release()
 	}
 	for pages.Next() {
 		if n := pages.Page().NumValues(); n > sheet.MostCells {
-			return fmt.Errorf("a page of %d values; at most %d are read", n, sheet.MostCells)
+			return fmt.Errorf("a page of %d values, but at most %d are allowed", n, sheet.MostCells)
 		}
 	}
 	return pages.Err()

@@ -19,7 +19,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/bandit/sheet"
 )
 
-// flowers are the cells of the table of testdata/make.py.
+// flowers holds the cells of the table of testdata/make.py.
 const flowers = "[[length half count small large wild colour kind] " +
 	"[1.5 0.5 1 200 4294967295 true red iris] [2.25 1.5 -2 1 1 false blue poppy] [-3 2.5 3 255 2 true red iris] " +
 	"[1e-07 3.5 1099511627776 0 3 true green daisy] [4 0.10000000149011612 5 7 4 false blue iris]]"
@@ -38,12 +38,12 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
-// Nulls are missing values, told by row; dates and lists are no cells.
+// Nulls are missing values, which are reported by row. Dates and lists cannot be cells.
 func TestNoCells(t *testing.T) {
 	for name, want := range map[string][]string{
 		"nulls": {`row 2, column 3 ("count"): the value "" is missing`, "row 4, column 3"},
-		"types": {`column 1 ("day") has values of type INT32, Date: make it numbers`,
-			`"pair.list.element") is nested, or a list`},
+		"types": {`column 1 ("day") has values of type INT32, Date: convert it to numbers`,
+			`"pair.list.element") is nested or a list`},
 	} {
 		_, err := sheet.Read(filepath.Join("testdata", name+".parquet"))
 		for _, want := range want {
@@ -54,7 +54,7 @@ func TestNoCells(t *testing.T) {
 	}
 }
 
-// parquetOf is a file of a column of numbers and one of strings.
+// parquetOf makes a file with a column of numbers and a column of strings.
 func parquetOf(t testing.TB, numbers []float64, kinds []string, options ...parquet.WriterProperty) []byte {
 	t.Helper()
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1),
@@ -78,7 +78,7 @@ func parquetOf(t testing.TB, numbers []float64, kinds []string, options ...parqu
 	return out.Bytes()
 }
 
-// As many rows as a table may have are read to the bit, in several pages and batches, and one more is too many.
+// The largest number of rows of a table is read to the bit, in several pages and batches. One more row is too many.
 func TestLargest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("2 million rows")
@@ -114,15 +114,15 @@ func TestBadFiles(t *testing.T) {
 	}
 	footer := binary.LittleEndian.AppendUint32(nil, math.MaxUint32)
 	for want, contents := range map[string][]byte{
-		"file too small":              nil,
-		"file is smaller than":        []byte("length,kind\n1,iris\n2,poppy\n"),
-		"magic bytes not found":       changed(-1, 'X'),
-		"than indicated metadata":     changed(-8, footer...),
-		"could not read footer":       changed(-60, bytes.Repeat([]byte{0xff}, 40)...),
-		"row group 0, column 1":       changed(4, bytes.Repeat([]byte{0xff}, 12)...),
-		"has 1 rows":                  parquetOf(t, []float64{1}, []string{"a"}),
-		"a cell of 5000 bytes":        parquetOf(t, []float64{1, 2}, []string{"a", strings.Repeat("b", 5000)}),
-		`a cell that is no text, "\x`: parquetOf(t, []float64{1, 2}, []string{"a", "\xff\xfe"}),
+		"file too small":               nil,
+		"file is smaller than":         []byte("length,kind\n1,iris\n2,poppy\n"),
+		"magic bytes not found":        changed(-1, 'X'),
+		"than indicated metadata":      changed(-8, footer...),
+		"could not read footer":        changed(-60, bytes.Repeat([]byte{0xff}, 40)...),
+		"row group 0, column 1":        changed(4, bytes.Repeat([]byte{0xff}, 12)...),
+		"has 1 rows":                   parquetOf(t, []float64{1}, []string{"a"}),
+		"a cell of 5000 bytes":         parquetOf(t, []float64{1, 2}, []string{"a", strings.Repeat("b", 5000)}),
+		`a cell that is not text, "\x`: parquetOf(t, []float64{1, 2}, []string{"a", "\xff\xfe"}),
 	} {
 		if s, err := read(contents); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, error %v, want %q", s, err, want)
@@ -130,7 +130,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// No file makes the reader panic, or read a table that is none. Seeds are the files of other programs.
+// No file makes the reader panic, or return a table that is not valid. The seeds are files of other programs.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.parquet")
 	if err != nil || len(files) < 8 {

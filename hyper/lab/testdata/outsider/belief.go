@@ -10,15 +10,15 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Tilted is a belief of one's own: f_z(x) = (w + V tanh(z))^T x, with w and V trained, and a fixed prior P tanh(z). It
-// has no capabilities: training differentiates it automatically.
+// Tilted is a belief outside of the library: f_z(x) = (w + V tanh(z))^T x, with trained w and V and a fixed prior P
+// tanh(z). It has no capabilities: training differentiates it automatically.
 type Tilted struct{ Features, Dim int }
 
 var _ hyper.Belief = Tilted{}
 
 func (b Tilted) Index() index.Distribution { return index.Gaussian{N: b.Dim} }
 
-// Inputs tells the lab to show arms as one-hot vectors.
+// Inputs returns the number of inputs; the lab then gives arms as one-hot vectors.
 func (b Tilted) Inputs() int { return b.Features }
 
 func (b Tilted) Init(s rng.Stream, scale *Node) hyper.Params {

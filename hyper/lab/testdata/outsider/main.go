@@ -17,7 +17,7 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/train"
 )
 
-// tilted is the settings of the agent: what the lab can sweep over.
+// tilted holds the settings of the agent, over which the lab can sweep.
 type tilted struct {
 	Index       int     `help:"dimension of the index"`
 	StepSize    float64 `run:"true" help:"step size of Adam"`
@@ -31,10 +31,10 @@ func (s *tilted) Validate(*bandit.Problem) error {
 	return nil
 }
 
-// Learner returns the learner: the library's defaults, but for the belief, the steps and the policy.
+// Learner returns the learner: the library's defaults, except for the belief, the steps and the policy.
 func (s *tilted) Learner(p bandit.Problem, periods int) learner.Learner {
 	l := learner.Learner{
-		Belief:   Tilted{Features: p.Actions, Dim: s.Index}, // of arms, as one-hot vectors
+		Belief:   Tilted{Features: p.Actions, Dim: s.Index}, // arms as one-hot vectors
 		Train:    train.Config{Optimizer: train.Adam{}, Batch: 16, Capacity: periods},
 		StepSize: s.StepSize,
 		Policy:   Boltzmann{Functions: 8, Temperature: s.Temperature},
@@ -56,7 +56,7 @@ var seasons = lab.Experiment{
 var known = map[string]lab.Experiment{"seasons": seasons}
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == "worker" { // the lab starts this program anew for each worker
+	if len(os.Args) > 2 && os.Args[1] == "worker" { // the lab starts this program again for each worker
 		if err := lab.Worker(context.Background(), os.Stdin, os.Stdout, known, os.Args[2:]); err != nil {
 			os.Exit(1)
 		}

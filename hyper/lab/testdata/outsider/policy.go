@@ -7,7 +7,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/explore"
 )
 
-// Boltzmann is a policy of one's own: probabilities in proportion to e^(f/Temperature), f the mean over some functions.
+// Boltzmann is a policy outside of the library: probabilities are proportional to e^(f/Temperature), where f is the
+// mean over some functions.
 type Boltzmann struct {
 	Functions   int     `help:"functions drawn for each decision"`
 	Temperature float64 `run:"true" help:"the higher the more it explores"`

@@ -13,7 +13,8 @@ import (
 	"github.com/hypermodels/hypermodels/hyper/rng"
 )
 
-// Seasons is a world of one's own: arms whose mean rewards come and go with the season, each at a time of its own.
+// Seasons is a world outside of the library: arms whose mean rewards rise and fall with the season, each at a different
+// time.
 type Seasons struct {
 	Arms   int     `help:"number of arms"`
 	Length float64 `run:"true" help:"periods of a year"`
